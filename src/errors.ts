@@ -1,0 +1,100 @@
+/** HTTP status → the `type` that OpenAI clients expect in an error body (CONTRACT: errors on every surface). */
+const TYPES: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'payment_required',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  409: 'conflict_error',
+  413: 'payload_too_large',
+  415: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+  499: 'invalid_request_error',
+  502: 'upstream_error',
+  504: 'upstream_error',
+}
+
+/** Every error code that Gazeway answers with, and the HTTP status it has unless the thrower says otherwise. */
+export const CODES = {
+  invalid_request: 400,
+  invalid_json: 400,
+  invalid_cursor: 400,
+  unknown_config_key: 400,
+  invalid_api_key: 401,
+  insufficient_scope: 403,
+  forbidden_path: 403,
+  forbidden_origin: 403,
+  not_found: 404,
+  unknown_tool: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  version_conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  rate_limited: 429,
+  cancelled: 499,
+  internal_error: 500,
+  store_unavailable: 503,
+  store_full: 503,
+  store_too_new: 500,
+  store_corrupt: 500,
+  config_invalid: 500,
+  upstream_not_configured: 503,
+  upstream_error: 502,
+  upstream_unreachable: 502,
+  upstream_bad_reply: 502,
+  upstream_timeout: 504,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof CODES
+
+/** What a thrower may add to the code and the message. */
+export interface ErrorDetails {
+  /** HTTP status; the code's own status when absent. */
+  status?: number
+  /** The input field at fault, dotted (`records.3.dwell_ms`). */
+  param?: string
+  /** Seconds after which a retry may succeed. */
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+/** The body of an error on every surface: `{ error: ErrorBody }` over HTTP, `_meta.error` over MCP. */
+export interface ErrorBody {
+  code: string
+  message: string
+  type: string
+  param: string | null
+  request_id: string | null
+}
+
+/**
+ * The one error that the domain throws. `message` says what was wrong and what to do about it, and never holds a
+ * secret; each adapter dresses it once.
+ *
+ * @example throw new GazewayError('version_conflict', 'deploy/staging is at version 3, not 2; read it again.', { param: 'if_version' })
+ */
+export class GazewayError extends Error {
+  override readonly name = 'GazewayError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly param: string | null
+  readonly retryAfterSeconds: number | null
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.status = details.status ?? CODES[code]
+    this.param = details.param ?? null
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null
+  }
+}
+
+/** The error body for `error`, as every surface shows it. */
+export function errorBody(error: GazewayError, requestId: string | null = null): ErrorBody {
+  const type = TYPES[error.status] ?? (error.status >= 500 ? 'server_error' : 'invalid_request_error')
+  return { code: error.code, message: error.message, type, param: error.param, request_id: requestId }
+}

@@ -1,0 +1,14 @@
+import { v7 as uuidv7 } from 'uuid'
+
+/** The prefixes of Gazeway's record ids (CONTRACT section 0). */
+export type IdPrefix =
+  | 'mem' | 'gaze' | 'att' | 'call' | 'key' | 'task' | 'swarm' | 'esc' | 'ses' | 'msg' | 'conn' | 'req'
+
+/**
+ * A new id: prefix, underscore, UUIDv7 without dashes (RFC 9562 section 5.7). Ids of one process sort by creation.
+ *
+ * @example newId('mem') // 'mem_0199f4c2c5b27a3e8f0d…'
+ */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${uuidv7().replaceAll('-', '')}`
+}
