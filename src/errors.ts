@@ -83,6 +83,8 @@ export class GazewayError extends Error {
   readonly status: number
   readonly param: string | null
   readonly retryAfterSeconds: number | null
+  /** The call record that tells more, where the error came from an upstream call. */
+  callId?: string
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })

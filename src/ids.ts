@@ -2,7 +2,18 @@ import { v7 as uuidv7 } from 'uuid'
 
 /** The prefixes of Gazeway's record ids (CONTRACT section 0). */
 export type IdPrefix =
-  | 'mem' | 'gaze' | 'att' | 'call' | 'key' | 'task' | 'swarm' | 'esc' | 'ses' | 'msg' | 'conn' | 'req'
+  | 'mem'
+  | 'gaze'
+  | 'att'
+  | 'call'
+  | 'key'
+  | 'task'
+  | 'swarm'
+  | 'esc'
+  | 'ses'
+  | 'msg'
+  | 'conn'
+  | 'req'
 
 /**
  * A new id: prefix, underscore, UUIDv7 without dashes (RFC 9562 section 5.7). Ids of one process sort by creation.

@@ -1,0 +1,40 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { errorBody, GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { parseInput } from '../../src/validation.ts'
+import { tools } from '../../tools/index.ts'
+import type { ToolContext } from '../../tools/tool.ts'
+
+/**
+ * Runs a tool by name and dresses what comes of it: structured content with its text, or an error that the model can
+ * read (`CODE: message`, the whole of it under `_meta.error`). Never throws.
+ *
+ * @param onFault told of errors that are Gazeway's own fault
+ */
+export async function callTool(
+  name: string,
+  args: unknown,
+  gateway: () => Promise<Gateway>,
+  context: ToolContext,
+  onFault: (error: unknown) => void,
+): Promise<CallToolResult> {
+  try {
+    const tool = tools.find((known) => known.name === name)
+    if (!tool) throw new GazewayError('unknown_tool', `There is no tool ${name.slice(0, 100)}; tools/list names them all.`)
+    const input = parseInput(tool.input, args ?? {})
+    const output = tool.output.parse(await tool.run(await gateway(), input, context))
+    return { content: [{ type: 'text', text: tool.render(output) }], structuredContent: output }
+  } catch (error) {
+    const known = error instanceof GazewayError ? error : internal(error, onFault)
+    return {
+      isError: true,
+      content: [{ type: 'text', text: `${known.code}: ${known.message}` }],
+      _meta: { error: errorBody(known) },
+    }
+  }
+}
+
+function internal(error: unknown, onFault: (error: unknown) => void): GazewayError {
+  onFault(error)
+  return new GazewayError('internal_error', 'Gazeway itself failed; its log on stderr says more. Nothing was changed.')
+}

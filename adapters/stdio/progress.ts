@@ -1,0 +1,30 @@
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
+import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
+
+/** Progress is told at most this often: a client redraws its window for each. */
+const INTERVAL_MS = 250
+/** How much of the newest text a message shows. */
+const TAIL = 80
+
+/**
+ * Tells the client how far a streaming model is, where it sent a progress token: `progress` counts the characters so
+ * far, the message shows the newest of them.
+ */
+export function progressListener(
+  extra: RequestHandlerExtra<ServerRequest, ServerNotification>,
+): ((delta: string) => void) | undefined {
+  const progressToken = extra._meta?.progressToken
+  if (progressToken === undefined) return undefined
+  let progress = 0
+  let tail = ''
+  let told = 0
+  return (delta) => {
+    progress += delta.length
+    tail = (tail + delta).slice(-TAIL)
+    if (Date.now() - told < INTERVAL_MS) return
+    told = Date.now()
+    const params = { progressToken, progress, message: tail.replace(/\s+/g, ' ') }
+    // The connection may close while a model still streams; the call itself then ends by its signal.
+    extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
+  }
+}

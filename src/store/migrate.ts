@@ -1,0 +1,50 @@
+import { type Kysely, sql } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Engine } from './columns.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import type { Schema } from './schema.ts'
+
+/** Kysely's migrator keeps what has run in this table. */
+const TABLE = 'kysely_migration'
+
+/**
+ * Brings the store to this version's schema. Processes that start together take turns, and each step runs once. An
+ * up-to-date store costs one query.
+ *
+ * @throws GazewayError `store_too_new` when a newer Gazeway has already moved the store forward
+ */
+export async function migrate(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
+  const known = Object.keys(MIGRATIONS)
+  const done = await executed(db, engine)
+  const unknown = done.filter((migration) => !known.includes(migration))
+  if (unknown.length > 0)
+    throw new GazewayError(
+      'store_too_new',
+      `The store ${name} was written by a newer Gazeway (${unknown.join(', ')}). Update this one, or use another store.`,
+    )
+  if (done.length === known.length) return
+
+  const { Migrator } = await import('kysely')
+  const migrator = new Migrator({
+    db,
+    provider: {
+      getMigrations: async () =>
+        Object.fromEntries(
+          known.map((step) => [step, { up: async (trx: Kysely<unknown>) => MIGRATIONS[step]?.(trx, engine) }]),
+        ),
+    },
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error
+}
+
+async function executed(db: Kysely<Schema>, engine: Engine): Promise<string[]> {
+  const tables =
+    engine === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name = ${TABLE}`
+      : sql<{ name: string }>`select table_name as name from information_schema.tables
+          where table_schema = current_schema() and table_name = ${TABLE}`
+  if ((await tables.execute(db)).rows.length === 0) return []
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(TABLE)} order by name`.execute(db)
+  return rows.map((row) => row.name)
+}

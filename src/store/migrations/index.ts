@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely'
+import type { Engine } from '../columns.ts'
+import { up as memoryAndCalls } from './001_memory_and_calls.ts'
+import { up as gaze } from './002_gaze.ts'
+
+/** Brings the store forward by one step; forward only. */
+export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
+
+/** All migrations, by name, in order. A name, once released, never changes. */
+export const MIGRATIONS: Record<string, Migrate> = {
+  '001_memory_and_calls': memoryAndCalls,
+  '002_gaze': gaze,
+}

@@ -1,0 +1,18 @@
+import { GazewayError } from '../errors.ts'
+import type { Store } from './store.ts'
+
+/**
+ * Opens the store that `url` names.
+ *
+ * @param url `sqlite:PATH`
+ * @throws GazewayError `config_invalid` for another kind of address
+ */
+export async function openStore(url: string): Promise<Store> {
+  if (url.startsWith('sqlite:')) {
+    const { openSqlite } = await import('./sqlite/sqlite.ts')
+    return openSqlite(url.slice('sqlite:'.length))
+  }
+  throw new GazewayError('config_invalid', `The store must be sqlite:PATH, not ${url.split(':')[0]}:….`, {
+    param: 'store',
+  })
+}

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type Database from 'libsql'
+import { sqliteCode, storeError } from './errors.ts'
+
+/** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
+const BUSY_TIMEOUT_MS = 200
+/** How long it goes on trying before it gives up. */
+const BUSY_DEADLINE_MS = 20_000
+/** Prepared statements kept per connection; the services use fewer distinct ones. */
+const STATEMENT_LIMIT = 256
+
+/** Tells Kysely's migrator that SQLite rolls back schema changes, so that migrations run inside one write transaction. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+/**
+ * Kysely on `libsql`. Differs from Kysely's own SQLite driver where several processes share the file: transactions
+ * begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when two of them turn to writing), a busy store is waited for
+ * without blocking the event loop for long, and statements are prepared once.
+ */
+export function libsqlDialect(database: Database.Database, file: string): Dialect {
+  return {
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createDriver: () => createDriver(database, file),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+function createDriver(database: Database.Database, file: string): Driver {
+  const connection = createConnection(database, file)
+  const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
+  // SQLite has one connection here; whoever comes next waits until it is released.
+  let tail: Promise<void> = Promise.resolve()
+  let release = () => {}
+  return {
+    init: async () => void database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
+    acquireConnection: async () => {
+      const turn = tail
+      let done = () => {}
+      tail = new Promise((resolve) => {
+        done = resolve
+      })
+      await turn
+      release = done
+      return connection
+    },
+    beginTransaction: () => run('begin immediate'),
+    commitTransaction: () => run('commit'),
+    rollbackTransaction: async () => {
+      // SQLite has already rolled back by itself after a full disk or an I/O error.
+      if (database.inTransaction) await run('rollback')
+    },
+    releaseConnection: async () => release(),
+    destroy: async () => void database.close(),
+  }
+}
+
+function createConnection(database: Database.Database, file: string): DatabaseConnection {
+  const statements = new Map<string, Database.Statement>()
+
+  function prepare(sql: string): Database.Statement {
+    const known = statements.get(sql)
+    if (known) return known
+    if (statements.size >= STATEMENT_LIMIT) statements.clear()
+    const statement = database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+    const statement = prepare(sql)
+    if (statement.reader) return { rows: statement.all([...parameters]) as R[] }
+    const { changes, lastInsertRowid } = statement.run([...parameters])
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const deadline = Date.now() + BUSY_DEADLINE_MS
+      for (;;) {
+        try {
+          return execute<R>(query)
+        } catch (error) {
+          if (!sqliteCode(error)?.startsWith('SQLITE_BUSY') || Date.now() > deadline) throw storeError(error, file)
+          await delay(5 + Math.random() * 20)
+        }
+      }
+    },
+    async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+      for (const row of database.prepare(query.sql).iterate([...query.parameters])) yield { rows: [row as R] }
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Kysely } from 'kysely'
+import Database from 'libsql'
+import { GazewayError } from '../../errors.ts'
+import { migrate } from '../migrate.ts'
+import type { Schema } from '../schema.ts'
+import type { Store } from '../store.ts'
+import { libsqlDialect } from './dialect.ts'
+import { storeError } from './errors.ts'
+
+/** The first SQLite without the WAL-reset race, in which several processes on one file can lose commits. */
+const WAL_SAFE = [3, 51, 3]
+
+/**
+ * Opens (and creates, and migrates) a SQLite store. Several processes may have the same file open.
+ *
+ * @throws GazewayError `store_unavailable`, `store_corrupt` or `store_too_new`, naming the file; it is then left as it was
+ */
+export async function openSqlite(file: string): Promise<Store> {
+  const database = open(file)
+  const db = new Kysely<Schema>({ dialect: libsqlDialect(database, file) })
+  try {
+    database.exec(`pragma journal_mode = ${journalMode(database)}; pragma synchronous = FULL`)
+    await migrate(db, 'sqlite', file)
+  } catch (error) {
+    await db.destroy()
+    throw storeError(error, file)
+  }
+  return {
+    engine: 'sqlite',
+    db,
+    write: (work) => db.transaction().execute(work),
+    close: () => db.destroy(),
+  }
+}
+
+function open(file: string): Database.Database {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const database = new Database(file)
+    database.exec('pragma busy_timeout = 5000')
+    return database
+  } catch (error) {
+    throw new GazewayError(
+      'store_unavailable',
+      `The store ${file} cannot be opened; check that its folder exists and is writable.`,
+      { cause: error },
+    )
+  }
+}
+
+function journalMode(database: Database.Database): 'WAL' | 'PERSIST' {
+  const { version } = database.prepare('select sqlite_version() as version').get() as { version: string }
+  const parts = version.split('.').map(Number)
+  const difference = WAL_SAFE.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0
+  return difference >= 0 ? 'WAL' : 'PERSIST'
+}

@@ -1,0 +1,48 @@
+/** One upstream call. Token counts are null where no usage is known. `content` is JSON, null unless `audit.store_content` is set. */
+export interface CallRow {
+  call_id: string
+  at: string
+  surface: string
+  caller_id: string | null
+  path: string
+  requested_model: string | null
+  model: string | null
+  upstream: string
+  stream: number
+  status: string
+  http_status: number | null
+  fallback_from: string | null
+  latency_ms: number
+  latency_bucket: number
+  first_token_ms: number | null
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  total_tokens: number | null
+  usage_estimated: number
+  upstream_cost_micros: number
+  error: string | null
+  content: string | null
+}
+
+/**
+ * Calls counted by hour, dimension and latency bucket: statistics read these few rows instead of the history, and stay
+ * correct after old calls are pruned.
+ */
+export interface CallRollupRow {
+  hour: string
+  model: string
+  caller_id: string
+  path: string
+  status: string
+  latency_bucket: number
+  calls: number
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  upstream_cost_micros: number
+}
+
+export interface CallTables {
+  calls: CallRow
+  call_rollups: CallRollupRow
+}

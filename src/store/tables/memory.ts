@@ -1,0 +1,43 @@
+import type { Generated } from 'kysely'
+
+/**
+ * One memory. `value` and `tags` are JSON; the `_text` columns hold what the full-text index reads; `bytes` is what the
+ * memory counts for in its namespace's total.
+ */
+export interface MemoryRow {
+  seq: Generated<number>
+  id: string
+  namespace: string
+  key: string
+  value: string
+  tags: string
+  bytes: number
+  version: number
+  created_at: string
+  updated_at: string
+  expires_at: string | null
+  key_text: string
+  value_text: string
+  tags_text: string
+}
+
+/** One tag of one memory, with what the newest-first list of a tag is ordered and filtered by. */
+export interface MemoryTagRow {
+  seq: number
+  tag: string
+  namespace: string
+  updated_at: string
+}
+
+/** How many memories a namespace holds, expired ones that are not yet swept included, and their bytes. */
+export interface MemoryTotalsRow {
+  namespace: string
+  memories: number
+  bytes: number
+}
+
+export interface MemoryTables {
+  memories: MemoryRow
+  memory_tags: MemoryTagRow
+  memory_totals: MemoryTotalsRow
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { Usage } from './usage.ts'
+
+/** Where a call came in. */
+export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])
+export type Surface = z.infer<typeof Surface>
+
+/** How a call ended: `aborted` means that the client went away or cancelled. */
+export const CallStatus = z.enum(['ok', 'error', 'aborted'])
+export type CallStatus = z.infer<typeof CallStatus>
+
+/** The audit trail's entry for one upstream call. Counts and outcomes, not content. */
+export const CallRecord = z.object({
+  call_id: z.string(),
+  at: z.string().describe('When the call began, RFC 3339 UTC'),
+  surface: Surface,
+  caller_id: z.string().nullable(),
+  path: z.string().describe('Path on the upstream'),
+  requested_model: z.string().nullable(),
+  model: z.string().nullable().describe('The model that the upstream was asked for'),
+  upstream: z.string(),
+  stream: z.boolean(),
+  status: CallStatus,
+  http_status: z.number().int().nullable(),
+  fallback_from: z.string().nullable().describe('The call whose failure led to this one'),
+  latency_ms: z.number().int(),
+  first_token_ms: z.number().int().nullable(),
+  usage: Usage.nullable(),
+  upstream_cost_usd: z.number(),
+  error: z.string().nullable(),
+  content: z.unknown().optional().describe('Request and answer; only where audit.store_content is set'),
+})
+export type CallRecord = z.infer<typeof CallRecord>
+
+/** What every operation knows about the call it serves; adapters make one per request. */
+export interface CallContext {
+  surface: Surface
+  /** Id of the key or wallet that pays; null on stdio. */
+  callerId: string | null
+  /** Aborted when the client cancels or goes away. */
+  signal?: AbortSignal | undefined
+  /** Told of each piece of text while a model streams; its presence asks for streaming. */
+  onText?: ((delta: string) => void) | undefined
+}

@@ -1,0 +1,54 @@
+import type OpenAI from 'openai'
+import type { CallContext } from './call-record.ts'
+import { badReply } from './failure.ts'
+import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
+import type { ModelRole } from './provider.ts'
+import { readUsage } from './usage.ts'
+
+export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
+export type ChatCompletion = OpenAI.Chat.ChatCompletion
+
+/** A chat completion with the record of its call. */
+export type ChatResult = Invoked<ChatCompletion> & { model: string }
+
+/**
+ * A chat completion. Streams from the upstream where the caller wants to hear the text as it comes.
+ *
+ * @param options.role whose model answers when the request names none
+ * @throws GazewayError `upstream_not_configured` without a key, else of the kinds in `failure.ts`
+ */
+export async function completeChat(
+  deps: UpstreamDeps,
+  request: ChatRequest,
+  context: CallContext,
+  options: { role?: ModelRole; fallbackFrom?: string | undefined } = {},
+): Promise<ChatResult> {
+  const { provider } = deps
+  provider.requireKey()
+  const model = provider.resolve(request.model, options.role ?? 'chat')
+  const stream = context.onText !== undefined
+  const body = { ...request, model: model.upstream }
+  const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }
+  const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
+    const completion = stream ? await streamed(attempt, body) : await whole(attempt, body)
+    const message = completion?.choices?.[0]?.message
+    if (!message) throw badReply(provider, 'the chat completion has no message')
+    const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
+    return { value: completion, httpStatus: 200, usage: readUsage(completion.usage), answer }
+  })
+  return { ...invoked, model: invoked.value.model || model.upstream }
+}
+
+type Body = ChatRequest & { model: string }
+
+const whole = ({ client, signal }: Attempt, body: Body) => client.chat.completions.create(body, { signal })
+
+async function streamed({ client, signal, touch, text }: Attempt, body: Body): Promise<ChatCompletion> {
+  const stream = client.chat.completions.stream(
+    { ...body, stream: true, stream_options: { include_usage: true } },
+    { signal },
+  )
+  stream.on('chunk', touch)
+  stream.on('content', text)
+  return stream.finalChatCompletion()
+}

@@ -1,0 +1,46 @@
+import type OpenAI from 'openai'
+import type { Provider } from './provider.ts'
+
+/** A wait that an upstream asks for is honoured up to this long; beyond it the caller is told instead. */
+const LONGEST_WAIT_SECONDS = 30
+
+/**
+ * The `openai` client for one call. It retries connection errors, 408, 409, 429 and 5xx with growing pauses, or after
+ * the `Retry-After` that the upstream names.
+ *
+ * @param onAttempt called before each request that is really sent
+ */
+export async function openaiClient(provider: Provider, onAttempt: () => void): Promise<OpenAI> {
+  const { default: Client } = await import('openai')
+  return new Client({
+    baseURL: provider.baseUrl,
+    apiKey: provider.apiKey ?? 'none',
+    organization: null,
+    project: null,
+    defaultHeaders: { ...provider.headers, ...(provider.apiKey ? {} : { authorization: null }) },
+    maxRetries: provider.maxRetries,
+    // The caller's watchdog limits the silence instead, from the first byte to the last.
+    timeout: 2 ** 31 - 1,
+    logLevel: 'off',
+    fetch: async (url, init) => {
+      onAttempt()
+      const response = await provider.fetch(new Request(url, { ...init, redirect: 'manual' }))
+      return waitsTooLong(response) ? withoutRetry(response) : response
+    },
+  })
+}
+
+function waitsTooLong(response: Response): boolean {
+  const wait = response.headers.get('retry-after')
+  if (wait === null) return false
+  const seconds = Number(wait)
+  const until = Number.isNaN(seconds) ? (Date.parse(wait) - Date.now()) / 1000 : seconds
+  return until > LONGEST_WAIT_SECONDS
+}
+
+/** The client obeys `x-should-retry` before all else. */
+function withoutRetry(response: Response): Response {
+  const headers = new Headers(response.headers)
+  headers.set('x-should-retry', 'false')
+  return new Response(response.body, { status: response.status, headers })
+}

@@ -1,0 +1,27 @@
+import type { Usage } from './usage.ts'
+
+/** Longer pieces without a space cost the tokenizer quadratic time. */
+const PIECE = 1000
+/** Beyond this many characters the count is extrapolated. */
+const COUNTED = 200_000
+
+/**
+ * Usage where the upstream reported none: tokens counted here, and marked `estimated`. Cut pieces and JSON punctuation
+ * make it a little too high rather than too low.
+ */
+export async function estimateUsage(
+  countTokens: (text: string) => Promise<number>,
+  request: unknown,
+  answer: string,
+): Promise<Usage> {
+  const prompt = await countLong(countTokens, JSON.stringify(request) ?? '')
+  const completion = await countLong(countTokens, answer)
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, estimated: true }
+}
+
+async function countLong(countTokens: (text: string) => Promise<number>, text: string): Promise<number> {
+  const counted = Math.min(text.length, COUNTED)
+  let tokens = 0
+  for (let at = 0; at < counted; at += PIECE) tokens += await countTokens(text.slice(at, Math.min(at + PIECE, counted)))
+  return counted === 0 ? 0 : Math.ceil((tokens * text.length) / counted)
+}

@@ -1,0 +1,86 @@
+import { GazewayError } from '../errors.ts'
+import type { Provider } from './provider.ts'
+
+/** Who ended a call that was cut short. */
+export interface Ending {
+  /** The client cancelled or went away. */
+  cancelled: boolean
+  /** Nothing arrived for the provider's time limit. */
+  timedOut: boolean
+}
+
+/**
+ * What went wrong upstream, as the error that callers see: the reason, whose turn it is, and never a key.
+ *
+ * Reads the `status`, `headers` and `message` of the `openai` client's errors without importing it.
+ */
+export function upstreamFailure(error: unknown, provider: Provider, ending: Ending): GazewayError {
+  if (error instanceof GazewayError) return error
+  if (ending.cancelled) return new GazewayError('cancelled', 'The call was cancelled by its client.', { cause: error })
+  if (ending.timedOut)
+    return new GazewayError(
+      'upstream_timeout',
+      `The upstream ${provider.name} sent nothing for ${provider.timeoutMs / 1000} s. Try again, or raise upstream.timeout_ms.`,
+      { cause: error },
+    )
+  const status = statusOf(error)
+  if (status !== null) return refusal(error, status, provider)
+  if (error instanceof SyntaxError) return badReply(provider, 'its reply is not valid JSON', error)
+  if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
+    return badReply(provider, 'its stream ended before the answer was complete', error)
+  return new GazewayError(
+    'upstream_unreachable',
+    `The upstream ${provider.name} at ${provider.baseUrl} could not be reached (${hide(reason(error), provider)}). Check the address and the network.`,
+    { cause: error },
+  )
+}
+
+/** The error for a reply that is not what the protocol says. */
+export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
+  return new GazewayError(
+    'upstream_bad_reply',
+    `The upstream ${provider.name} did not answer as OpenAI's API does: ${what}. Try again; if it stays, check upstream.provider.`,
+    { cause },
+  )
+}
+
+function refusal(error: unknown, status: number, provider: Provider): GazewayError {
+  const said = hide(reason(error).replace(/^\d{3} /, ''), provider)
+  const advice: Record<number, string> = {
+    401: ' Check the upstream key.',
+    403: ' Check what the upstream key may do.',
+    404: ' Check the model id and upstream.aliases.',
+    429: ' It is limiting requests; wait before you try again.',
+  }
+  const retryAfter = Number(headerOf(error, 'retry-after'))
+  return new GazewayError(
+    'upstream_error',
+    `The upstream ${provider.name} answered ${status}: ${said}${advice[status] ?? ''}`,
+    {
+      status: status === 401 || status === 403 ? 502 : status,
+      ...(Number.isFinite(retryAfter) && retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
+      cause: error,
+    },
+  )
+}
+
+function statusOf(error: unknown): number | null {
+  if (error === null || typeof error !== 'object' || !('status' in error)) return null
+  return typeof error.status === 'number' && error.status >= 400 ? error.status : null
+}
+
+function headerOf(error: unknown, name: string): string | null {
+  if (error === null || typeof error !== 'object' || !('headers' in error)) return null
+  return error.headers instanceof Headers ? error.headers.get(name) : null
+}
+
+/** The innermost message: the client wraps the network's own error, which is the one that tells something. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? reason(error.cause) : error.message
+}
+
+const hide = (text: string, provider: Provider): string => {
+  const short = text.length > 500 ? `${text.slice(0, 500)}…` : text
+  return provider.apiKey ? short.replaceAll(provider.apiKey, '***') : short
+}

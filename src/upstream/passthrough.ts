@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { CallContext } from './call-record.ts'
+import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
+import type { Provider } from './provider.ts'
+import { readUsage } from './usage.ts'
+
+/** More of a reply than this is cut off: it goes into a model's context. */
+const REPLY_LIMIT_BYTES = 256 * 1024
+/** Headers that tell the caller something and hold nothing of the account. */
+const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
+const SAFE_HEADER_PREFIX = 'x-ratelimit-'
+
+export const PassthroughRequest = z.strictObject({
+  method: z.enum(['GET', 'POST', 'DELETE']),
+  path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
+  query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  body: z.unknown().optional().describe('JSON to send with POST'),
+})
+export type PassthroughRequest = z.infer<typeof PassthroughRequest>
+
+export const PassthroughReply = z.object({
+  status: z.int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.unknown().describe('Parsed where the reply is whole JSON, else text'),
+  truncated: z.boolean(),
+  call_id: z.string(),
+})
+export type PassthroughReply = z.infer<typeof PassthroughReply>
+
+/**
+ * One request to the upstream with its own key, for what has no tool of its own. Whatever the upstream answers comes
+ * back, errors too; the key and the account's headers do not.
+ *
+ * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL; no request is made then
+ */
+export async function passThrough(
+  deps: UpstreamDeps & { allowedPaths: readonly string[] },
+  request: PassthroughRequest,
+  context: CallContext,
+): Promise<PassthroughReply> {
+  const { provider } = deps
+  const url = targetUrl(provider, request.path, deps.allowedPaths)
+  provider.requireKey()
+  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
+
+  const asked = modelOf(request.body)
+  const model = asked === null ? null : provider.resolve(asked, 'chat')
+  const body = model ? { ...(request.body as object), model: model.upstream } : request.body
+  const path = url.href.slice(provider.baseUrl.length).split('?')[0] ?? request.path
+  const invocation = { path, model, stream: false, request: body }
+  const invoked: Invoked<Omit<PassthroughReply, 'call_id'>> = await invoke(
+    deps,
+    invocation,
+    context,
+    async (attempt) => {
+      const response = await provider.fetch(
+        new Request(url, {
+          method: request.method,
+          headers: {
+            ...provider.headers,
+            accept: 'application/json',
+            ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          ...(request.method === 'POST' && body !== undefined ? { body: JSON.stringify(body) } : {}),
+          redirect: 'manual',
+          signal: attempt.signal,
+        }),
+      )
+      const { text, truncated } = await readLimited(response, attempt.touch)
+      const parsed = truncated ? text : parseJson(text)
+      const value = { status: response.status, headers: safeHeaders(response.headers), body: parsed, truncated }
+      return { value, httpStatus: response.status, usage: readUsage(usageOf(parsed)), answer: null }
+    },
+  )
+  return { ...invoked.value, call_id: invoked.callId }
+}
+
+/**
+ * The URL that a path names below the base URL.
+ *
+ * Only plain path characters are let through: an encoded slash or dot, a backslash, an empty or dot segment can each
+ * mean another place to another server, and no upstream path needs one.
+ */
+function targetUrl(provider: Provider, path: string, allowed: readonly string[]): URL {
+  const forbidden = (why: string) =>
+    new GazewayError('forbidden_path', `The path ${JSON.stringify(path.slice(0, 200))} ${why}. No request was made.`, {
+      param: 'path',
+    })
+  if (!/^\/[\w.~:@!$&'()*+,;=/-]*$/.test(path)) throw forbidden('must be a plain path that starts with one slash')
+  const segments = path.slice(1).split('/')
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw forbidden('must not have empty, "." or ".." segments')
+
+  const base = new URL(provider.baseUrl)
+  const prefix = base.pathname.replace(/\/$/, '')
+  const below = prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+  if (!allowed.some((entry) => below === entry || below.startsWith(`${entry}/`)))
+    throw forbidden(`is not on the list (upstream.allowed_paths): ${allowed.join(', ')}`)
+
+  const url = new URL(provider.baseUrl + below)
+  if (url.origin !== base.origin || url.pathname !== prefix + below) throw forbidden('leads away from the upstream')
+  return url
+}
+
+async function readLimited(response: Response, touch: () => void): Promise<{ text: string; truncated: boolean }> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    touch()
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > REPLY_LIMIT_BYTES) break // Leaving the loop cancels the rest.
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, REPLY_LIMIT_BYTES))
+  return { text, truncated: size > REPLY_LIMIT_BYTES }
+}
+
+function safeHeaders(headers: Headers): Record<string, string> {
+  const safe = [...headers].filter(([name]) => SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
+  return Object.fromEntries(safe)
+}
+
+/** A reply that is not JSON comes back as its text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const modelOf = (body: unknown): string | null =>
+  body !== null && typeof body === 'object' && 'model' in body && typeof body.model === 'string' ? body.model : null
+
+const usageOf = (body: unknown): unknown =>
+  body !== null && typeof body === 'object' && 'usage' in body ? body.usage : null

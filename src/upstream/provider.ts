@@ -1,0 +1,74 @@
+import { GazewayError } from '../errors.ts'
+import { PRESETS } from './presets.ts'
+
+/** The upstream part of the configuration, as far as the provider needs it. */
+export interface ProviderConfig {
+  provider: string
+  api_key: string | null
+  headers: Record<string, string>
+  aliases: Record<string, string>
+  models: Record<ModelRole, string>
+  timeout_ms: number
+  max_retries: number
+}
+
+/** What a model is used for: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
+export type ModelRole = 'primary' | 'fallback' | 'chat'
+
+/** One configured upstream: where it is, what opens it, and what it calls the models. */
+export interface Provider {
+  /** Name in records and replies: the preset's, or the host of a custom base URL. */
+  name: string
+  /** Without a trailing slash. */
+  baseUrl: string
+  apiKey: string | null
+  headers: Record<string, string>
+  timeoutMs: number
+  maxRetries: number
+  /** The provider's id for one of ours; without an id, the role's model. */
+  resolve(model: string | undefined, role: ModelRole): { requested: string; upstream: string }
+  /** Our own ids, in the order of the roles, then the other aliases. */
+  aliases: string[]
+  /** Sends a request: the network's `fetch`, or the sandbox in this process. */
+  fetch(request: Request): Promise<Response>
+  /** @throws GazewayError `upstream_not_configured` naming both ways out, when there is no key and one is needed */
+  requireKey(): void
+}
+
+/** The provider that the configuration names. */
+export function createProvider(config: ProviderConfig): Provider {
+  const preset = PRESETS[config.provider]
+  const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
+  const aliases: Record<string, string> = { ...preset?.aliases, ...config.aliases }
+  return {
+    name: preset ? config.provider : new URL(baseUrl).host,
+    baseUrl,
+    apiKey: config.api_key,
+    headers: config.headers,
+    timeoutMs: config.timeout_ms,
+    maxRetries: config.max_retries,
+    aliases: [...new Set([...Object.values(config.models), ...Object.keys(aliases)])],
+    resolve(model, role) {
+      const requested = model ?? config.models[role]
+      return { requested, upstream: aliases[requested] ?? requested }
+    },
+    fetch: config.provider === 'sandbox' ? lazySandbox() : (request) => fetch(request),
+    requireKey() {
+      if (config.api_key || !preset?.keyVariable) return
+      throw new GazewayError(
+        'upstream_not_configured',
+        `No key is set for the upstream ${config.provider}. Either set ${preset.keyVariable} (or GAZEWAY_UPSTREAM_API_KEY), ` +
+          'or start gazeway with --upstream sandbox to try everything without a key.',
+      )
+    },
+  }
+}
+
+/** The sandbox, loaded on its first request. */
+function lazySandbox(): Provider['fetch'] {
+  let sandbox: Promise<{ fetch(request: Request): Promise<Response> }> | undefined
+  return async (request) => {
+    sandbox ??= import('./sandbox/sandbox.ts').then(({ createSandbox }) => createSandbox())
+    return (await sandbox).fetch(request)
+  }
+}

@@ -1,0 +1,124 @@
+import type OpenAI from 'openai'
+import { GazewayError } from '../errors.ts'
+import type { CallContext } from './call-record.ts'
+import { completeChat } from './chat.ts'
+import { type ResponseObject, toResponse } from './chat-to-response.ts'
+import { badReply } from './failure.ts'
+import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
+import { type ResponseRequest, toChatRequest } from './responses-to-chat.ts'
+import { readUsage } from './usage.ts'
+
+/** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
+export type Route = 'responses' | 'chat_fallback'
+
+/** A Response with the record of its call. */
+export type RespondResult = Omit<Invoked<ResponseObject>, 'httpStatus' | 'answer'> & { route: Route; model: string }
+
+/**
+ * Asks the responses endpoint, and where it fails before its first output, chat completions with the fallback model.
+ * If that fails too, the first error is thrown. Both calls are recorded, the second with `fallback_from`.
+ *
+ * @throws GazewayError `upstream_not_configured` without a key, `cancelled`, else of the kinds in `failure.ts`
+ */
+export async function respond(
+  deps: UpstreamDeps,
+  request: ResponseRequest,
+  context: CallContext,
+): Promise<RespondResult> {
+  deps.provider.requireKey()
+  let outputBegan = false
+  try {
+    return await ask(deps, request, context, () => {
+      outputBegan = true
+    })
+  } catch (error) {
+    if (!(error instanceof GazewayError) || error.code === 'cancelled' || outputBegan) throw error
+    return await fallBack(deps, request, context, error)
+  }
+}
+
+async function ask(
+  deps: UpstreamDeps,
+  request: ResponseRequest,
+  context: CallContext,
+  onOutput: () => void,
+): Promise<RespondResult> {
+  const { provider } = deps
+  const model = provider.resolve(request.model, 'primary')
+  const stream = context.onText !== undefined
+  const body = { ...request, model: model.upstream }
+  const invocation = { path: '/responses', model, stream, request: body }
+  const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ResponseObject>> => {
+    const response = stream ? await streamed(attempt, body, onOutput) : await whole(attempt, body)
+    if (response?.status === 'failed')
+      throw badReply(provider, `the response failed: ${response.error?.message ?? 'no reason given'}`)
+    if (!Array.isArray(response?.output)) throw badReply(provider, 'the response has no output')
+    const answer = outputText(response)
+    return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
+  })
+  return { ...invoked, route: 'responses', model: invoked.value.model || model.upstream }
+}
+
+async function fallBack(
+  deps: UpstreamDeps,
+  request: ResponseRequest,
+  context: CallContext,
+  first: GazewayError,
+): Promise<RespondResult> {
+  const model = deps.provider.resolve(undefined, 'fallback').requested
+  const chat = { ...toChatRequest(request, refusedField(first)), model }
+  try {
+    const result = await completeChat(deps, chat, context, { role: 'fallback', fallbackFrom: first.callId })
+    return { ...result, value: toResponse(result.value, request), route: 'chat_fallback' }
+  } catch (second) {
+    if (second instanceof GazewayError && second.code === 'cancelled') throw second
+    throw first
+  }
+}
+
+type Body = ResponseRequest & { model: string }
+
+const whole = ({ client, signal }: Attempt, body: Body) => client.responses.create(body, { signal })
+
+async function streamed(
+  { client, signal, touch, text }: Attempt,
+  body: Body,
+  onOutput: () => void,
+): Promise<ResponseObject | undefined> {
+  const events = await client.responses.create({ ...body, stream: true }, { signal })
+  for await (const event of events) {
+    touch()
+    if (!BEFORE_OUTPUT.has(event.type)) onOutput()
+    if (event.type === 'response.output_text.delta') text(event.delta)
+    if (event.type === 'error') throw new Error(event.message)
+    if (ENDS.has(event.type) && 'response' in event) return event.response
+  }
+  throw new Error('The stream ended without a final response event.')
+}
+
+const BEFORE_OUTPUT = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.failed',
+  'error',
+])
+const ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+
+/** The field that an upstream's 400 complains of. */
+function refusedField(error: GazewayError): string | null {
+  const { cause } = error
+  return cause !== null && typeof cause === 'object' && 'param' in cause && typeof cause.param === 'string'
+    ? cause.param
+    : null
+}
+
+/** All the text that a Response says. */
+function outputText(response: ResponseObject): string {
+  return response.output
+    .flatMap((item) => (item.type === 'message' ? item.content : []))
+    .map((part: OpenAI.Responses.ResponseOutputMessage['content'][number]) =>
+      part.type === 'output_text' ? part.text : part.refusal,
+    )
+    .join('')
+}

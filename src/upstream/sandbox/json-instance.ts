@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util'
+import { alternatives } from './json-alternatives.ts'
+import { conforms } from './json-conforms.ts'
+import { identityOf, nameKind } from './json-names.ts'
+import { numberCandidates, stringCandidates } from './json-scalars.ts'
+import {
+  choicesOf, itemsOf, type JsonSchema, openSchema, propertySchemas, schemaRefused, type TypeName, typesOf,
+} from './json-schema.ts'
+import type { JsonTexts } from './json-texts.ts'
+
+/** Nesting from which only what is required is made; it ends recursive schemas. */
+const THRIFTY_DEPTH = 6
+/** Values after which only what is required is made, and after which the schema is refused. */
+const THRIFTY_VALUES = 1_000
+const MAX_VALUES = 20_000
+/** Nesting that is refused: the schema has no end. */
+const MAX_DEPTH = 64
+/** Alternatives of one schema that are weighed against each other. */
+const MAX_ALTERNATIVES = 64
+
+const IMPOSSIBLE = Symbol('impossible')
+
+/** Where in the instance a value goes. */
+interface Place {
+  /** The property it is in; the items of an array have the array's. */
+  name: string
+  depth: number
+  /** The index in the nearest array. */
+  variant: number
+  /** The nearest list of objects: the initial of its name, and the identities of its earlier objects. */
+  list?: { initial: string; earlier: string[] }
+}
+
+/**
+ * Makes a value that is valid under a JSON Schema, the same one each time. Strings come from `texts`, by what the
+ * property's name says ({@link nameKind}); numbers from the middle of their range; of alternatives the first that works;
+ * a list of objects holds three (or as many as it must or may), other lists two. Optional properties are made too, until the
+ * value grows deep or large.
+ *
+ * @throws GazewayError `invalid_request` when the schema is malformed, endless or contradicts itself, or asks for what
+ * the sandbox cannot make (a rare `pattern`, for one); it never returns a value that is not valid
+ */
+export function createInstance(root: unknown, texts: JsonTexts): unknown {
+  const document = openSchema(root)
+  const numbered = new Map<string, number>()
+  let made = 0
+
+  const thrifty = (place: Place) => place.depth >= THRIFTY_DEPTH || made > THRIFTY_VALUES
+  const prefersNull = (place: Place) =>
+    thrifty(place) || (nameKind(place.name) === 'reference' && place.list?.earlier.length === 0)
+
+  function build(node: unknown, place: Place): unknown {
+    made += 1
+    if (made > MAX_VALUES || place.depth > MAX_DEPTH) throw schemaRefused('a value for it would be endless, or very large')
+    for (const flat of ordered(node, place)) {
+      const value = buildFlat(flat, place)
+      if (value !== IMPOSSIBLE && (flat.not === undefined || !conforms(document, flat.not, value))) return value
+    }
+    return IMPOSSIBLE
+  }
+
+  function ordered(node: unknown, place: Place): Iterable<JsonSchema> {
+    if (!prefersNull(place)) return alternatives(document, node)
+    const all = [...alternatives(document, node).take(MAX_ALTERNATIVES)]
+    return all.sort((a, b) => costOf(a) - costOf(b))
+  }
+
+  function buildFlat(flat: JsonSchema, place: Place): unknown {
+    const choices = choicesOf(flat)
+    if (choices) return choose(choices.filter((choice) => conforms(document, flat, choice)), place)
+    const types = typesOf(flat) ?? [impliedType(flat)]
+    const nullLast = types.toSorted((a, b) => Number(a === 'null') - Number(b === 'null'))
+    for (const type of prefersNull(place) ? nullLast.reverse() : nullLast) {
+      const value = buildTyped(type, flat, place)
+      if (value !== IMPOSSIBLE) return value
+    }
+    return IMPOSSIBLE
+  }
+
+  function buildTyped(type: TypeName, flat: JsonSchema, place: Place): unknown {
+    if (type === 'null') return null
+    if (type === 'boolean') return firstValid(flat, [place.variant % 2 === 0, place.variant % 2 === 1])
+    if (type === 'string') return buildString(flat, place)
+    if (type === 'array') return buildArray(flat, place)
+    if (type === 'object') return buildObject(flat, place)
+    return firstValid(flat, numberCandidates(flat, type === 'integer', place.variant))
+  }
+
+  function firstValid(flat: JsonSchema, candidates: unknown[]): unknown {
+    const at = candidates.findIndex((candidate) => conforms(document, flat, candidate))
+    return at === -1 ? IMPOSSIBLE : candidates[at]
+  }
+
+  function buildString(flat: JsonSchema, place: Place): unknown {
+    const kind = nameKind(place.name)
+    const fromList = place.list && namesFromList(kind, place.list).find((name) => conforms(document, flat, name))
+    if (fromList !== undefined) return fromList
+    const textKind = kind === 'heading' || kind === 'keyword' ? kind : 'text'
+    const text = flat.format === undefined && flat.pattern === undefined ? texts.next(textKind, flat.maxLength ?? Infinity) : ''
+    return firstValid(flat, stringCandidates(flat, text, place.variant))
+  }
+
+  function namesFromList(kind: string, list: NonNullable<Place['list']>): string[] {
+    if (kind === 'reference') return list.earlier.slice(-1)
+    if (kind !== 'identity') return []
+    const number = (numbered.get(list.initial) ?? 0) + 1
+    numbered.set(list.initial, number)
+    return [`${list.initial}${number}`, `${list.initial}${String(number).padStart(12, '0')}`]
+  }
+
+  function buildArray(flat: JsonSchema, place: Place): unknown {
+    const { minItems = 0, maxItems = Infinity } = flat
+    const { prefix, rest } = itemsOf(flat)
+    if (nameKind(place.name) === 'reference' && place.list) {
+      const references = place.list.earlier.slice(-Math.max(1, minItems))
+      if (conforms(document, flat, references)) return references
+    }
+
+    const ofObjects = prefix.length === 0 && isObject(alternatives(document, rest).next().value)
+    const list = ofObjects ? { initial: initialOf(place.name), earlier: [] as string[] } : place.list
+    const usual = prefix.length || (ofObjects ? 3 : 2)
+    const count = Math.min(maxItems, Math.max(minItems, thrifty(place) ? prefix.length : usual))
+    const items: unknown[] = []
+    for (let variant = 0; items.length < count && variant < count * 2; variant++) {
+      const node = items.length < prefix.length ? prefix[items.length] : rest
+      const item = build(node, { name: place.name, depth: place.depth + 1, variant, ...(list && { list }) })
+      if (item === IMPOSSIBLE) break
+      if (flat.uniqueItems && items.some((other) => isDeepStrictEqual(other, item))) continue
+      items.push(item)
+      const identity = ofObjects ? identityOf(item) : undefined
+      if (identity !== undefined) list?.earlier.push(identity)
+    }
+    return items.length >= minItems ? items : IMPOSSIBLE
+  }
+
+  function buildObject(flat: JsonSchema, place: Place): unknown {
+    const { minProperties = 0, maxProperties = Infinity } = flat
+    const required = new Set(flat.required)
+    const names = new Set([...Object.keys(flat.properties ?? {}), ...required])
+    let optional = Math.max(0, maxProperties - required.size)
+    const entries = new Map<string, unknown>()
+
+    for (const name of names) {
+      if (!required.has(name) && (optional <= 0 || (thrifty(place) && names.size > minProperties))) continue
+      const value = build({ allOf: propertySchemas(flat, name) }, { ...place, name, depth: place.depth + 1 })
+      if (value === IMPOSSIBLE && required.has(name)) return IMPOSSIBLE
+      if (value === IMPOSSIBLE) continue
+      if (!required.has(name)) optional -= 1
+      entries.set(name, value)
+    }
+
+    for (let extra = 1; entries.size < minProperties && extra <= minProperties * 2; extra++) {
+      const name = build({ allOf: [{ type: 'string' }, flat.propertyNames] }, { name: 'key', depth: place.depth + 1, variant: extra, list: { initial: 'property_', earlier: [] } })
+      if (typeof name !== 'string' || entries.has(name)) continue
+      const value = build({ allOf: propertySchemas(flat, name) }, { ...place, name, depth: place.depth + 1 })
+      if (value !== IMPOSSIBLE) entries.set(name, value)
+    }
+    return entries.size >= minProperties ? Object.fromEntries(entries) : IMPOSSIBLE
+  }
+
+  const instance = build(root, { name: '', depth: 0, variant: 0 })
+  if (instance === IMPOSSIBLE || !conforms(document, root, instance)) {
+    throw schemaRefused('it found no value that is valid under it; a simpler schema may do')
+  }
+  return instance
+}
+
+function choose(choices: unknown[], place: Place): unknown {
+  const values = choices.some((choice) => choice !== null) ? choices.filter((choice) => choice !== null) : choices
+  return values.length === 0 ? IMPOSSIBLE : values[place.variant % values.length]
+}
+
+/** How much a value of a flat schema has to hold: nothing, one value, a list that may be empty, an object. */
+function costOf(flat: JsonSchema): number {
+  const types = typesOf(flat) ?? [impliedType(flat)]
+  if (types.includes('null') || choicesOf(flat)?.includes(null)) return 0
+  if (choicesOf(flat) || types.some((type) => type !== 'array' && type !== 'object')) return 1
+  return types.includes('array') && !flat.minItems ? 2 : 3
+}
+
+/** The type that a schema without `type` speaks of. */
+function impliedType(flat: JsonSchema): TypeName {
+  if (flat.properties || flat.required || flat.additionalProperties !== undefined || flat.minProperties) return 'object'
+  if (flat.items !== undefined || flat.prefixItems || flat.minItems) return 'array'
+  const bounds = [flat.minimum, flat.maximum, flat.exclusiveMinimum, flat.exclusiveMaximum, flat.multipleOf]
+  return bounds.some((bound) => bound !== undefined) ? 'number' : 'string'
+}
+
+function isObject(flat: JsonSchema | undefined): boolean {
+  return flat !== undefined && (typesOf(flat) ?? [impliedType(flat)]).includes('object')
+}
+
+function initialOf(name: string): string {
+  return /[a-z]/i.exec(name)?.[0].toLowerCase() ?? 'i'
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Store } from '../store/store.ts'
+import { toUsd } from '../wallet/money.ts'
+import { quantile } from './latency.ts'
+
+const HOUR_MS = 3_600_000
+
+/** What the statistics may be grouped by. */
+export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
+export type GroupBy = z.infer<typeof GroupBy>
+
+/** Sums over a set of calls. Latency quantiles are within 2.5 %, null without calls. */
+export const CallSums = z.object({
+  calls: z.int(),
+  errors: z.int(),
+  error_rate: z.number().describe('Share of calls that ended in an error, 0–1'),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  upstream_cost_usd: z.number(),
+  latency_ms: z.object({ p50: z.int().nullable(), p95: z.int().nullable(), p99: z.int().nullable() }),
+})
+export type CallSums = z.infer<typeof CallSums>
+
+export const CallStats = z.object({
+  totals: CallSums,
+  groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, path or status') })),
+})
+export type CallStats = z.infer<typeof CallStats>
+
+/** Which calls to count. `from` is inclusive, `to` exclusive. */
+export const StatsQuery = z.object({
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+  group_by: GroupBy.optional(),
+})
+export type StatsQuery = z.infer<typeof StatsQuery>
+
+interface Selection {
+  from?: string | undefined
+  to?: string | undefined
+  status?: string | undefined
+  model?: string | undefined
+  path?: string | undefined
+  caller_id?: string | undefined
+}
+
+interface SummedRow {
+  key: string
+  status: string
+  latency_bucket: number
+  calls: number
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  upstream_cost_micros: number
+}
+
+/** Statistics over the calls of a time range: whole hours from their rollups, the hours at its ends from the calls. */
+export async function callStats(store: Store, query: StatsQuery): Promise<CallStats> {
+  const range = {
+    from: query.from && new Date(query.from).toISOString(),
+    to: query.to && new Date(query.to).toISOString(),
+  }
+  const rows = await summedRows(store, range, query.group_by)
+  const groups = new Map<string, SummedRow[]>()
+  for (const row of rows) groups.set(row.key, [...(groups.get(row.key) ?? []), row])
+  return {
+    totals: sums(rows),
+    groups: query.group_by
+      ? [...groups].map(([key, members]) => ({ key, ...sums(members) })).sort((a, b) => (a.key < b.key ? -1 : 1))
+      : [],
+  }
+}
+
+/** How many calls a selection holds, without reading them one by one. */
+export async function countCalls(store: Store, selection: Selection): Promise<number> {
+  const { rows } = await sql<{ calls: number }>`
+    select coalesce(sum(calls), 0) as calls from (${counted(selection)}) as counted`.execute(store.db)
+  return Number(rows[0]?.calls ?? 0)
+}
+
+async function summedRows(store: Store, selection: Selection, groupBy?: GroupBy): Promise<SummedRow[]> {
+  const keys = { model: sql`model`, caller: sql`caller_id`, day: sql`day`, path: sql`path`, status: sql`status` }
+  const key = groupBy ? keys[groupBy] : sql`''`
+  const { rows } = await sql<SummedRow>`
+    select ${key} as key, status, latency_bucket, sum(calls) as calls, sum(prompt_tokens) as prompt_tokens,
+      sum(completion_tokens) as completion_tokens, sum(total_tokens) as total_tokens,
+      sum(upstream_cost_micros) as upstream_cost_micros
+    from (${counted(selection)}) as counted
+    group by 1, 2, 3`.execute(store.db)
+  return rows
+}
+
+/** The counters of a selection: rollups for the whole hours in the range, single calls for the hours it cuts. */
+function counted(selection: Selection) {
+  const { from, to } = selection
+  const firstHour = from && new Date(Math.ceil(Date.parse(from) / HOUR_MS) * HOUR_MS).toISOString()
+  const lastHour = to && new Date(Math.floor(Date.parse(to) / HOUR_MS) * HOUR_MS).toISOString()
+  const sameHour = firstHour && lastHour && firstHour > lastHour
+  const columns = sql`model, caller_id, path, status, latency_bucket, calls, prompt_tokens, completion_tokens,
+    total_tokens, upstream_cost_micros`
+  const calls = (start: string, end: string) => sql`
+    select substr(cast(at as text), 1, 10) as day, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id,
+      path, status, latency_bucket, 1 as calls, coalesce(prompt_tokens, 0) as prompt_tokens,
+      coalesce(completion_tokens, 0) as completion_tokens, coalesce(total_tokens, 0) as total_tokens,
+      upstream_cost_micros
+    from calls where at >= ${start} and at < ${end} ${dimensions(selection)}`
+  if (from && to && sameHour) return calls(from, to)
+
+  const parts = [
+    sql`select substr(cast(hour as text), 1, 10) as day, ${columns} from call_rollups
+      where ${firstHour ? sql`hour >= ${firstHour}` : sql`1 = 1`} and ${lastHour ? sql`hour < ${lastHour}` : sql`1 = 1`}
+      ${dimensions(selection)}`,
+  ]
+  if (from && firstHour && from < firstHour) parts.push(calls(from, firstHour))
+  if (to && lastHour && lastHour < to) parts.push(calls(lastHour, to))
+  return sql.join(parts, sql` union all `)
+}
+
+function dimensions(selection: Selection) {
+  const wanted = (['status', 'model', 'path', 'caller_id'] as const).filter((name) => selection[name] !== undefined)
+  return sql.join(
+    wanted.map((name) => sql`and ${sql.ref(name)} = ${selection[name]}`),
+    sql` `,
+  )
+}
+
+function sums(rows: readonly SummedRow[]): CallSums {
+  const total = (field: Exclude<keyof SummedRow, 'key' | 'status'>, of = rows) =>
+    of.reduce((sum, row) => sum + Number(row[field]), 0)
+  const calls = total('calls')
+  const failed = rows.filter((row) => row.status === 'error')
+  const errors = total('calls', failed)
+  const latencies = new Map<number, number>()
+  for (const row of rows)
+    latencies.set(row.latency_bucket, (latencies.get(row.latency_bucket) ?? 0) + Number(row.calls))
+  return {
+    calls,
+    errors,
+    error_rate: calls === 0 ? 0 : errors / calls,
+    prompt_tokens: total('prompt_tokens'),
+    completion_tokens: total('completion_tokens'),
+    total_tokens: total('total_tokens'),
+    upstream_cost_usd: toUsd(total('upstream_cost_micros')),
+    latency_ms: { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95), p99: quantile(latencies, 0.99) },
+  }
+}

@@ -1,0 +1,18 @@
+/** Money inside Gazeway: integer micro-dollars (1 USD = 1,000,000). */
+export type Micros = number
+
+/** Micro-dollars in one US dollar. */
+export const MICROS_PER_USD = 1_000_000
+
+/** Micro-dollars as a JSON number of US dollars, with at most 6 decimals. */
+export const toUsd = (micros: Micros): number => micros / MICROS_PER_USD
+
+/**
+ * US dollars as micro-dollars, exactly.
+ *
+ * @returns null when `usd` has more than 6 decimals or is too large to be exact
+ */
+export function toMicros(usd: number): Micros | null {
+  const micros = Math.round(usd * MICROS_PER_USD)
+  return Number.isSafeInteger(micros) && micros / MICROS_PER_USD === usd ? micros : null
+}

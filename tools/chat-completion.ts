@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { Usage } from '../src/upstream/usage.ts'
+import { defineTool } from './tool.ts'
+
+/** OpenAI's chat message; fields that a provider adds are passed on. */
+const Message = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+})
+
+export const chatCompletion = defineTool({
+  name: 'gateway_chat_completion',
+  title: 'Chat with a model',
+  description:
+    "Send messages to any of the upstream's models, in OpenAI's chat-completions form: tools, structured output " +
+    '(response_format) and images included. Use it for a second opinion, a summary or a transformation with a model ' +
+    'that you choose. It does not search and knows nothing of the project: gateway_llm_query does. ' +
+    'Example: messages [{"role":"user","content":"Name this function: …"}], max_tokens 50.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  input: z.strictObject({
+    messages: z.array(Message).min(1).max(1000),
+    model: z.string().min(1).max(256).optional().describe('By default the configured chat model'),
+    temperature: z.number().min(0).max(2).optional(),
+    top_p: z.number().min(0).max(1).optional(),
+    max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper bound of the answer, in tokens'),
+    stop: z.union([z.string(), z.array(z.string()).max(4)]).optional(),
+    response_format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).optional(),
+    tools: z
+      .array(z.looseObject({ type: z.string() }))
+      .max(128)
+      .optional(),
+    tool_choice: z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })]).optional(),
+  }),
+  output: z.object({
+    message: z.looseObject({ role: z.string(), content: z.string().nullable() }),
+    model: z.string(),
+    finish_reason: z.string().nullable(),
+    usage: Usage.nullable(),
+    cost_usd: z.number(),
+    call_id: z.string(),
+    upstream: z.string(),
+  }),
+  async run(gateway, input, context) {
+    // Checked above as far as Gazeway needs it; the rest is for the upstream to judge.
+    const result = await gateway.upstream.chat(input as never, context)
+    const choice = result.value.choices[0]
+    return {
+      message: { ...choice?.message, role: 'assistant', content: choice?.message.content ?? null },
+      model: result.model,
+      finish_reason: choice?.finish_reason ?? null,
+      usage: result.usage,
+      cost_usd: result.costUsd,
+      call_id: result.callId,
+      upstream: gateway.upstream.provider.name,
+    }
+  },
+  render({ message, finish_reason }) {
+    const calls = Array.isArray(message.tool_calls) ? `Tool calls: ${JSON.stringify(message.tool_calls)}` : ''
+    const cut = finish_reason === 'length' ? '(cut off at max_tokens)' : ''
+    return [message.content ?? '', calls, cut].filter(Boolean).join('\n\n')
+  },
+})

@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import type { Gateway } from '../src/gateway.ts'
+import type { CallContext } from '../src/upstream/call-record.ts'
+
+/** What a tool may change, in MCP's terms; clients ask their user before they run a destructive one. */
+export interface ToolAnnotations {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+/** What an adapter knows of the call besides its input. */
+export interface ToolContext extends CallContext {
+  /** The project that the caller works in: the client's first root, else the working directory. */
+  projectRoot: string
+}
+
+/** One of the twelve functions, as every adapter consumes it. */
+export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
+  name: string
+  title: string
+  /** Written for the model that chooses among the tools: when to use it, when not, an example. */
+  description: string
+  annotations: ToolAnnotations
+  input: Input
+  output: Output
+  run(gateway: Gateway, input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>
+  /** The output as text for a model to read. */
+  render(output: z.output<Output>): string
+}
+
+/** Ties a tool's input and output types to its schemas. */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(tool: Tool<Input, Output>): Tool {
+  return tool as unknown as Tool
+}

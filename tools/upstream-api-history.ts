@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { CallRecord } from '../src/upstream/call-record.ts'
+import { CallFilter } from '../src/upstream/calls.ts'
+import { defineTool } from './tool.ts'
+
+export const upstreamApiHistory = defineTool({
+  name: 'gateway_upstream_api_history',
+  title: 'List upstream calls',
+  description:
+    'The audit trail: every call that Gazeway made to the model provider, newest first, with model, tokens, cost, ' +
+    'latency and error. Use it to find out why a call failed or what one cost. For sums use ' +
+    'gateway_upstream_api_stats. Example: status "error", from "2026-11-01T00:00:00Z".',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject(CallFilter.shape),
+  output: z.object({ items: z.array(CallRecord), total: z.int(), next_cursor: z.string().nullable() }),
+  run: (gateway, input) => gateway.calls.history(input),
+  render({ items, total, next_cursor }) {
+    const lines = items.map(
+      (call) =>
+        `${call.at} ${call.status} ${call.path} ${call.model ?? '-'} ${call.latency_ms} ms ` +
+        `${call.usage?.total_tokens ?? '?'} tokens $${call.upstream_cost_usd} ${call.call_id}` +
+        (call.error ? `\n  ${call.error}` : ''),
+    )
+    const more = next_cursor ? [`More with cursor ${next_cursor}`] : []
+    return [`${total} ${total === 1 ? 'call' : 'calls'}`, ...lines, ...more].join('\n')
+  },
+})

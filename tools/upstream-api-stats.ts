@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { CallStats, type CallSums, StatsQuery } from '../src/upstream/stats.ts'
+import { defineTool } from './tool.ts'
+
+export const upstreamApiStats = defineTool({
+  name: 'gateway_upstream_api_stats',
+  title: 'Sum up upstream calls',
+  description:
+    'Calls, errors, tokens, cost and latency percentiles of the model provider over a time range, in total and by ' +
+    'model, caller, day, path or status. Use it for "what did we spend this week" or "which model is slow". ' +
+    'Example: from "2026-11-14T00:00:00Z", group_by "day".',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject(StatsQuery.shape),
+  output: CallStats,
+  run: (gateway, input) => gateway.calls.stats(input),
+  render: ({ totals, groups }) =>
+    [`total: ${line(totals)}`, ...groups.map((group) => `${group.key || '(none)'}: ${line(group)}`)].join('\n'),
+})
+
+const line = (sums: CallSums) =>
+  `${sums.calls} calls, ${sums.errors} errors, ${sums.total_tokens} tokens, $${sums.upstream_cost_usd}, ` +
+  `p50 ${sums.latency_ms.p50 ?? '-'} ms, p99 ${sums.latency_ms.p99 ?? '-'} ms`
