@@ -20,7 +20,8 @@ export async function callTool(
 ): Promise<CallToolResult> {
   try {
     const tool = tools.find((known) => known.name === name)
-    if (!tool) throw new GazewayError('unknown_tool', `There is no tool ${name.slice(0, 100)}; tools/list names them all.`)
+    if (!tool)
+      throw new GazewayError('unknown_tool', `There is no tool ${name.slice(0, 100)}; tools/list names them all.`)
     const input = parseInput(tool.input, args ?? {})
     const output = tool.output.parse(await tool.run(await gateway(), input, context))
     return { content: [{ type: 'text', text: tool.render(output) }], structuredContent: output }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
+import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
@@ -61,26 +61,22 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
     const tooLong = length > LINE_LIMIT
     line = []
     length = 0
-    if (tooLong) return refuse(ErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`)
-    if (text !== '') accept(text)
+    if (tooLong) refuse(ErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`)
+    else if (text !== '') accept(text)
   }
 
   function accept(text: string): void {
-    let json: unknown
-    try {
-      json = JSON.parse(text)
-    } catch {
-      return refuse(ErrorCode.ParseError, 'The line is not JSON. Send one JSON-RPC message on each line.')
+    const read = readMessage(text)
+    if ('fault' in read) {
+      refuse(read.code, read.fault, read.id)
+      return
     }
-    if (Array.isArray(json)) return refuse(ErrorCode.InvalidRequest, 'Batches are not supported; send one message a line.')
-    const message = JSONRPCMessageSchema.safeParse(json)
-    if (!message.success) return refuse(ErrorCode.InvalidRequest, 'The line is not a JSON-RPC 2.0 message.', idOf(json))
-
-    const method = 'method' in message.data ? message.data.method : null
+    const { message } = read
+    const method = 'method' in message ? message.method : null
     if (method === 'initialize') initialized = true
-    if (!initialized && method !== 'ping' && 'id' in message.data)
-      return refuse(ErrorCode.InvalidRequest, 'Send initialize first.', message.data.id)
-    transport.onmessage?.(message.data)
+    if (!initialized && method !== 'ping' && 'id' in message)
+      refuse(ErrorCode.InvalidRequest, 'Send initialize first.', message.id)
+    else transport.onmessage?.(message)
   }
 
   function refuse(code: number, message: string, id?: string | number): void {
@@ -90,6 +86,23 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
   }
 
   return transport
+}
+
+/** What a line says, or the JSON-RPC error for it. */
+type Read = { message: JSONRPCMessage } | { fault: string; code: ErrorCode; id?: string | number | undefined }
+
+function readMessage(text: string): Read {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return { fault: 'The line is not JSON. Send one JSON-RPC message on each line.', code: ErrorCode.ParseError }
+  }
+  if (Array.isArray(json))
+    return { fault: 'Batches are not supported; send one message on each line.', code: ErrorCode.InvalidRequest }
+  const message = JSONRPCMessageSchema.safeParse(json)
+  if (message.success) return { message: message.data }
+  return { fault: 'The line is not a JSON-RPC 2.0 message.', code: ErrorCode.InvalidRequest, id: idOf(json) }
 }
 
 function idOf(json: unknown): string | number | undefined {

@@ -77,7 +77,7 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     },
     flush,
     async history(filter) {
-      await flush()
+      await flush().catch(onError)
       const from = filter.from && new Date(filter.from).toISOString()
       const to = filter.to && new Date(filter.to).toISOString()
       let query = store.db.selectFrom('calls').selectAll()
@@ -103,7 +103,7 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
       return toPage(rows, { limit: filter.limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
     },
     async stats(query) {
-      await flush()
+      await flush().catch(onError)
       return callStats(store, query)
     },
   }

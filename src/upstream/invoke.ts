@@ -6,7 +6,7 @@ import type { Calls } from './calls.ts'
 import { openaiClient } from './client.ts'
 import { estimateUsage } from './estimate.ts'
 import { upstreamFailure } from './failure.ts'
-import { upstreamCost } from './prices.ts'
+import { type Prices, upstreamCost } from './prices.ts'
 import type { Provider } from './provider.ts'
 import type { Usage } from './usage.ts'
 import { createWatchdog } from './watchdog.ts'
@@ -15,8 +15,8 @@ import { createWatchdog } from './watchdog.ts'
 export interface UpstreamDeps {
   provider: Provider
   calls: Calls
-  /** US dollars per 1,000 tokens, by our model id. */
-  prices: Record<string, number>
+  /** By our own model ids. */
+  prices: Prices
   /** Keep request and answer in the call record (`audit.store_content`). */
   storeContent: boolean
   countTokens(text: string): Promise<number>

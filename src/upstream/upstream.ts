@@ -3,6 +3,7 @@ import type { Calls } from './calls.ts'
 import { type ChatRequest, type ChatResult, completeChat } from './chat.ts'
 import type { UpstreamDeps } from './invoke.ts'
 import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
+import type { Prices } from './prices.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
 import { type RespondResult, respond } from './responses.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
@@ -23,8 +24,7 @@ export interface Upstream {
 export function createUpstream(options: {
   config: UpstreamConfig
   calls: Calls
-  /** US dollars per 1,000 tokens, by model id. */
-  prices: Record<string, number>
+  prices: Prices
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
 }): Upstream {

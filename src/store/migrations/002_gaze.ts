@@ -37,8 +37,8 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await sql`create index gaze_records_at on gaze_records (at, id)`.execute(db)
   await sql`create index gaze_records_path on gaze_records (path, at, id) where path is not null`.execute(db)
   await sql`create index gaze_records_source on gaze_records (source, at, id)`.execute(db)
-  await sql`create index gaze_records_content on gaze_records (content_hash, session_id)`.execute(db)
-  await sql`create index gaze_records_shape on gaze_records (shape_hash, session_id) where shape_hash is not null`.execute(db)
+  await sql`create index gaze_records_content on gaze_records (content_hash)`.execute(db)
+  await sql`create index gaze_records_shape on gaze_records (shape_hash) where shape_hash is not null`.execute(db)
 
   await sql`create table gaze_dwell (
     hour ${time} not null,

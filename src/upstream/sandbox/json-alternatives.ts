@@ -47,6 +47,7 @@ function merge(a: JsonSchema, b: JsonSchema): JsonSchema | undefined {
     left.filter((value) => right.some((other) => isDeepStrictEqual(value, other))),
   )
   if (types?.length === 0 || choices?.length === 0) return undefined
+  if (a.format !== undefined && b.format !== undefined && a.format !== b.format) return undefined
 
   const { const: _a, ...left } = a
   const { const: _b, ...right } = b

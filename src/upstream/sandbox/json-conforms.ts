@@ -1,11 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
+import { FORMATS } from './json-formats.ts'
 import {
-  choicesOf, itemsOf, type JsonSchema, propertySchemas, regExp, type SchemaDocument, type TypeName, typesOf,
+  choicesOf,
+  itemsOf,
+  type JsonSchema,
+  propertySchemas,
+  regExp,
+  type SchemaDocument,
+  type TypeName,
+  typesOf,
 } from './json-schema.ts'
 
 /**
  * Whether `value` is valid under the schema `node` of `document` (JSON Schema validation vocabulary, 2020-12, with the
- * draft 7 form of tuples). `format` is an annotation here, as it is there by default.
+ * draft 7 form of tuples). Formats that are not in {@link FORMATS} say
+ * nothing.
  */
 export function conforms(document: SchemaDocument, node: unknown, value: unknown): boolean {
   const schema = document.read(node)
@@ -19,7 +28,6 @@ export function conforms(document: SchemaDocument, node: unknown, value: unknown
   if (schema.anyOf?.some((inner) => valid(inner)) === false) return false
   if (schema.oneOf && schema.oneOf.filter((inner) => valid(inner)).length !== 1) return false
   if (schema.not !== undefined && valid(schema.not)) return false
-  if (schema.if !== undefined && !valid(valid(schema.if) ? schema.then : schema.else)) return false
 
   if (typeof value === 'number') return numberConforms(schema, value)
   if (typeof value === 'string') return stringConforms(schema, value)
@@ -33,7 +41,6 @@ function isOfType(type: TypeName, value: unknown): boolean {
   if (type === 'array') return Array.isArray(value)
   if (type === 'integer') return Number.isInteger(value)
   if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
-  // biome-ignore lint/suspicious/useValidTypeof: the names left are those of typeof
   return typeof value === type
 }
 
@@ -46,6 +53,7 @@ function numberConforms(schema: JsonSchema, value: number): boolean {
 function stringConforms(schema: JsonSchema, value: string): boolean {
   const length = [...value].length
   if (length < (schema.minLength ?? 0) || length > (schema.maxLength ?? Infinity)) return false
+  if (FORMATS.get(schema.format ?? '')?.check(value) === false) return false
   return schema.pattern === undefined || regExp(schema.pattern).test(value)
 }
 
@@ -56,7 +64,9 @@ function arrayConforms(schema: JsonSchema, value: unknown[], valid: Valid): bool
   const { prefix, rest } = itemsOf(schema)
   if (!value.every((item, index) => valid(index < prefix.length ? prefix[index] : rest, item))) return false
   if (schema.contains !== undefined && !value.some((item) => valid(schema.contains, item))) return false
-  return !schema.uniqueItems || value.every((item, at) => value.findIndex((other) => isDeepStrictEqual(item, other)) === at)
+  return (
+    !schema.uniqueItems || value.every((item, at) => value.findIndex((other) => isDeepStrictEqual(item, other)) === at)
+  )
 }
 
 function objectConforms(schema: JsonSchema, value: object, valid: Valid): boolean {

@@ -4,7 +4,14 @@ import { conforms } from './json-conforms.ts'
 import { identityOf, nameKind } from './json-names.ts'
 import { numberCandidates, stringCandidates } from './json-scalars.ts'
 import {
-  choicesOf, itemsOf, type JsonSchema, openSchema, propertySchemas, schemaRefused, type TypeName, typesOf,
+  choicesOf,
+  itemsOf,
+  type JsonSchema,
+  openSchema,
+  propertySchemas,
+  schemaRefused,
+  type TypeName,
+  typesOf,
 } from './json-schema.ts'
 import type { JsonTexts } from './json-texts.ts'
 
@@ -27,6 +34,8 @@ interface Place {
   depth: number
   /** The index in the nearest array. */
   variant: number
+  /** Values that it must differ from. */
+  taken: unknown[]
   /** The nearest list of objects: the initial of its name, and the identities of its earlier objects. */
   list?: { initial: string; earlier: string[] }
 }
@@ -51,7 +60,8 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
 
   function build(node: unknown, place: Place): unknown {
     made += 1
-    if (made > MAX_VALUES || place.depth > MAX_DEPTH) throw schemaRefused('a value for it would be endless, or very large')
+    if (made > MAX_VALUES || place.depth > MAX_DEPTH)
+      throw schemaRefused('a value for it would be endless, or very large')
     for (const flat of ordered(node, place)) {
       const value = buildFlat(flat, place)
       if (value !== IMPOSSIBLE && (flat.not === undefined || !conforms(document, flat.not, value))) return value
@@ -61,13 +71,16 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
 
   function ordered(node: unknown, place: Place): Iterable<JsonSchema> {
     if (!prefersNull(place)) return alternatives(document, node)
-    const all = [...alternatives(document, node).take(MAX_ALTERNATIVES)]
-    return all.sort((a, b) => costOf(a) - costOf(b))
+    const weighed: JsonSchema[] = []
+    for (const flat of alternatives(document, node)) {
+      if (weighed.push(flat) === MAX_ALTERNATIVES) break
+    }
+    return weighed.sort((a, b) => costOf(a) - costOf(b))
   }
 
   function buildFlat(flat: JsonSchema, place: Place): unknown {
     const choices = choicesOf(flat)
-    if (choices) return choose(choices.filter((choice) => conforms(document, flat, choice)), place)
+    if (choices) return choose(flat, choices, place)
     const types = typesOf(flat) ?? [impliedType(flat)]
     const nullLast = types.toSorted((a, b) => Number(a === 'null') - Number(b === 'null'))
     for (const type of prefersNull(place) ? nullLast.reverse() : nullLast) {
@@ -77,17 +90,23 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
     return IMPOSSIBLE
   }
 
+  function choose(flat: JsonSchema, choices: unknown[], place: Place): unknown {
+    const valid = choices.filter((choice) => isFree(choice, place) && conforms(document, flat, choice))
+    const values = valid.some((choice) => choice !== null) ? valid.filter((choice) => choice !== null) : valid
+    return values.length === 0 ? IMPOSSIBLE : values[place.variant % values.length]
+  }
+
   function buildTyped(type: TypeName, flat: JsonSchema, place: Place): unknown {
     if (type === 'null') return null
-    if (type === 'boolean') return firstValid(flat, [place.variant % 2 === 0, place.variant % 2 === 1])
+    if (type === 'boolean') return firstValid(flat, place, [place.variant % 2 === 0, place.variant % 2 === 1])
     if (type === 'string') return buildString(flat, place)
     if (type === 'array') return buildArray(flat, place)
     if (type === 'object') return buildObject(flat, place)
-    return firstValid(flat, numberCandidates(flat, type === 'integer', place.variant))
+    return firstValid(flat, place, numberCandidates(flat, type === 'integer', place.variant))
   }
 
-  function firstValid(flat: JsonSchema, candidates: unknown[]): unknown {
-    const at = candidates.findIndex((candidate) => conforms(document, flat, candidate))
+  function firstValid(flat: JsonSchema, place: Place, candidates: unknown[]): unknown {
+    const at = candidates.findIndex((candidate) => isFree(candidate, place) && conforms(document, flat, candidate))
     return at === -1 ? IMPOSSIBLE : candidates[at]
   }
 
@@ -96,8 +115,9 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
     const fromList = place.list && namesFromList(kind, place.list).find((name) => conforms(document, flat, name))
     if (fromList !== undefined) return fromList
     const textKind = kind === 'heading' || kind === 'keyword' ? kind : 'text'
-    const text = flat.format === undefined && flat.pattern === undefined ? texts.next(textKind, flat.maxLength ?? Infinity) : ''
-    return firstValid(flat, stringCandidates(flat, text, place.variant))
+    const text =
+      flat.format === undefined && flat.pattern === undefined ? texts.next(textKind, flat.maxLength ?? Infinity) : ''
+    return firstValid(flat, place, stringCandidates(flat, text, place.variant))
   }
 
   function namesFromList(kind: string, list: NonNullable<Place['list']>): string[] {
@@ -116,16 +136,18 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
       if (conforms(document, flat, references)) return references
     }
 
-    const ofObjects = prefix.length === 0 && isObject(alternatives(document, rest).next().value)
+    const ofObjects = prefix.length === 0 && isObject(firstOf(alternatives(document, rest)))
     const list = ofObjects ? { initial: initialOf(place.name), earlier: [] as string[] } : place.list
     const usual = prefix.length || (ofObjects ? 3 : 2)
     const count = Math.min(maxItems, Math.max(minItems, thrifty(place) ? prefix.length : usual))
     const items: unknown[] = []
     for (let variant = 0; items.length < count && variant < count * 2; variant++) {
       const node = items.length < prefix.length ? prefix[items.length] : rest
-      const item = build(node, { name: place.name, depth: place.depth + 1, variant, ...(list && { list }) })
+      const taken = flat.uniqueItems ? items : []
+      const spot = { name: place.name, depth: place.depth + 1, variant, taken, ...(list && { list }) }
+      const item = build(node, spot)
       if (item === IMPOSSIBLE) break
-      if (flat.uniqueItems && items.some((other) => isDeepStrictEqual(other, item))) continue
+      if (!isFree(item, spot)) continue
       items.push(item)
       const identity = ofObjects ? identityOf(item) : undefined
       if (identity !== undefined) list?.earlier.push(identity)
@@ -135,39 +157,44 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
 
   function buildObject(flat: JsonSchema, place: Place): unknown {
     const { minProperties = 0, maxProperties = Infinity } = flat
-    const required = new Set(flat.required)
-    const names = new Set([...Object.keys(flat.properties ?? {}), ...required])
-    let optional = Math.max(0, maxProperties - required.size)
     const entries = new Map<string, unknown>()
-
-    for (const name of names) {
-      if (!required.has(name) && (optional <= 0 || (thrifty(place) && names.size > minProperties))) continue
-      const value = build({ allOf: propertySchemas(flat, name) }, { ...place, name, depth: place.depth + 1 })
-      if (value === IMPOSSIBLE && required.has(name)) return IMPOSSIBLE
-      if (value === IMPOSSIBLE) continue
-      if (!required.has(name)) optional -= 1
-      entries.set(name, value)
+    const add = (name: string): boolean => {
+      const value = build({ allOf: propertySchemas(flat, name) }, { ...place, name, depth: place.depth + 1, taken: [] })
+      if (value !== IMPOSSIBLE) entries.set(name, value)
+      return value !== IMPOSSIBLE
     }
 
-    for (let extra = 1; entries.size < minProperties && extra <= minProperties * 2; extra++) {
-      const name = build({ allOf: [{ type: 'string' }, flat.propertyNames] }, { name: 'key', depth: place.depth + 1, variant: extra, list: { initial: 'property_', earlier: [] } })
-      if (typeof name !== 'string' || entries.has(name)) continue
-      const value = build({ allOf: propertySchemas(flat, name) }, { ...place, name, depth: place.depth + 1 })
-      if (value !== IMPOSSIBLE) entries.set(name, value)
+    const required = new Set(flat.required)
+    if (![...required].every(add)) return IMPOSSIBLE
+    for (const name of Object.keys(flat.properties ?? {})) {
+      const enough = thrifty(place) ? minProperties : maxProperties
+      if (!required.has(name) && entries.size < enough) add(name)
+    }
+    for (let number = 1; entries.size < minProperties && number <= minProperties * 2; number++) {
+      const name = inventName(flat.propertyNames, number, place.depth)
+      if (typeof name === 'string' && !entries.has(name)) add(name)
     }
     return entries.size >= minProperties ? Object.fromEntries(entries) : IMPOSSIBLE
   }
 
-  const instance = build(root, { name: '', depth: 0, variant: 0 })
+  function inventName(propertyNames: unknown, number: number, depth: number): unknown {
+    const invented = `property_${number}`
+    if (conforms(document, propertyNames, invented)) return invented
+    return build(
+      { allOf: [{ type: 'string' }, propertyNames] },
+      { name: '', depth: depth + 1, variant: number - 1, taken: [] },
+    )
+  }
+
+  const instance = build(root, { name: '', depth: 0, variant: 0, taken: [] })
   if (instance === IMPOSSIBLE || !conforms(document, root, instance)) {
     throw schemaRefused('it found no value that is valid under it; a simpler schema may do')
   }
   return instance
 }
 
-function choose(choices: unknown[], place: Place): unknown {
-  const values = choices.some((choice) => choice !== null) ? choices.filter((choice) => choice !== null) : choices
-  return values.length === 0 ? IMPOSSIBLE : values[place.variant % values.length]
+function isFree(value: unknown, place: Place): boolean {
+  return !place.taken.some((other) => isDeepStrictEqual(other, value))
 }
 
 /** How much a value of a flat schema has to hold: nothing, one value, a list that may be empty, an object. */
@@ -184,6 +211,11 @@ function impliedType(flat: JsonSchema): TypeName {
   if (flat.items !== undefined || flat.prefixItems || flat.minItems) return 'array'
   const bounds = [flat.minimum, flat.maximum, flat.exclusiveMinimum, flat.exclusiveMaximum, flat.multipleOf]
   return bounds.some((bound) => bound !== undefined) ? 'number' : 'string'
+}
+
+function firstOf<T>(values: Iterable<T>): T | undefined {
+  for (const value of values) return value
+  return undefined
 }
 
 function isObject(flat: JsonSchema | undefined): boolean {

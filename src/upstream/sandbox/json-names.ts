@@ -29,7 +29,9 @@ export function nameKind(name: string): NameKind {
 /** The identity that a made object has: its `id`, else its first property that is named like one. */
 export function identityOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const named = Object.entries(value).filter(([name, part]) => nameKind(name) === 'identity' && typeof part === 'string')
+  const named = Object.entries(value).filter(
+    ([name, part]) => nameKind(name) === 'identity' && typeof part === 'string',
+  )
   const [, identity] = named.find(([name]) => name === 'id') ?? named[0] ?? []
   return identity
 }

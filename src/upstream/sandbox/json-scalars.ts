@@ -1,41 +1,42 @@
+import { FORMATS } from './json-formats.ts'
 import type { JsonSchema } from './json-schema.ts'
-
-/** Strings of each format, in the reserved names and ranges of RFC 2606, RFC 5737 and RFC 3849. */
-const FORMATS: Record<string, readonly string[]> = {
-  'date-time': ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00Z'],
-  date: ['2026-01-01'],
-  time: ['00:00:00Z', '00:00:00'],
-  duration: ['PT1S', 'P1D'],
-  email: ['sandbox@sandbox.invalid'],
-  'idn-email': ['sandbox@sandbox.invalid'],
-  hostname: ['sandbox.invalid'],
-  'idn-hostname': ['sandbox.invalid'],
-  uri: ['https://sandbox.invalid/', 'http://sandbox.invalid/'],
-  url: ['https://sandbox.invalid/', 'http://sandbox.invalid/'],
-  iri: ['https://sandbox.invalid/'],
-  'uri-reference': ['https://sandbox.invalid/'],
-  'iri-reference': ['https://sandbox.invalid/'],
-  'uri-template': ['https://sandbox.invalid/{id}'],
-  ipv4: ['192.0.2.1'],
-  ipv6: ['2001:db8::1'],
-  'json-pointer': ['/sandbox'],
-  'relative-json-pointer': ['0'],
-  regex: ['sandbox'],
-}
 
 /** Short strings that common patterns ask for: names, numbers, versions, colours, codes. */
 const PATTERN_SAMPLES = [
-  'sandbox', 'Sandbox', 'SANDBOX', 's', 'S', '0', '1', '12', '123', '1234', '12345', 'a1', 'A1', 'AB', 'ABC', 'AB-123', 'ab-1',
-  '1.0', '1.0.0', 'v1.0.0', '#000000', '#000', '/sandbox', '+15550100', '555-0100', 'en', 'en-US', '00:00', '1s', '',
+  'sandbox',
+  'Sandbox',
+  'SANDBOX',
+  's',
+  'S',
+  '0',
+  '1',
+  '12',
+  '123',
+  '1234',
+  '12345',
+  'a1',
+  'A1',
+  'AB',
+  'ABC',
+  'AB-123',
+  'ab-1',
+  '1.0',
+  '1.0.0',
+  'v1.0.0',
+  '#000000',
+  '#000',
+  '/sandbox',
+  '+15550100',
+  '555-0100',
+  'en',
+  'en-US',
+  '00:00',
+  '1s',
+  '',
 ]
 
 /** Longest string that the sandbox pads to, in characters. */
 const MAX_PADDING = 65_536
-
-/** A UUID (version 4 form) with `variant` as its last digits. */
-function uuid(variant: number): string {
-  return `00000000-0000-4000-8000-${variant.toString(16).padStart(12, '0')}`
-}
 
 /**
  * Strings to try for `schema`, best first: samples of its format, else `text` made to fit its length, then samples of
@@ -44,20 +45,26 @@ function uuid(variant: number): string {
  * @param variant tells apart the strings of a list
  */
 export function stringCandidates(schema: JsonSchema, text: string, variant: number): string[] {
-  const formatted = schema.format === 'uuid' ? [uuid(variant)] : (FORMATS[schema.format ?? ''] ?? [])
+  const formatted = FORMATS.get(schema.format ?? '')?.samples(variant) ?? []
   const fitted = fitLength(text, schema.minLength ?? 0, schema.maxLength ?? Infinity)
-  if (schema.pattern === undefined) return formatted.length > 0 ? [...formatted] : [fitted]
-  const samples = [...PATTERN_SAMPLES, uuid(variant), ...Object.values(FORMATS).flat()]
-  return [...formatted, fitted, ...samples, ...samples.map((sample) => fitLength(sample, schema.minLength ?? 0, Infinity))]
+  const numbered = fitLength(`${variant + 1} ${text}`, schema.minLength ?? 0, schema.maxLength ?? Infinity)
+  if (schema.pattern === undefined) return formatted.length > 0 ? formatted : [fitted, numbered]
+  const samples = [...PATTERN_SAMPLES, ...[...FORMATS.values()].flatMap((format) => format.samples(variant))]
+  return [
+    ...formatted,
+    fitted,
+    ...samples,
+    ...samples.map((sample) => fitLength(sample, schema.minLength ?? 0, Infinity)),
+  ]
 }
 
-/** `text` with at least `min` and at most `max` Unicode code points (JSON Schema's measure): cut, or repeated. */
+/** `text` with at least `min` and at most `max` Unicode code points (JSON Schema's measure): cut, or filled up with dots. */
 export function fitLength(text: string, min: number, max: number): string {
   const points = [...text]
   const cut = points.length > max ? points.slice(0, max).join('').trimEnd() : text
   const length = [...cut].length
   const wanted = Math.min(min, MAX_PADDING)
-  return length >= wanted ? cut : [...cut, ...[...'.'.repeat(wanted - length)]].join('')
+  return length >= wanted ? cut : cut + '.'.repeat(wanted - length)
 }
 
 /**
@@ -93,5 +100,8 @@ function startOf(low: number, high: number): number {
 function between(low: number, high: number, variant: number): number[] {
   if (!(high - low <= WIDE)) return []
   const parts = 8
-  return Array.from({ length: parts - 1 }, (_, at) => low + ((high - low) * (1 + ((at + variant + 3) % (parts - 1)))) / parts)
+  return Array.from(
+    { length: parts - 1 },
+    (_, at) => low + ((high - low) * (1 + ((at + variant + 3) % (parts - 1)))) / parts,
+  )
 }

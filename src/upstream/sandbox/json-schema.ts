@@ -23,9 +23,6 @@ export const JsonSchema = z.looseObject({
   anyOf: z.array(z.unknown()).optional(),
   oneOf: z.array(z.unknown()).optional(),
   not: z.unknown().optional(),
-  if: z.unknown().optional(),
-  then: z.unknown().optional(),
-  else: z.unknown().optional(),
   properties: schemas,
   patternProperties: schemas,
   additionalProperties: z.unknown().optional(),
@@ -55,7 +52,13 @@ export type JsonSchema = z.infer<typeof JsonSchema>
 
 /** Keywords that would narrow what is valid and that the sandbox cannot honour: better refused than ignored. */
 const REFUSED = [
-  'dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'unevaluatedItems', '$dynamicRef',
+  'if',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  '$dynamicRef',
 ] as const
 
 /** A schema document: it reads the schemas inside, and follows their references. */
@@ -105,7 +108,8 @@ export function openSchema(root: unknown): SchemaDocument {
     let node = root
     for (const step of ref.split('/').slice(1)) {
       const key = decodePointer(step)
-      if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) throw schemaRefused(`${ref} leads nowhere`)
+      if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key))
+        throw schemaRefused(`${ref} leads nowhere`)
       node = (node as Record<string, unknown>)[key]
     }
     return node

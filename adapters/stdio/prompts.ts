@@ -1,0 +1,31 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { z } from 'zod'
+import type { Gateway } from '../../src/gateway.ts'
+
+/** Tokens of work context that a session starts with. */
+const CONTEXT_TOKENS = 6000
+
+/** A prompt that a person picks to start a session where the last one ended. */
+export function registerPrompts(
+  mcp: McpServer,
+  gateway: () => Promise<Gateway>,
+  projectRoot: () => Promise<string>,
+): void {
+  mcp.registerPrompt(
+    'start_session',
+    {
+      title: 'Start where I left off',
+      description: 'Begins a session with the work context of this project and the memories that fit the task',
+      argsSchema: { task: z.string().max(2000).optional().describe('What you are about to work on') },
+    },
+    async ({ task }) => {
+      const { context } = await gateway()
+      const input = { max_tokens: CONTEXT_TOKENS, ...(task ? { query: task.slice(0, 1000) } : {}) }
+      const { text } = await context.text(input, await projectRoot())
+      const opening = task
+        ? `I am about to work on this: ${task}\n\nHere is what I have been looking at, and what is remembered.`
+        : 'Here is what I have been looking at, and what is remembered. Tell me in a few lines where I left off.'
+      return { messages: [{ role: 'user', content: { type: 'text', text: `${opening}\n\n${text}` } }] }
+    },
+  )
+}

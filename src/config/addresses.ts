@@ -1,0 +1,22 @@
+/** Whether `text` is a base URL for an upstream: http or https, without credentials, query or fragment. */
+export function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const url = new URL(text)
+  const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  return (url.protocol === 'http:' || url.protocol === 'https:') && plain
+}
+
+/** Whether `text` is an origin as browsers send it (RFC 6454 section 6.2): scheme, host and port, nothing after. */
+export function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text
+}
+
+/** Whether `text` names a store: `sqlite:PATH`, `postgres://…` or `postgresql://…`. */
+export function isStoreUrl(text: string): boolean {
+  return /^sqlite:./.test(text) || (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text))
+}
+
+/** Whether `text` is a plain absolute path: no empty or dot segments, no percent-encoding, no query. */
+export function isPlainPath(text: string): boolean {
+  return /^(\/[\w.~:-]+)+$/.test(text) && text.split('/').every((segment) => segment !== '.' && segment !== '..')
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { GazewayError } from '../errors.ts'
+import { explain } from '../validation.ts'
+import { Config, type ConfigDocument, checkConfig } from './schema.ts'
+
+/**
+ * The text of a configuration file; null when there is none.
+ *
+ * @throws GazewayError `config_invalid` when it is there but cannot be read
+ */
+export function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'ENOENT') return null
+    throw new GazewayError('config_invalid', `${file}: cannot be read (${code}); accepted: a readable JSON file.`, {
+      cause,
+    })
+  }
+}
+
+/**
+ * A configuration file's text as the document it holds, checked, without defaults. Read only: a file that is refused
+ * stays as it is.
+ *
+ * @throws GazewayError `config_invalid`: `FILE: FIELD: what is wrong; accepted: …`, or the line of a fault in the JSON
+ */
+export function parseDocument(text: string, file: string): ConfigDocument {
+  const value = parseJson(text.replace(/^\uFEFF/, ''), file)
+  const checked = checkConfig(value)
+  if (checked.success) return value as ConfigDocument
+  const { param, message } = explain(checked.error, Config, value, 'configuration')
+  throw new GazewayError('config_invalid', `${file}: ${message}`, param === null ? {} : { param })
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not the parser's own message, nor the error as a cause: both quote the text, secrets included.
+    const before = text.slice(0, faultPosition(text)).split('\n')
+    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+    throw new GazewayError(
+      'config_invalid',
+      `${file}: ${place}: not valid JSON; accepted: a JSON object without comments.`,
+    )
+  }
+}
+
+/** Where JSON stops being valid: the length of the longest beginning that could still be continued. */
+function faultPosition(text: string): number {
+  let sound = 0
+  let broken = text.length + 1
+  while (broken - sound > 1) {
+    const middle = Math.floor((sound + broken) / 2)
+    if (couldContinue(text.slice(0, middle))) sound = middle
+    else broken = middle
+  }
+  return sound
+}
+
+function couldContinue(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const { message } = error as SyntaxError
+    const position = /at position (\d+)/.exec(message)?.[1]
+    return /Unexpected end|Unterminated/.test(message) || Number(position) >= text.length
+  }
+}

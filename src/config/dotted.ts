@@ -1,0 +1,110 @@
+import { deleteProperty, getProperty, setProperty } from 'dot-prop'
+import { closest } from 'fastest-levenshtein'
+import { GazewayError } from '../errors.ts'
+import { explain } from '../validation.ts'
+import { CONFIG_KEYS, type ConfigKey } from './keys.ts'
+import { REDACTED, redactUrl } from './redact.ts'
+import { Config, type ConfigDocument, checkConfig } from './schema.ts'
+
+/** Names that would reach an object's prototype instead of an entry. */
+const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
+
+/**
+ * `document` with `changes` made, all or none; `document` itself is left alone.
+ *
+ * A key is dotted (`http.port`), names an entry (`upstream.aliases.fast`, `pricing.models.llm-4.20`: the rest of the key
+ * is the entry's name, dots included) or a section, whose value is then an object of changes inside it. `null` resets
+ * to the default. A secret as it is shown (`***`) changes nothing.
+ *
+ * @param inForce the configuration that was shown, from which a redacted URL is recognised
+ * @throws GazewayError `unknown_config_key` naming the nearest known key, `validation_failed` naming the key at fault
+ */
+export function setDotted(
+  document: ConfigDocument,
+  changes: Readonly<Record<string, unknown>>,
+  inForce: Config,
+): ConfigDocument {
+  const next = structuredClone(document)
+  for (const [key, value] of Object.entries(changes)) change(next, key, value, inForce)
+  const checked = checkConfig(next)
+  if (checked.success) return next
+  const { param, message } = explain(checked.error, Config, next, 'configuration')
+  throw new GazewayError('validation_failed', message, param === null ? {} : { param })
+}
+
+function change(document: ConfigDocument, key: string, value: unknown, inForce: Config): void {
+  const leaf = CONFIG_KEYS.find((known) => known.key === key)
+  const record = CONFIG_KEYS.find((known) => known.hasEntries && key.startsWith(`${known.key}.`))
+  if (leaf) changeLeaf(document, leaf, value, inForce)
+  else if (record) changeEntry(document, record, key.slice(record.key.length + 1), value)
+  else changeSection(document, key, value, inForce)
+}
+
+function changeSection(document: ConfigDocument, key: string, value: unknown, inForce: Config): void {
+  if (!CONFIG_KEYS.some((known) => known.key.startsWith(`${key}.`))) throw unknownKey(key)
+  if (value === null) {
+    deleteProperty(document, key.split('.'))
+    return
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new GazewayError('validation_failed', `${key}: a section; accepted: an object, or null.`, { param: key })
+  }
+  for (const [name, inner] of Object.entries(value)) change(document, `${key}.${name}`, inner, inForce)
+}
+
+function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, inForce: Config): void {
+  const { path, secret } = leaf
+  if (value === null) {
+    deleteProperty(document, path)
+    return
+  }
+  if (secret === 'value' && value === REDACTED) return
+  if (secret === 'url' && typeof value === 'string' && isRedactedUrl(leaf, value, inForce)) return
+  if (leaf.hasEntries) refuseReserved(leaf, value)
+  const keeps = secret === 'value' && leaf.hasEntries
+  setProperty(document, path, keeps ? withKeptEntries(value, getProperty(document, path)) : value)
+}
+
+function changeEntry(document: ConfigDocument, record: ConfigKey, written: string, value: unknown): void {
+  const name = written.replaceAll('\\.', '.')
+  if (name === '') throw unknownKey(`${record.key}.`)
+  refuseReserved(record, { [name]: value })
+  if (record.secret === 'value' && value === REDACTED) return
+  const entries: Record<string, unknown> = { ...getProperty(document, record.path) }
+  if (value === null) delete entries[name]
+  else entries[name] = value
+  setProperty(document, record.path, entries)
+}
+
+function isRedactedUrl(leaf: ConfigKey, value: string, inForce: Config): boolean {
+  const current: unknown = getProperty(inForce, leaf.path)
+  if (typeof current === 'string' && redactUrl(current) !== current && redactUrl(current) === value) return true
+  if (value.includes(`:${REDACTED}@`) || value.includes(`password=${REDACTED}`)) {
+    const message = `${leaf.key}: its password is redacted; send the whole URL, or leave the key out to keep it.`
+    throw new GazewayError('validation_failed', message, { param: leaf.key })
+  }
+  return false
+}
+
+function refuseReserved(record: ConfigKey, entries: unknown): void {
+  const reserved = Object.keys(Object(entries)).find((name) => RESERVED.has(name))
+  if (reserved !== undefined) throw unknownKey(`${record.key}.${reserved}`)
+}
+
+/** New entries of a secret record, where a redacted one keeps the value it has. */
+function withKeptEntries(value: unknown, current: Record<string, unknown> = {}): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const kept = Object.entries(value).map(([name, entry]) => [name, entry === REDACTED ? current[name] : entry])
+  return Object.fromEntries(kept.filter(([, entry]) => entry !== undefined))
+}
+
+function unknownKey(key: string): GazewayError {
+  const shown = key.slice(0, 80).replace(/\p{Cc}/gu, '?')
+  const nearest = closest(
+    shown,
+    CONFIG_KEYS.map((known) => known.key),
+  )
+  return new GazewayError('unknown_config_key', `${shown} is not a configuration key; the nearest is ${nearest}.`, {
+    param: shown,
+  })
+}

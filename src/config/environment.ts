@@ -1,0 +1,124 @@
+import { resolve } from 'node:path'
+import { GazewayError } from '../errors.ts'
+import { explain } from '../validation.ts'
+import { CONFIG_KEYS } from './keys.ts'
+
+/** Environment variable → the configuration key that it sets. */
+export const VARIABLES: Readonly<Record<string, string>> = {
+  GAZEWAY_STORE: 'store.url',
+  GAZEWAY_UPSTREAM: 'upstream.provider',
+  GAZEWAY_UPSTREAM_API_KEY: 'upstream.api_key',
+  GAZEWAY_HOST: 'http.host',
+  GAZEWAY_PORT: 'http.port',
+  GAZEWAY_PLATFORM_PORT: 'http.platform_port',
+  GAZEWAY_LOG_LEVEL: 'log.level',
+}
+
+/** Provider → its own variable for the key, read when `GAZEWAY_UPSTREAM_API_KEY` is not set. */
+export const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  xai: 'XAI_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  openrouter: 'OPENROUTER_API_KEY',
+}
+
+/** Command-line flags that set configuration, as commander names them. Numbers may still be text. */
+export interface ConfigFlags {
+  data?: string | undefined
+  store?: string | undefined
+  upstream?: string | undefined
+  host?: string | undefined
+  port?: string | number | undefined
+  platformPort?: string | number | undefined
+  logLevel?: string | undefined
+}
+
+const FLAGS: Readonly<Record<Exclude<keyof ConfigFlags, 'data'>, [flag: string, key: string]>> = {
+  store: ['--store', 'store.url'],
+  upstream: ['--upstream', 'upstream.provider'],
+  host: ['--host', 'http.host'],
+  port: ['--port', 'http.port'],
+  platformPort: ['--platform-port', 'http.platform_port'],
+  logLevel: ['--log-level', 'log.level'],
+}
+
+/** A process environment: `process.env`, or a part of it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Configuration key → the value that flags or the environment set it to, already checked. */
+export type Overrides = ReadonlyMap<string, unknown>
+
+/**
+ * What the environment sets; an empty variable is one that is not set.
+ *
+ * @throws GazewayError `config_invalid` with the variable in `param`
+ */
+export function readEnvironment(env: Environment): Overrides {
+  return new Map(
+    Object.entries(VARIABLES).flatMap(([variable, key]) => {
+      const text = env[variable]?.trim()
+      return text ? [[key, parseText(key, text, variable)] as const] : []
+    }),
+  )
+}
+
+/**
+ * What the flags set.
+ *
+ * @throws GazewayError `config_invalid` with the flag in `param`
+ */
+export function readFlags(flags: ConfigFlags): Overrides {
+  return new Map(
+    Object.entries(FLAGS).flatMap(([name, [flag, key]]) => {
+      const given = flags[name as keyof typeof FLAGS]
+      return given === undefined ? [] : [[key, parseText(key, String(given).trim(), flag)] as const]
+    }),
+  )
+}
+
+/**
+ * The provider's own key, from its own variable; undefined when there is none, or for a provider without one.
+ *
+ * @throws GazewayError `config_invalid` with the variable in `param`
+ */
+export function readProviderKey(env: Environment, provider: string): unknown {
+  const variable = Object.hasOwn(KEY_VARIABLES, provider) ? KEY_VARIABLES[provider] : undefined
+  const text = variable && env[variable]?.trim()
+  return variable && text ? parseText('upstream.api_key', text, variable) : undefined
+}
+
+/**
+ * The data folder, absolute: `--data`, else `GAZEWAY_HOME`, else the platform's own place for `gazeway`.
+ *
+ * @throws GazewayError `config_invalid` when the user has no home folder to put it in
+ */
+export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): Promise<string> {
+  if (flags.data === '') throw invalid('--data', '--data: empty; accepted: a folder.')
+  const given = flags.data ?? env.GAZEWAY_HOME?.trim()
+  if (given) return resolve(cwd, given)
+  try {
+    // env-paths asks for the home folder as it is imported, which fails for a user that has none.
+    const { default: envPaths } = await import('env-paths')
+    return envPaths('gazeway', { suffix: '' }).data
+  } catch (cause) {
+    throw invalid(
+      'GAZEWAY_HOME',
+      'This user has no home folder; name the data folder with --data or GAZEWAY_HOME.',
+      cause,
+    )
+  }
+}
+
+function parseText(key: string, text: string, name: string): unknown {
+  const leaf = CONFIG_KEYS.find((known) => known.key === key)
+  if (!leaf) throw new TypeError(`${name} sets ${key}, which is not a configuration key`)
+  const asText = leaf.schema.safeParse(text)
+  if (asText.success) return asText.data
+  if (!/^-?\d+(\.\d+)?$/.test(text)) throw invalid(name, explain(asText.error, leaf.schema, text, name).message)
+  const asNumber = leaf.schema.safeParse(Number(text))
+  if (asNumber.success) return asNumber.data
+  throw invalid(name, explain(asNumber.error, leaf.schema, Number(text), name).message)
+}
+
+function invalid(param: string, message: string, cause?: unknown): GazewayError {
+  return new GazewayError('config_invalid', message, { param, cause })
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { Config } from './schema.ts'
+
+/** One thing that can be set: a leaf of the configuration. */
+export interface ConfigKey {
+  /** Dotted, as in `http.port`. */
+  key: string
+  path: readonly string[]
+  schema: z.ZodType
+  /** Whether it holds entries by name (`upstream.aliases`), each of which can be set on its own. */
+  hasEntries: boolean
+  /** `value`: all of it is secret. `url`: a URL that may hold a password. */
+  secret: 'value' | 'url' | null
+  description: string
+}
+
+/** Every key of the configuration, in the schema's order. */
+export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, [])
+
+function keysOf(schema: z.ZodType, path: readonly string[]): ConfigKey[] {
+  const inner = unwrapped(schema)
+  if (inner instanceof z.ZodObject) {
+    return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) => keysOf(child, [...path, name]))
+  }
+  const { secret, description = '' } = schema.meta() ?? {}
+  return [
+    {
+      key: path.join('.'),
+      path,
+      schema,
+      hasEntries: inner instanceof z.ZodRecord,
+      secret: secret === 'value' || secret === 'url' ? secret : null,
+      description,
+    },
+  ]
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodNullable
+    ? unwrapped(schema.unwrap())
+    : schema
+}

@@ -1,0 +1,86 @@
+import { getProperty, setProperty } from 'dot-prop'
+import { CONFIG_KEYS } from './keys.ts'
+import type { Config } from './schema.ts'
+
+/** What stands where a secret was. */
+export const REDACTED = '***'
+
+/** Shorter values would be found in ordinary words; they are redacted where they are set, not inside text. */
+const SHORTEST_SECRET = 6
+
+// Each quantifier is bounded, so that no text makes one of these slow.
+const PATTERNS: readonly [RegExp, string][] = [
+  [/\b(gzw_|sk-|sk_|xai-)[\w-]{12,}/g, `$1${REDACTED}`],
+  [/\b(bearer\s{1,4})(?=[^\s"]{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
+  [
+    /("(?:(?:proxy-)?authorization|x-api-key|api[_-]?key|cookie|set-cookie|password)"\s{0,4}:\s{0,4})"(?:[^"\\]|\\.){1,8192}"/gi,
+    `$1"${REDACTED}"`,
+  ],
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/?#@"]{0,256}):[^\s@/"]{1,256}@/gi, `$1:${REDACTED}@`],
+]
+
+/** `config` with every secret as `***`; a secret that is not set stays null. */
+export function redactConfig(config: Config): Config {
+  const shown = structuredClone(config)
+  for (const { path, secret, hasEntries } of CONFIG_KEYS) {
+    const value: unknown = getProperty(config, path)
+    if (secret === null || value === null) continue
+    if (secret === 'url') setProperty(shown, path, redactUrl(String(value)))
+    else setProperty(shown, path, hasEntries ? redactEntries(value as Record<string, string>) : REDACTED)
+  }
+  return shown
+}
+
+/** `url` with its password, and a `password` in its query, as `***`; the same text when it has neither. */
+export function redactUrl(url: string): string {
+  if (passwordsOf(url).length === 0) return url
+  const redacted = new URL(url)
+  if (redacted.password !== '') redacted.password = REDACTED
+  if (redacted.searchParams.has('password')) redacted.searchParams.set('password', REDACTED)
+  return redacted.href
+}
+
+/** Every secret value in `config`, longest first, for {@link redactText}. */
+export function secretsOf(config: Config): string[] {
+  const secrets = CONFIG_KEYS.flatMap(({ path, secret, hasEntries }) => {
+    const value: unknown = getProperty(config, path)
+    if (secret === null || value === null) return []
+    if (secret === 'url') return passwordsOf(String(value))
+    return hasEntries ? Object.values(value as Record<string, string>) : [String(value)]
+  })
+  const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET)
+  return [...new Set(long)].sort((a, b) => b.length - a.length)
+}
+
+/**
+ * `text` without secrets: the known `secrets`, and whatever looks like a credential (Gazeway and provider keys, bearer
+ * tokens, authorization headers in JSON, passwords in URLs). For logs, errors and records.
+ *
+ * @param secrets known values, longest first
+ */
+export function redactText(text: string, secrets: readonly string[]): string {
+  const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+  return PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), known)
+}
+
+function redactEntries(entries: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.keys(entries).map((name) => [name, REDACTED]))
+}
+
+/** The passwords in `url` as written and, where they are percent-encoded, decoded too. */
+function passwordsOf(url: string): string[] {
+  if (!URL.canParse(url)) return []
+  const { password, searchParams } = new URL(url)
+  const parameter = searchParams.get('password') ?? ''
+  const written = [password, decoded(password), parameter, encodeURIComponent(parameter)]
+  return [...new Set(written)].filter((text) => text !== '')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A lone "%" is a legal character of a password as written.
+    return text
+  }
+}

@@ -1,0 +1,103 @@
+import { constants } from 'node:fs'
+import { open, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { GazewayError } from '../errors.ts'
+
+/**
+ * The root with its links resolved.
+ *
+ * @throws GazewayError `not_found` (param `root`) when it is not a directory that can be read
+ */
+export async function resolveRoot(root: string): Promise<string> {
+  const real = await realpath(root).catch((cause: unknown) => {
+    throw noSuchRoot(root, cause)
+  })
+  if (!(await stat(real)).isDirectory()) throw noSuchRoot(root, undefined)
+  return real
+}
+
+function noSuchRoot(root: string, cause: unknown): GazewayError {
+  const message = `The project root ${root} is not a directory that can be read; pass the absolute path of one.`
+  return new GazewayError('not_found', message, { param: 'root', cause })
+}
+
+/** `path` (absolute, or relative to `root`) relative to `root` with forward slashes; null when it is not below it. */
+export function pathInside(root: string, path: string): string | null {
+  const inside = relative(root, resolve(root, path))
+  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return null
+  return sep === '/' ? inside : inside.replaceAll(sep, '/')
+}
+
+/** `path` relative to the first of `roots` (the names of one root) that it is below; null when it is below none. */
+export function insideAny(roots: readonly string[], path: string): string | null {
+  for (const root of roots) {
+    const inside = pathInside(root, path)
+    if (inside !== null) return inside
+  }
+  return null
+}
+
+/**
+ * The caller's focus relative to the root, and whether something is there. `aliases` are other names of the root (before
+ * its links were resolved).
+ *
+ * @throws GazewayError `forbidden_path` (param `focus`) when it is outside the root, or is a link that leads outside
+ */
+export async function resolveFocus(
+  root: string,
+  focus: string,
+  aliases: readonly string[],
+): Promise<{ path: string; exists: boolean }> {
+  const path = insideAny([root, ...aliases], focus)
+  if (path === null || focus.includes('\0')) throw focusOutside(focus, root)
+  const real = await realpath(join(root, path)).catch(() => null)
+  if (real !== null && pathInside(root, real) === null) throw focusOutside(focus, root)
+  return { path, exists: real !== null }
+}
+
+function focusOutside(focus: string, root: string): GazewayError {
+  const message = `The focus ${focus} is outside the project root ${root}; name a file or folder inside it.`
+  return new GazewayError('forbidden_path', message, { param: 'focus' })
+}
+
+/**
+ * The first `limit` bytes of a regular file below the root. Links are not followed, neither at the end of the path nor on
+ * the way; null when the file is gone, is a link or not a regular file, or cannot be read.
+ */
+export async function readInside(root: string, path: string, limit: number): Promise<Buffer | null> {
+  const full = join(root, path)
+  try {
+    if ((await realpath(full)) !== full) return null
+    const file = await open(full, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+    try {
+      const info = await file.stat()
+      if (!info.isFile()) return null
+      const bytes = Buffer.alloc(Math.min(limit, info.size))
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+      return bytes.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isUnreadable(error)) return null
+    throw error
+  }
+}
+
+const UNREADABLE = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EACCES',
+  'EPERM',
+  'ELOOP',
+  'EISDIR',
+  'ENXIO',
+  'ENAMETOOLONG',
+  'EBUSY',
+  'EIO',
+])
+
+/** Whether a file system error only says that this path cannot be read: it is gone, is a link, or is not ours to read. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNREADABLE.has(String(error.code))
+}

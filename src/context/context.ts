@@ -1,0 +1,146 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import { parseInput } from '../validation.ts'
+import { attentionByFile, type PlaceDwell } from './attention.ts'
+import { resolveFocus, resolveRoot } from './confine.ts'
+import { createExcerptReader } from './excerpt.ts'
+import { fit } from './fit.ts'
+import { distanceTo } from './focus.ts'
+import { createOutline } from './outline.ts'
+import { findPassages } from './passages.ts'
+import type { ContextMemory, WorkContext } from './place.ts'
+import { createQueryMatcher } from './query.ts'
+import { scoreFiles } from './score.ts'
+import { createTreeReader } from './tree.ts'
+
+export type { PlaceDwell } from './attention.ts'
+export { ContextMemory, Place, WorkContext } from './place.ts'
+export { renderContext } from './render.ts'
+
+/** What the caller asks of the work context. */
+export const ContextInput = z.object({
+  root: z.string().min(1).optional().describe('Absolute path of the project; by default the one the client works in.'),
+  focus: z.string().min(1).optional().describe('A file or folder inside the root: it and its neighbours gain weight.'),
+  query: z
+    .string()
+    .min(1)
+    .max(2000)
+    .optional()
+    .describe('What the work is about: places and memories that match gain weight.'),
+  max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('The text is never longer than this.'),
+})
+export type ContextInput = z.input<typeof ContextInput>
+
+/** A memory as it is stored, as far as the context needs it. */
+export interface StoredMemory {
+  key: string
+  namespace: string
+  value: unknown
+  tags: string[]
+  updated_at: string
+}
+
+/** What the work context is made of, beside the project's files. */
+export interface ContextDeps {
+  /** Attention by place since a time; indexed, it is asked once or twice a call. */
+  dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
+  /** The memories that match best, or the newest ones. */
+  memories: (query: { query?: string; limit: number }) => Promise<StoredMemory[]>
+  countTokens: (text: string) => Promise<number> | number
+  now: () => Date
+}
+
+/** Attention older than this has lost 99 % of its interest. */
+const SINCE_MS = 7 * 24 * 3_600_000
+const FILES = 20_000
+const MEMORIES = 20
+const MEMORY_LENGTH = 800
+/** No place takes less of the budget: as JSON it has at least 170 bytes, of 12 a token. */
+const TOKENS_PER_PLACE = 14
+
+/** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
+export function createContext(deps: ContextDeps) {
+  const readTree = createTreeReader({ limit: FILES })
+
+  async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {
+    const answers = await Promise.all(roots.map((root) => deps.dwell({ root, since })))
+    const byPlace = new Map(answers.flat().map((row) => [`${row.path}\0${row.line_start}\0${row.line_end}`, row]))
+    return [...byPlace.values()]
+  }
+
+  /**
+   * The context of a project as it is now.
+   *
+   * @param defaultRoot the root when the input names none
+   * @throws GazewayError `not_found` (param `root`), `forbidden_path` (param `focus` outside the root), `validation_failed`
+   *   (a `max_tokens` outside 200–32000), `cancelled`
+   */
+  async function get(input: ContextInput, defaultRoot: string, signal?: AbortSignal): Promise<WorkContext> {
+    const { focus: asked, query, max_tokens: maxTokens } = parseInput(ContextInput, input)
+    const now = deps.now()
+    const named = resolve(input.root ?? defaultRoot)
+    const root = await resolveRoot(named)
+    const roots = [...new Set([root, named])]
+    const focus = asked === undefined ? null : await resolveFocus(root, asked, roots)
+
+    const attending = readDwell(roots, new Date(now.getTime() - SINCE_MS).toISOString()).then((rows) =>
+      attentionByFile(rows, roots, now),
+    )
+    const attended = attending.then((files) => new Set([...files.keys(), ...(focus ? [focus.path] : [])]))
+    const [tree, attention, memories] = await Promise.all([
+      readTree(root, attended, signal),
+      attending,
+      deps.memories({ ...(query !== undefined && { query }), limit: MEMORIES }),
+      attended,
+      // Loads the encoding while git runs.
+      deps.countTokens(''),
+    ])
+
+    const matcher = query === undefined ? null : createQueryMatcher(query, tree.files)
+    const isFile = focus !== null && tree.files.includes(focus.path)
+    const distance = focus === null ? () => null : distanceTo(focus.path, isFile)
+    const matchPath = matcher?.matchPath ?? (() => 0)
+    const scored = await scoreFiles(root, tree, { attention, distance, matchPath, now })
+    const files = matcher === null ? scored : await findPassages(root, scored, matcher)
+    const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
+    const outline = createOutline(root, files, {
+      limit,
+      commits: tree.commits.length,
+      focus: focus?.path ?? null,
+      now,
+    })
+    throwIfCancelled(signal)
+
+    const notes = [
+      ...(focus && !focus.exists ? ['the focus does not exist; its neighbours are weighed'] : []),
+      ...(tree.complete ? [] : [`the project has more than ${FILES} files; the rest was not read`]),
+      ...tree.notes,
+    ]
+    return fit({
+      root,
+      generatedAt: now.toISOString(),
+      notes,
+      outline,
+      memories: memories.map(shorten),
+      maxTokens,
+      incomplete: !tree.complete,
+      countTokens: deps.countTokens,
+      excerptOf: createExcerptReader(root),
+    })
+  }
+
+  return { get }
+}
+
+/** A long value becomes its first 800 characters, as text. */
+function shorten(memory: StoredMemory): ContextMemory {
+  const { key, namespace, value, tags, updated_at } = memory
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const cut = text.length > MEMORY_LENGTH
+  return { key, namespace, value: cut ? text.slice(0, MEMORY_LENGTH) : value, cut, tags, updated_at }
+}
+
+function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new GazewayError('cancelled', 'The caller cancelled the work context.')
+}

@@ -1,0 +1,60 @@
+import { isBinaryFile } from 'isbinaryfile'
+import { readInside } from './confine.ts'
+import { holdsPrivateKey, looksSecret } from './secrets.ts'
+
+const LINE_LENGTH = 200
+const EXCERPT_BYTES = 256 * 1024
+
+/** A reader of lines from the files below a root; each file is read once, its first 256 KiB. */
+export function createExcerptReader(root: string) {
+  const texts = new Map<string, Promise<string | null>>()
+
+  /** @returns null when the file may not or cannot be shown, or has no such lines */
+  return async function excerptOf(path: string, from: number, to: number): Promise<string | null> {
+    const reading = texts.get(path) ?? readText(root, path, EXCERPT_BYTES)
+    texts.set(path, reading)
+    const text = await reading
+    return text === null ? null : linesOf(text, from, to)
+  }
+}
+
+/**
+ * The beginning of a text file below the root; null when it looks secret, is binary, is a link, or cannot be read.
+ *
+ * @param limit bytes
+ */
+export async function readText(root: string, path: string, limit: number): Promise<string | null> {
+  if (looksSecret(path)) return null
+  const bytes = await readInside(root, path, limit)
+  if (bytes === null || (await isBinaryFile(bytes, bytes.length))) return null
+  const text = bytes.toString('utf8')
+  return holdsPrivateKey(text) ? null : text
+}
+
+/**
+ * Lines `from` to `to` (from 1, both included) of a text, each cut at 200 characters; null when there is nothing but
+ * white space. Cut lines end with "…".
+ */
+function linesOf(text: string, from: number, to: number): string | null {
+  const lines = text
+    .split('\n')
+    .slice(from - 1, to)
+    .map(cutLine)
+  while (lines.length > 0 && lines.at(-1)?.trim() === '') lines.pop()
+  return lines.length > 0 ? lines.join('\n') : null
+}
+
+function cutLine(line: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal escapes in a source file must not reach a terminal
+  const plain = line.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '')
+  return plain.length > LINE_LENGTH ? `${plain.slice(0, LINE_LENGTH)}…` : plain
+}
+
+/** Lines shown on either side of the one that matches a query. */
+const AROUND = 5
+
+/** The range of lines (from 1, both included) around `line`, inside the text. */
+export function linesAround(text: string, line: number): { from: number; to: number } {
+  const last = text.split('\n').length
+  return { from: Math.max(1, line - AROUND), to: Math.min(last, line + AROUND) }
+}

@@ -1,0 +1,106 @@
+/**
+ * The degree of interest of a place: a sum of named terms, each a pure function, squashed to a weight.
+ *
+ *     interest = attention + change + history + focus + query + landmark
+ *     weight   = 1 − e^(−interest)
+ *
+ * It is the degree-of-interest model of Mylyn (Kersten & Murphy, "Mylar: a degree-of-interest model for IDEs", AOSD 2005;
+ * "Using task context to improve programmer productivity", FSE 2006): what a person looks at and edits gains interest, and
+ * interest decays. `landmark` and `focus` are the a-priori importance and the distance term of Furnas ("Generalized
+ * fisheye views", CHI 1986). The coefficients are Gazeway's own: a minute of attention just now (1.5) outweighs an
+ * uncommitted change (1.2), which outweighs any commit history (0.6); what the caller asked for (2 each) outweighs all.
+ */
+
+const ATTENTION = 1.5
+const CHANGE = 1.2
+const HISTORY = 0.6
+const FOCUS = 2
+const QUERY = 2
+const LANDMARK = 0.25
+
+/** Attention and the age of a change lose half of their interest in a day. */
+export const HALF_LIFE_MS = 24 * 3_600_000
+
+/** A commit counts half as much as one that came ten commits later; Mylyn, too, decays by events rather than by the clock. */
+const COMMIT_HALF_LIFE = 10
+
+/** The part of `1` that is left after `ageMs` (negative ages, from clocks that disagree, count as 0): 2^(−age / half-life). */
+export function decay(ageMs: number): number {
+  return 2 ** (-Math.max(0, ageMs) / HALF_LIFE_MS)
+}
+
+/** Milliseconds of attention, each visit decayed by its own age. */
+export function decayedDwell(visits: ReadonlyArray<{ dwellMs: number; ageMs: number }>): number {
+  return visits.reduce((sum, visit) => sum + Math.max(0, visit.dwellMs) * decay(visit.ageMs), 0)
+}
+
+/**
+ * Interest from attention: 1.5 · ln(1 + s) / ln(1 + 60) for `s` decayed seconds, so a minute gives 1.5 and the tenth
+ * minute adds little (dwell times are heavy-tailed; their logarithm is what is comparable).
+ */
+export function attentionInterest(decayedDwellMs: number): number {
+  return (ATTENTION * Math.log1p(Math.max(0, decayedDwellMs) / 1000)) / Math.log1p(60)
+}
+
+/** Interest from an uncommitted change: 1.2 when it was just made, falling to 0.6, which stays while it is uncommitted. */
+export function changeInterest(ageMs: number): number {
+  return CHANGE * (0.5 + 0.5 * decay(ageMs))
+}
+
+/**
+ * Interest from recent commits: 0.6 · ln(1 + Σ 2^(−rank / 10)) / ln(1 + 10).
+ *
+ * @param ranks how many commits ago each change was; 0 is the newest commit
+ */
+export function historyInterest(ranks: readonly number[]): number {
+  const recent = ranks.reduce((sum, rank) => sum + 2 ** (-Math.max(0, rank) / COMMIT_HALF_LIFE), 0)
+  return (HISTORY * Math.log1p(recent)) / Math.log1p(10)
+}
+
+/**
+ * Interest from nearness to the focus: 2 · 4^(−distance), so that a folder full of neighbours (0.5 each) does not hide
+ * where the person has been.
+ *
+ * @param distance 0 is the focus itself, 1 its folder's files, and so on; null is out of sight
+ */
+export function focusInterest(distance: number | null): number {
+  return distance === null ? 0 : FOCUS * 4 ** -Math.max(0, distance)
+}
+
+/** Interest from the query: 2 · match, `match` being the share (0–1) of the query that is found. */
+export function queryInterest(match: number): number {
+  return QUERY * Math.min(1, Math.max(0, match))
+}
+
+/** Everything that makes one place interesting. */
+export interface InterestTerms {
+  /** Decayed milliseconds, from {@link decayedDwell}. */
+  dwellMs: number
+  /** Age of the uncommitted change; null when there is none. */
+  changeAgeMs: number | null
+  /** See {@link historyInterest}. */
+  commitRanks: readonly number[]
+  /** See {@link focusInterest}. */
+  focusDistance: number | null
+  /** 0–1, see {@link queryInterest}. */
+  match: number
+  /** A file that describes the project (README, manifest). */
+  landmark: boolean
+}
+
+/** The sum of the terms; 0 or more. */
+export function interestOf(terms: InterestTerms): number {
+  return (
+    attentionInterest(terms.dwellMs) +
+    (terms.changeAgeMs === null ? 0 : changeInterest(terms.changeAgeMs)) +
+    historyInterest(terms.commitRanks) +
+    focusInterest(terms.focusDistance) +
+    queryInterest(terms.match) +
+    (terms.landmark ? LANDMARK : 0)
+  )
+}
+
+/** The weight of an interest, 1 − e^(−interest): 0 for none, towards 1 for much, three decimals. */
+export function weightOf(interest: number): number {
+  return Math.round((1 - Math.exp(-Math.max(0, interest))) * 1000) / 1000
+}

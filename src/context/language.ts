@@ -1,0 +1,88 @@
+const BY_EXTENSION: Record<string, string> = {
+  astro: 'astro',
+  bash: 'shell',
+  c: 'c',
+  cc: 'cpp',
+  cjs: 'javascript',
+  clj: 'clojure',
+  cpp: 'cpp',
+  cs: 'csharp',
+  css: 'css',
+  cts: 'typescript',
+  dart: 'dart',
+  ex: 'elixir',
+  exs: 'elixir',
+  fs: 'fsharp',
+  go: 'go',
+  gql: 'graphql',
+  graphql: 'graphql',
+  h: 'c',
+  hpp: 'cpp',
+  hs: 'haskell',
+  html: 'html',
+  ini: 'ini',
+  ipynb: 'jupyter',
+  java: 'java',
+  js: 'javascript',
+  json: 'json',
+  jsonc: 'json',
+  jsx: 'javascript',
+  kt: 'kotlin',
+  kts: 'kotlin',
+  less: 'less',
+  lua: 'lua',
+  md: 'markdown',
+  mdx: 'markdown',
+  mjs: 'javascript',
+  ml: 'ocaml',
+  mts: 'typescript',
+  nix: 'nix',
+  php: 'php',
+  pl: 'perl',
+  proto: 'protobuf',
+  ps1: 'powershell',
+  py: 'python',
+  pyi: 'python',
+  r: 'r',
+  rb: 'ruby',
+  rs: 'rust',
+  rst: 'restructuredtext',
+  sass: 'sass',
+  scala: 'scala',
+  scss: 'scss',
+  sh: 'shell',
+  sol: 'solidity',
+  sql: 'sql',
+  svelte: 'svelte',
+  swift: 'swift',
+  tex: 'latex',
+  tf: 'terraform',
+  toml: 'toml',
+  ts: 'typescript',
+  tsx: 'typescript',
+  txt: 'text',
+  vue: 'vue',
+  xml: 'xml',
+  yaml: 'yaml',
+  yml: 'yaml',
+  zig: 'zig',
+  zsh: 'shell',
+}
+const BY_NAME: Record<string, string> = {
+  dockerfile: 'dockerfile',
+  makefile: 'makefile',
+  rakefile: 'ruby',
+  gemfile: 'ruby',
+}
+
+/** The language of a file by its name, lower-case as in a code fence (`typescript`); null when the name does not tell. */
+export function languageOf(path: string): string | null {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  const dot = name.lastIndexOf('.')
+  const language = dot < 0 ? lookUp(BY_NAME, name) : lookUp(BY_EXTENSION, name.slice(dot + 1))
+  return language ?? null
+}
+
+function lookUp(table: Record<string, string>, key: string): string | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined
+}

@@ -1,0 +1,26 @@
+const FILES = [
+  /^\.env/,
+  /\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|tfstate|tfvars)$/,
+  /^id_(rsa|dsa|ecdsa|ed25519)/,
+  /(^|[._-])(credentials?|secrets?)([._-]|$)/,
+  /^\.?(netrc|npmrc|pypirc|git-credentials|htpasswd|pgpass|my\.cnf|kubeconfig|vault[-_]?pass.*)$/,
+  /^service[-_]?account.*\.json$/,
+]
+const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY/
+
+/**
+ * Whether a file looks as if it held secrets, by its name or a folder above it. Its path may be shown, its text not.
+ *
+ * @example looksSecret('config/.env.local') // true
+ */
+export function looksSecret(path: string): boolean {
+  const parts = path.toLowerCase().split('/')
+  const name = parts.pop() ?? ''
+  return FILES.some((pattern) => pattern.test(name)) || parts.some((folder) => FOLDERS.has(folder))
+}
+
+/** Whether a text holds a private key, whatever its file is called. */
+export function holdsPrivateKey(text: string): boolean {
+  return PRIVATE_KEY.test(text)
+}

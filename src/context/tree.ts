@@ -1,0 +1,55 @@
+import { createGitReader } from './git.ts'
+import { SKIPPED_FOLDERS, walk } from './walk.ts'
+
+/** The files of a project, and what git says about them where it can. */
+export interface ProjectTree {
+  /** Relative to the root, forward slashes; no links, nothing ignored. */
+  files: string[]
+  /** Uncommitted state by path. */
+  changes: Map<string, string>
+  /** The files of each recent commit, newest commit first. */
+  commits: string[][]
+  /** False when the project has more files than the limit. */
+  complete: boolean
+  /** What could not be read, in plain words. */
+  notes: string[]
+}
+
+/** A reader of project trees: from git's index and status where there is a repository, else by walking the folders. */
+export function createTreeReader({ limit }: { limit: number }) {
+  const readGit = createGitReader()
+
+  /**
+   * @param attended paths to keep although the tree is over the limit: where the person has been is not to be cut
+   * @throws GazewayError `cancelled` when the signal aborts
+   */
+  return async function readTree(
+    root: string,
+    attended: Promise<ReadonlySet<string>>,
+    signal?: AbortSignal,
+  ): Promise<ProjectTree> {
+    const { state: git, notes } = await readGit(root, signal)
+    const untracked = git ? [...git.changes].filter(([, state]) => state === 'untracked').map(([path]) => path) : []
+    const listed = git ? [...git.tracked, ...untracked].filter(isProjectFile) : []
+    // A folder that the repository around it ignores has no files in git's eyes.
+    if (git === null || listed.length === 0) {
+      return { ...(await walk(root, limit, signal)), changes: new Map(), commits: [], notes }
+    }
+    const files = listed.length > limit ? cut(listed, limit, await attended, git.changes) : listed
+    return { files, changes: git.changes, commits: git.commits, complete: listed.length <= limit, notes }
+  }
+}
+
+function isProjectFile(path: string): boolean {
+  return !path.split('/').some((part) => SKIPPED_FOLDERS.has(part))
+}
+
+/** Attended and changed files first, then the shallowest. */
+function cut(files: string[], limit: number, attended: ReadonlySet<string>, changes: Map<string, string>): string[] {
+  const rank = (path: string) => (attended.has(path) || changes.has(path) ? 0 : path.split('/').length)
+  return files
+    .map((path) => ({ path, rank: rank(path) }))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, limit)
+    .map(({ path }) => path)
+}

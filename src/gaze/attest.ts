@@ -1,0 +1,70 @@
+import type { Kysely, Transaction } from 'kysely'
+import { newId } from '../ids.ts'
+import type { Schema } from '../store/schema.ts'
+import { type Assessed, Attestation, type AttestationRules, assess } from './attestation.ts'
+import type { GazeSession } from './session.ts'
+import type { GazeSource } from './tensor.ts'
+
+/** How attestations are issued. */
+export interface AttestationTerms extends AttestationRules {
+  /** The newest records that are assessed; older ones no longer count. */
+  windowRecords: number
+  /** How long an attestation is valid, in seconds. */
+  maxAgeSeconds: number
+}
+
+/** Assesses the session's newest records and stores what came out, bound to the head of its hash chain. */
+export async function issueAttestation(
+  trx: Transaction<Schema>,
+  session: GazeSession,
+  terms: AttestationTerms,
+  now: Date,
+): Promise<Attestation> {
+  const window = await newestRecords(trx, session.session_id, terms.windowRecords)
+  const attestation: Attestation = {
+    id: newId('att'),
+    session_id: session.session_id,
+    task_id: session.task_id,
+    ...assess(window, session.records, terms, now),
+    records: session.records,
+    chain_head: session.chain_head,
+    issued_at: now.toISOString(),
+    expires_at: new Date(now.getTime() + terms.maxAgeSeconds * 1000).toISOString(),
+  }
+  const { id, session_id, task_id, status, poa_score, issued_at, expires_at } = attestation
+  const row = { id, session_id, task_id, status, poa_score, issued_at, expires_at, body: JSON.stringify(attestation) }
+  await trx.insertInto('attestations').values(row).execute()
+  return attestation
+}
+
+/** The session's newest attestation that is still valid at `now`, or null. */
+export async function latestAttestation(db: Kysely<Schema>, sessionId: string, now: Date): Promise<Attestation | null> {
+  const row = await db
+    .selectFrom('attestations')
+    .select('body')
+    .where('session_id', '=', sessionId)
+    .where('expires_at', '>', now.toISOString())
+    .orderBy('issued_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? null : Attestation.parse(JSON.parse(row.body))
+}
+
+/** What the assessment needs of the newest records, read from columns: parsing whole tensors would take most of its time. */
+async function newestRecords(trx: Transaction<Schema>, sessionId: string, limit: number): Promise<Assessed[]> {
+  const rows = await trx
+    .selectFrom('gaze_records')
+    .select(['at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
+    .where('session_id', '=', sessionId)
+    .orderBy('at', 'desc')
+    .orderBy('source', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ x, y, ...row }) => ({
+    ...row,
+    source: row.source as GazeSource,
+    env: x === null || y === null ? {} : { x, y },
+    copied: row.copied === 1,
+  }))
+}

@@ -1,0 +1,137 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { GazeDwellRow } from '../store/tables/gaze.ts'
+import { endOf } from './scanpath.ts'
+import type { GazeTensor } from './tensor.ts'
+
+/** The newest rows (a place in an hour) that a reading adds up; it bounds the work, whatever the history. */
+const NEWEST_ROWS = 10_000
+/** Rows per statement. */
+const CHUNK = 250
+
+/** Attention that one place had. `path` is as stored: absolute, or relative to a project. Times in ms. */
+export interface PlaceDwell {
+  path: string
+  line_start: number | null
+  line_end: number | null
+  dwell_ms: number
+  last_seen_at: string
+  visits: number
+}
+
+/** Which attention to add up. */
+export interface DwellQuery {
+  /** Absolute path of a project: its own paths and relative ones count. */
+  root: string
+  /** RFC 3339 UTC; the hour that it falls into counts in full. */
+  since: string
+  /** The most places to return, the latest seen first. */
+  limit: number
+}
+
+/**
+ * The attention of some tensors summed by hour and place. A visit begins where the place differs from the one before.
+ *
+ * @param tensors of one session, in order of time
+ * @param before the session's last place so far, as `placeKey` gives it
+ */
+export function sumDwell(tensors: readonly GazeTensor[], before: string | null): GazeDwellRow[] {
+  const rows = new Map<string, GazeDwellRow>()
+  let last = before
+  for (const tensor of tensors) {
+    const place = placeKey(tensor)
+    const arrived = place !== last
+    last = place
+    if (place === null || tensor.env.path === undefined) continue
+    const hour = `${tensor.at.slice(0, 13)}:00:00.000Z`
+    const seen = new Date(endOf(tensor)).toISOString()
+    const row = rows.get(`${hour} ${place}`) ?? {
+      hour,
+      path: tensor.env.path,
+      line_start: tensor.env.line_start ?? 0,
+      line_end: tensor.env.line_end ?? tensor.env.line_start ?? 0,
+      dwell_ms: 0,
+      visits: 0,
+      last_seen_at: seen,
+    }
+    row.dwell_ms += tensor.dwell_ms
+    row.visits += arrived ? 1 : 0
+    if (seen > row.last_seen_at) row.last_seen_at = seen
+    rows.set(`${hour} ${place}`, row)
+  }
+  return [...rows.values()]
+}
+
+/** The file and lines of a tensor as one string, or null when it names no file. */
+export function placeKey({ env }: GazeTensor): string | null {
+  if (env.path === undefined) return null
+  return JSON.stringify([env.path, env.line_start ?? 0, env.line_end ?? env.line_start ?? 0])
+}
+
+/** Adds sums to the stored ones. Rows are written in one order, so that two sessions never wait for each other in a circle. */
+export async function addDwell(trx: Transaction<Schema>, sums: readonly GazeDwellRow[]): Promise<void> {
+  const ordered = [...sums].sort(byKey)
+  for (let i = 0; i < ordered.length; i += CHUNK)
+    await trx
+      .insertInto('gaze_dwell')
+      .values(ordered.slice(i, i + CHUNK))
+      .onConflict((conflict) =>
+        conflict.columns(['hour', 'path', 'line_start', 'line_end']).doUpdateSet({
+          dwell_ms: sql`gaze_dwell.dwell_ms + excluded.dwell_ms`,
+          visits: sql`gaze_dwell.visits + excluded.visits`,
+          last_seen_at: sql`case when excluded.last_seen_at > gaze_dwell.last_seen_at
+            then excluded.last_seen_at else gaze_dwell.last_seen_at end`,
+        }),
+      )
+      .execute()
+}
+
+/**
+ * The attention that the places of a project had, the latest seen first. At most the newest 10,000 hours of places are
+ * added up, so its cost does not grow with the history.
+ */
+export async function readDwell(db: Kysely<Schema>, query: DwellQuery): Promise<PlaceDwell[]> {
+  const root = query.root.replace(/[\\/]+$/, '')
+  const newest = db
+    .selectFrom('gaze_dwell')
+    .selectAll()
+    .where('hour', '>=', `${query.since.slice(0, 13)}:00:00.000Z`)
+    .where(({ eb, or, and }) =>
+      or([
+        and([eb('path', '>=', `${root}/`), eb('path', '<', `${root}0`)]),
+        and([eb('path', '>=', `${root}\\`), eb('path', '<', `${root}]`)]),
+        eb('path', '=', query.root),
+        and([eb(sql`substr(path, 1, 1)`, 'not in', ['/', '\\']), eb(sql`substr(path, 2, 1)`, '<>', ':')]),
+      ]),
+    )
+    .orderBy('hour', 'desc')
+    .limit(NEWEST_ROWS)
+  const rows = await db
+    .selectFrom(newest.as('newest'))
+    .select(({ fn }) => [
+      'path',
+      'line_start',
+      'line_end',
+      fn.sum<number>('dwell_ms').as('dwell_ms'),
+      fn.sum<number>('visits').as('visits'),
+      fn.max('last_seen_at').as('last_seen_at'),
+    ])
+    .groupBy(['path', 'line_start', 'line_end'])
+    .orderBy('last_seen_at', 'desc')
+    .limit(query.limit)
+    .execute()
+  return rows.map((row) => ({
+    path: row.path,
+    line_start: row.line_start || null,
+    line_end: row.line_end || null,
+    dwell_ms: Number(row.dwell_ms),
+    last_seen_at: row.last_seen_at,
+    visits: Number(row.visits),
+  }))
+}
+
+function byKey(a: GazeDwellRow, b: GazeDwellRow): number {
+  if (a.hour !== b.hour) return a.hour < b.hour ? -1 : 1
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1
+  return a.line_start - b.line_start || a.line_end - b.line_end
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import type { GazeRecord, GazeTensor } from './tensor.ts'
+
+/** The hash before a session's first record. */
+export const CHAIN_START = '0'.repeat(64)
+/** So many neighbouring records make one shape: fewer would be alike by chance where a source measures coarsely. */
+export const SHAPE_RECORDS = 4
+/** Hexadecimal digits of a content or shape hash: 64 bits, since chance matches do not matter below five of them. */
+const PRINT_DIGITS = 16
+
+/** A value as JSON with sorted keys and no spaces, so that equal values give equal text (the idea of RFC 8785). */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const fields = value as Record<string, unknown>
+  let text = ''
+  for (const key of Object.keys(fields).sort()) {
+    if (fields[key] === undefined) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(fields[key])}`
+  }
+  return `{${text}}`
+}
+
+/** What the store adds to a tensor, but for its hash. */
+export type RecordIdentity = Pick<GazeRecord, 'id' | 'session_id' | 'task_id' | 'seq'>
+
+/**
+ * The hash of a record in its session's chain: SHA-256, in hexadecimal, over the hash of the record before it
+ * (`CHAIN_START` for the first), the canonical JSON of `{id, seq, session_id, task_id}`, and that of the tensor, one after
+ * the other. Changing, removing or inserting a record changes every later hash.
+ *
+ * @param tensor as `canonicalJson` gives it
+ */
+export function chainHash(previous: string, { id, session_id, task_id, seq }: RecordIdentity, tensor: string): string {
+  return sha256(previous + canonicalJson({ id, session_id, task_id, seq }) + tensor)
+}
+
+/**
+ * Whether `records` are an unbroken part of one session's chain, as stored.
+ *
+ * @param records in order of `seq`
+ * @param previous the hash of the record before the first of them
+ */
+export function verifyChain(records: readonly GazeRecord[], previous: string = CHAIN_START): boolean {
+  let head = previous
+  return records.every(({ hash, id, session_id, task_id, seq, ...tensor }) => {
+    head = chainHash(head, { id, session_id, task_id, seq }, canonicalJson(tensor))
+    return head === hash
+  })
+}
+
+/**
+ * 64 bits over all that was measured, its time included: equal for the same record in two sessions.
+ *
+ * @param tensor as `canonicalJson` gives it
+ */
+export function contentHash(tensor: string): string {
+  return sha256(tensor).slice(0, PRINT_DIGITS)
+}
+
+/**
+ * For each tensor 64 bits over it and the `SHAPE_RECORDS` − 1 before it, without their absolute time: dwell, channels,
+ * position, and the time since the tensor before. Equal for the same sequence moved in time (shingles, as in Broder
+ * 1997). Null where fewer come before.
+ *
+ * @param tensors in order of time
+ */
+export function shapeHashes(tensors: readonly GazeTensor[]): Array<string | null> {
+  const times = tensors.map((tensor) => Date.parse(tensor.at))
+  const features = tensors.map(({ source, dwell_ms, cog, emo, env }) =>
+    JSON.stringify([source, dwell_ms, cog.focus, cog.load, emo.valence, emo.arousal, env.x ?? null, env.y ?? null]),
+  )
+  return tensors.map((_, last) => {
+    const first = last - SHAPE_RECORDS + 1
+    if (first < 0) return null
+    const start = times[first] ?? 0
+    const offsets = times.slice(first, last + 1).map((time) => time - start)
+    return sha256(`${features.slice(first, last + 1)}${offsets}`).slice(0, PRINT_DIGITS)
+  })
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,131 @@
+import { endOf, type Sample } from './scanpath.ts'
+
+/** The shortest time that counts as a fixation (Salvucci & Goldberg 2000: at least 100 ms). */
+export const MIN_FIXATION_MS = 100
+/**
+ * The largest dispersion inside one fixation, as a share of the screen: 0.04 is about 1° of visual angle on each axis
+ * for a 53 cm wide screen at 60 cm (Salvucci & Goldberg 2000 use 0.5° to 1°).
+ */
+export const MAX_DISPERSION = 0.04
+/** The shortest saccade, about 1°: shorter ones are microsaccades within a fixation (Martinez-Conde et al. 2009). */
+const MIN_AMPLITUDE = 0.02
+/** The longest gap that is bridged inside one fixation (Olsen 2012, the Tobii I-VT filter: 75 ms). */
+export const MAX_BRIDGED_MS = 75
+/** The longest gap that is one saccade or blink; what happens in a longer one is unknown (Schiffman 2001: blinks last 100–400 ms). */
+const MAX_SACCADE_MS = 500
+
+/** A stretch of gaze that stayed in one place. `x` and `y` are the mean position, null where the source gives none. */
+export interface Fixation {
+  start_ms: number
+  end_ms: number
+  x: number | null
+  y: number | null
+}
+
+/** A jump from one fixation to the next; `amplitude` is its length as a share of the screen, 0 to √2. */
+export interface Saccade {
+  amplitude: number
+}
+
+/**
+ * The fixations of one scanpath by dispersion threshold (I-DT: Salvucci & Goldberg 2000, "Identifying fixations and
+ * saccades in eye-tracking protocols").
+ *
+ * Neighbouring raw samples (dwells shorter than a fixation) merge while (max x − min x) + (max y − min y) ≤
+ * `MAX_DISPERSION` and the gap between them is bridged. A longer dwell is a fixation that its source has identified by
+ * itself, and one without a position stands alone. What lasted less than `MIN_FIXATION_MS` in the end is no fixation.
+ *
+ * @param path one scanpath, in order of time
+ */
+export function identifyFixations(path: readonly Sample[]): Fixation[] {
+  const found: Fixation[] = []
+  let group: Group | null = null
+  for (const record of path) {
+    const next: Group = group !== null && joins(group, record) ? group : emptyGroup(record)
+    if (next !== group) {
+      if (group !== null) found.push(toFixation(group))
+      group = next
+    }
+    add(next, record)
+  }
+  if (group !== null) found.push(toFixation(group))
+  return found.filter((fixation) => fixation.end_ms - fixation.start_ms >= MIN_FIXATION_MS)
+}
+
+/**
+ * The saccades between neighbouring fixations that both have a position, are at least `MIN_AMPLITUDE` apart, and follow
+ * each other within half a second. Amplitude is the Euclidean distance of the two mean positions.
+ */
+export function findSaccades(fixations: readonly Fixation[]): Saccade[] {
+  const saccades: Saccade[] = []
+  for (const [i, to] of fixations.entries()) {
+    const from = fixations[i - 1]
+    if (from === undefined || to.start_ms - from.end_ms > MAX_SACCADE_MS) continue
+    if (from.x === null || from.y === null || to.x === null || to.y === null) continue
+    const amplitude = Math.hypot(to.x - from.x, to.y - from.y)
+    if (amplitude >= MIN_AMPLITUDE) saccades.push({ amplitude })
+  }
+  return saccades
+}
+
+interface Group {
+  start_ms: number
+  end_ms: number
+  /** The source had made a fixation of it already. */
+  identified: boolean
+  records: number
+  sumX: number
+  sumY: number
+  minX: number
+  maxX: number
+  minY: number
+  maxY: number
+}
+
+function emptyGroup(record: Sample): Group {
+  return {
+    start_ms: Date.parse(record.at),
+    end_ms: endOf(record),
+    identified: record.dwell_ms >= MIN_FIXATION_MS,
+    records: 0,
+    sumX: 0,
+    sumY: 0,
+    minX: Number.POSITIVE_INFINITY,
+    maxX: Number.NEGATIVE_INFINITY,
+    minY: Number.POSITIVE_INFINITY,
+    maxY: Number.NEGATIVE_INFINITY,
+  }
+}
+
+function joins(group: Group, record: Sample): boolean {
+  const { x, y } = record.env
+  if (x === undefined || y === undefined || group.minX === Number.POSITIVE_INFINITY) return false
+  if (group.identified || record.dwell_ms >= MIN_FIXATION_MS) return false
+  if (Date.parse(record.at) - group.end_ms > MAX_BRIDGED_MS) return false
+  const width = Math.max(group.maxX, x) - Math.min(group.minX, x)
+  const height = Math.max(group.maxY, y) - Math.min(group.minY, y)
+  return width + height <= MAX_DISPERSION
+}
+
+function add(group: Group, record: Sample): void {
+  group.records++
+  group.end_ms = Math.max(group.end_ms, endOf(record))
+  const { x, y } = record.env
+  if (x === undefined || y === undefined) return
+  group.sumX += x
+  group.sumY += y
+  group.minX = Math.min(group.minX, x)
+  group.maxX = Math.max(group.maxX, x)
+  group.minY = Math.min(group.minY, y)
+  group.maxY = Math.max(group.maxY, y)
+}
+
+function toFixation(group: Group): Fixation {
+  const placed = group.minX !== Number.POSITIVE_INFINITY
+  return {
+    start_ms: group.start_ms,
+    end_ms: group.end_ms,
+    x: placed ? group.sumX / group.records : null,
+    y: placed ? group.sumY / group.records : null,
+  }
+}

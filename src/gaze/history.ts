@@ -1,0 +1,91 @@
+import type { Kysely } from 'kysely'
+import { z } from 'zod'
+import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import type { GazeRecordRow } from '../store/tables/gaze.ts'
+import { type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
+
+/** Which records to read. Both ends of the time range belong to it. */
+export const GazeRange = z.object({
+  session_id: z.string().min(1).max(128).optional().describe('Only this session.'),
+  from: GazeTime.optional().describe('Only records that began at this time or later.'),
+  to: GazeTime.optional().describe('Only records that began at this time or earlier.'),
+})
+export type GazeRange = z.infer<typeof GazeRange>
+
+/** A page of records, newest first. */
+export const RetrieveGaze = ListQuery.extend({
+  ...GazeRange.shape,
+  path: z.string().min(1).max(4096).optional().describe('Only this file, or everything in this folder.'),
+  source: GazeSource.optional().describe('Only what this source measured.'),
+})
+export type RetrieveGaze = z.infer<typeof RetrieveGaze>
+
+const Cursor = z.tuple([z.iso.datetime(), z.string()])
+
+/**
+ * A page of the records that match, newest first by `at`, then `id`.
+ *
+ * @throws GazewayError `invalid_cursor`
+ */
+export async function retrieveRecords(db: Kysely<Schema>, query: RetrieveGaze): Promise<Page<GazeRecord>> {
+  const after = query.cursor === undefined ? null : decodeCursor(query.cursor, Cursor)
+  let rows = matching(db, query)
+    .select(RECORD)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+  if (after !== null) rows = rows.where(({ eb, refTuple, tuple }) => eb(refTuple('at', 'id'), '<', tuple(...after)))
+  if (query.offset !== undefined) rows = rows.offset(query.offset)
+  return toPage(await rows.execute(), {
+    limit: query.limit,
+    total: await countMatching(db, query),
+    item: toRecord,
+    cursor: (row) => [row.at, row.id],
+  })
+}
+
+/** The newest records in a range, at most `limit`, newest first. */
+export async function newestInRange(db: Kysely<Schema>, range: GazeRange, limit: number): Promise<GazeRecord[]> {
+  const rows = await matching(db, range)
+    .select(RECORD)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toRecord)
+}
+
+const RECORD = ['id', 'session_id', 'task_id', 'seq', 'hash', 'at', 'tensor'] as const
+
+type Row = Pick<GazeRecordRow, (typeof RECORD)[number]>
+type Filter = Omit<RetrieveGaze, keyof ListQuery>
+
+function matching(db: Kysely<Schema>, { session_id, from, to, path, source }: Filter) {
+  let query = db.selectFrom('gaze_records')
+  if (session_id !== undefined) query = query.where('session_id', '=', session_id)
+  if (from !== undefined) query = query.where('at', '>=', from)
+  if (to !== undefined) query = query.where('at', '<=', to)
+  if (source !== undefined) query = query.where('source', '=', source)
+  if (path === undefined) return query
+  const folder = path.replace(/\/+$/, '')
+  return query.where(({ eb, or, and }) =>
+    or([eb('path', 'in', [path, folder]), and([eb('path', '>=', `${folder}/`), eb('path', '<', `${folder}0`)])]),
+  )
+}
+
+/** How many records match. Sessions keep their own count, so that only narrower questions count records. */
+async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number> {
+  const { session_id, from, to, path, source } = filter
+  if (from ?? to ?? path ?? source) {
+    const counted = matching(db, filter).select(({ fn }) => fn.countAll<number>().as('total'))
+    return Number((await counted.executeTakeFirstOrThrow()).total)
+  }
+  let sessions = db.selectFrom('gaze_sessions').select(({ fn }) => fn.sum<number | null>('records').as('total'))
+  if (session_id !== undefined) sessions = sessions.where('session_id', '=', session_id)
+  return Number((await sessions.executeTakeFirstOrThrow()).total ?? 0)
+}
+
+function toRecord({ at: _at, tensor, ...row }: Row): GazeRecord {
+  return { ...readTensor(tensor), ...row }
+}

@@ -1,0 +1,153 @@
+import type { Insertable, Transaction } from 'kysely'
+import { newId } from '../ids.ts'
+import type { Schema } from '../store/schema.ts'
+import type { GazeRecordRow } from '../store/tables/gaze.ts'
+import { addDwell, placeKey, sumDwell } from './dwell.ts'
+import { canonicalJson, chainHash, contentHash, SHAPE_RECORDS, shapeHashes } from './fingerprint.ts'
+import { inOrder } from './scanpath.ts'
+import type { GazeSession } from './session.ts'
+import { type GazeTensor, readTensor } from './tensor.ts'
+
+/** Rows per statement: few enough for every engine's limit on parameters, many enough to be fast. */
+const CHUNK = 250
+
+/**
+ * Appends the tensors that the session does not have yet to its records, its hash chain and the attention by place. A
+ * tensor with the `at` and `source` of another one, stored or in the same batch, is a duplicate and left out.
+ *
+ * @param session locked by this transaction
+ * @returns the session after it, and how many tensors were stored
+ */
+export async function appendRecords(
+  trx: Transaction<Schema>,
+  session: GazeSession,
+  tensors: readonly GazeTensor[],
+): Promise<{ session: GazeSession; stored: number }> {
+  const fresh = await withoutDuplicates(trx, session, tensors)
+  if (fresh.length === 0) return { session, stored: 0 }
+
+  const rows = await toRows(trx, session, fresh)
+  for (const chunk of chunks(rows)) await trx.insertInto('gaze_records').values(chunk).execute()
+  await addDwell(trx, sumDwell(fresh, session.last_place))
+
+  const last = fresh.at(-1)
+  const changed = {
+    records: session.records + rows.length,
+    chain_head: rows.at(-1)?.hash ?? session.chain_head,
+    last_place: last === undefined ? session.last_place : placeKey(last),
+  }
+  await trx.updateTable('gaze_sessions').set(changed).where('session_id', '=', session.session_id).execute()
+  return { session: { ...session, ...changed }, stored: rows.length }
+}
+
+async function withoutDuplicates(
+  trx: Transaction<Schema>,
+  session: GazeSession,
+  tensors: readonly GazeTensor[],
+): Promise<GazeTensor[]> {
+  const fresh = new Map<string, GazeTensor>()
+  for (const tensor of tensors) {
+    const key = keyOf(tensor)
+    if (!fresh.has(key)) fresh.set(key, tensor)
+  }
+  for (const chunk of chunks([...fresh.values()])) {
+    const known = await trx
+      .selectFrom('gaze_records')
+      .select(['at', 'source'])
+      .where('session_id', '=', session.session_id)
+      .where('at', 'in', [...new Set(chunk.map((tensor) => tensor.at))])
+      .execute()
+    for (const row of known) fresh.delete(keyOf(row))
+  }
+  return inOrder([...fresh.values()])
+}
+
+async function toRows(
+  trx: Transaction<Schema>,
+  session: GazeSession,
+  tensors: readonly GazeTensor[],
+): Promise<Array<Insertable<GazeRecordRow>>> {
+  const before = await lastTensors(trx, session)
+  const shapes = shapeHashes([...before, ...tensors]).slice(before.length)
+  const prints = tensors.map((tensor, i) => {
+    const json = canonicalJson(tensor)
+    return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null }
+  })
+  const known = await knownElsewhere(trx, session, prints)
+  let head = session.chain_head
+  return prints.map(({ tensor, json, content, shape }, i) => {
+    const own = {
+      id: newId('gaze'),
+      session_id: session.session_id,
+      task_id: session.task_id,
+      seq: session.records + i + 1,
+    }
+    head = chainHash(head, own, json)
+    return {
+      ...own,
+      at: tensor.at,
+      dwell_ms: tensor.dwell_ms,
+      source: tensor.source,
+      confidence: tensor.confidence,
+      x: tensor.env.x ?? null,
+      y: tensor.env.y ?? null,
+      path: tensor.env.path ?? null,
+      tensor: json,
+      hash: head,
+      content_hash: content,
+      shape_hash: shape,
+      copied: known.has(content) || (shape !== null && known.has(shape)) ? 1 : 0,
+    }
+  })
+}
+
+/** The records that the first new ones form a shape with, in order. */
+async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Promise<GazeTensor[]> {
+  const rows = await trx
+    .selectFrom('gaze_records')
+    .select('tensor')
+    .where('session_id', '=', session.session_id)
+    .orderBy('seq', 'desc')
+    .limit(SHAPE_RECORDS - 1)
+    .execute()
+  return rows.reverse().map((row) => readTensor(row.tensor))
+}
+
+/** Which of the content and shape hashes other sessions already have: what is stored first is the original. */
+async function knownElsewhere(
+  trx: Transaction<Schema>,
+  session: GazeSession,
+  prints: ReadonlyArray<{ content: string; shape: string | null }>,
+): Promise<Set<string>> {
+  const known = new Set<string>()
+  for (const chunk of chunks(prints)) {
+    const contents = await trx
+      .selectFrom('gaze_records')
+      .select('content_hash as hash')
+      .distinct()
+      .where('content_hash', 'in', [...new Set(chunk.map((print) => print.content))])
+      .where('session_id', '<>', session.session_id)
+      .execute()
+    for (const { hash } of contents) known.add(hash)
+
+    const shapes = [...new Set(chunk.flatMap((print) => print.shape ?? []))]
+    if (shapes.length === 0) continue
+    const alike = await trx
+      .selectFrom('gaze_records')
+      .select('shape_hash as hash')
+      .distinct()
+      .where('shape_hash', 'in', shapes)
+      .where('session_id', '<>', session.session_id)
+      .execute()
+    for (const { hash } of alike) if (hash !== null) known.add(hash)
+  }
+  return known
+}
+
+function keyOf({ at, source }: { at: string; source: string }): string {
+  return `${at} ${source}`
+}
+
+function chunks<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK))
+}

@@ -1,0 +1,49 @@
+import type { GazeTensor } from './tensor.ts'
+
+/** When and where on the screen somebody looked: all that the movements of the eye follow from. */
+export type Sample = Pick<GazeTensor, 'at' | 'dwell_ms' | 'source'> & {
+  env: Pick<GazeTensor['env'], 'x' | 'y'>
+  session_id?: string
+}
+
+/** A tensor that may know its session: all that the metrics need, stored or not. */
+export type Gaze = GazeTensor & { session_id?: string }
+
+/**
+ * The place a tensor was on: `env.path`, else `env.url`, else `env.app`; null when it names none.
+ */
+export function placeOf({ env }: Pick<Gaze, 'env'>): string | null {
+  return env.path ?? env.url ?? env.app ?? null
+}
+
+/** The end of a tensor's dwell, in Unix milliseconds: its `at` plus its `dwell_ms`. */
+export function endOf(gaze: Sample): number {
+  return Date.parse(gaze.at) + gaze.dwell_ms
+}
+
+/**
+ * The tensors in order of time. Ties are broken by content, so the result is the same for every order of the input.
+ */
+export function inOrder<T extends Sample>(records: readonly T[]): T[] {
+  return [...records].sort((a, b) => compare(a.at, b.at) || compare(JSON.stringify(a), JSON.stringify(b)))
+}
+
+/**
+ * One ordered scanpath per session and source: two sessions that overlap in time, or an editor and an eye tracker that
+ * watch the same person, are separate sequences, and going from one to another is no movement of the eye.
+ */
+export function scanpaths<T extends Sample>(records: readonly T[]): T[][] {
+  const paths = new Map<string, T[]>()
+  for (const record of inOrder(records)) {
+    const key = JSON.stringify([record.session_id, record.source])
+    const path = paths.get(key)
+    if (path) path.push(record)
+    else paths.set(key, [record])
+  }
+  return [...paths.values()]
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+
+/** What measured the attention, from the most to the least direct. */
+export const GazeSource = z
+  .enum(['eye_tracker', 'webcam', 'ide', 'pointer', 'manual'])
+  .describe('What measured it: an eye tracker, a webcam, the editor, the pointer, or a person by hand.')
+export type GazeSource = z.infer<typeof GazeSource>
+
+/**
+ * Any RFC 3339 date-time with an offset, from 1970 and before the year 9999; it is read as UTC with milliseconds, so that
+ * times sort as strings.
+ */
+export const GazeTime = z.iso
+  .datetime({ offset: true, abort: true, error: 'must be an RFC 3339 date-time with an offset' })
+  .overwrite((time) => new Date(time).toISOString())
+  .refine((time) => time >= '1970' && time < '9999', 'must be from 1970 and before the year 9999')
+
+const share = z.number().min(0).max(1)
+const line = z.int().min(1).max(10_000_000)
+
+/** The three channels of one stretch of attention, and when and how surely it was measured. */
+export const GazeTensor = z.object({
+  at: GazeTime.describe('When this stretch of attention began: RFC 3339 with an offset.'),
+  dwell_ms: z
+    .number()
+    .min(0)
+    .max(60_000)
+    .overwrite(Math.round)
+    .describe('How long it lasted, in milliseconds; 0 for a raw sample of an eye tracker.'),
+  source: GazeSource,
+  confidence: share.describe('How sure the source is of this record, 0 to 1.'),
+  cog: z.object({ focus: share, load: share }).describe('COG: focus and cognitive load, 0 to 1.'),
+  emo: z
+    .object({ valence: z.number().min(-1).max(1), arousal: share })
+    .describe('EMO: valence -1 (unpleasant) to 1 (pleasant), arousal 0 to 1.'),
+  env: z
+    .object({
+      path: z.string().min(1).max(4096).optional().describe('File or folder: absolute, or relative to the project.'),
+      line_start: line.optional().describe('First line looked at, from 1.'),
+      line_end: line.optional().describe('Last line looked at; at least line_start.'),
+      url: z.string().min(1).max(4096).optional(),
+      app: z.string().min(1).max(256).optional(),
+      device: z.string().min(1).max(256).optional(),
+      x: share.optional().describe('Horizontal position on the screen, 0 (left) to 1 (right).'),
+      y: share.optional().describe('Vertical position on the screen, 0 (top) to 1 (bottom).'),
+      pupil_mm: z.number().min(0).max(100).optional().describe('Pupil diameter in millimetres.'),
+      distraction: share.optional().describe('How distracting the surroundings are, 0 to 1.'),
+    })
+    .refine((env) => env.line_end === undefined || (env.line_start ?? Number.POSITIVE_INFINITY) <= env.line_end, {
+      path: ['line_end'],
+      error: 'needs a line_start that is not after it',
+    })
+    .describe('ENV: where the attention was.'),
+})
+export type GazeTensor = z.infer<typeof GazeTensor>
+
+/** A stored tensor. `seq` is its place in the session's hash chain, from 1. */
+export const GazeRecord = GazeTensor.extend({
+  id: z.string(),
+  session_id: z.string(),
+  task_id: z.string().nullable(),
+  seq: z.int().min(1),
+  hash: z.string().describe('SHA-256 over the hash of the record before it in the session and this record.'),
+})
+export type GazeRecord = z.infer<typeof GazeRecord>
+
+/** A tensor from its JSON in the store, where only what this schema accepted is ever written. */
+export function readTensor(json: string): GazeTensor {
+  return JSON.parse(json) as GazeTensor
+}

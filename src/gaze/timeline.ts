@@ -1,0 +1,37 @@
+import { MAX_BRIDGED_MS } from './fixations.ts'
+import { endOf, type Sample } from './scanpath.ts'
+
+/** How much of a stretch of time was seen. All in milliseconds. */
+export interface Timeline {
+  /** From the first record to the end of the last. */
+  span_ms: number
+  /** Time inside at least one dwell, or between two that are as close as the samples of one fixation. */
+  observed_ms: number
+  /** Time in gaps between dwells that are longer than allowed. */
+  interrupted_ms: number
+}
+
+/**
+ * What part of the time between the first record and the end of the last is inside a dwell, and what part in long gaps.
+ *
+ * @param records in order of time
+ * @param longestGapMs gaps up to this length are no interruption
+ */
+export function timelineOf(records: readonly Sample[], longestGapMs: number): Timeline {
+  const [first] = records
+  if (first === undefined) return { span_ms: 0, observed_ms: 0, interrupted_ms: 0 }
+  const start = Date.parse(first.at)
+  let seenUntil = start
+  let observed = 0
+  let interrupted = 0
+  for (const record of records) {
+    const from = Date.parse(record.at)
+    const until = endOf(record)
+    const gap = from - seenUntil
+    if (gap > longestGapMs) interrupted += gap
+    const resumed = gap <= MAX_BRIDGED_MS ? seenUntil : from
+    observed += Math.max(0, until - resumed)
+    seenUntil = Math.max(seenUntil, until)
+  }
+  return { span_ms: seenUntil - start, observed_ms: observed, interrupted_ms: interrupted }
+}

@@ -1,0 +1,74 @@
+import { type Gaze, placeOf } from './scanpath.ts'
+
+/** How often attention went from one place to another, and the share of all moves away from `from` that went there. */
+export interface Transition {
+  from: string
+  to: string
+  count: number
+  probability: number
+}
+
+/** Every transition between different places of some scanpaths, the most frequent first. */
+export interface TransitionMatrix {
+  count: number
+  entropy_bits: number
+  transitions: Transition[]
+}
+
+/**
+ * The runs of neighbouring records on the same place, in order; a record that names no place ends a run and is left out.
+ *
+ * @param path one scanpath, in order of time
+ */
+export function visitsOf(path: readonly Gaze[]): Array<{ place: string | null; records: Gaze[] }> {
+  const visits: Array<{ place: string | null; records: Gaze[] }> = []
+  for (const record of path) {
+    const place = placeOf(record)
+    const last = visits.at(-1)
+    if (last !== undefined && last.place === place) last.records.push(record)
+    else visits.push({ place, records: [record] })
+  }
+  return visits
+}
+
+/**
+ * The transition matrix between places as a first-order Markov chain, and its conditional (transition) entropy
+ *
+ *   H = − Σᵢ πᵢ Σⱼ pᵢⱼ log₂ pᵢⱼ
+ *
+ * where pᵢⱼ is the share of the moves away from place i that went to place j, and πᵢ the share of all moves that left
+ * place i (Krejtz et al. 2014, "Entropy-based statistical analysis of eye movement transitions"; 2015, "Gaze transition
+ * entropy"; πᵢ observed rather than the fitted stationary distribution, as in Shiferaw, Downey & Crewther 2019). Staying
+ * on a place is no transition, so with n places 0 ≤ H ≤ log₂(n − 1): 0 is a fixed route, the bound a random walk.
+ *
+ * @param paths scanpaths, each in order of time
+ */
+export function transitionsBetween(paths: ReadonlyArray<readonly Gaze[]>): TransitionMatrix {
+  const counts = new Map<string, Map<string, number>>()
+  let count = 0
+  for (const path of paths) {
+    const visits = visitsOf(path)
+    for (const [i, { place: to }] of visits.entries()) {
+      const from = visits[i - 1]?.place ?? null
+      if (from === null || to === null) continue
+      const row = counts.get(from) ?? new Map<string, number>()
+      row.set(to, (row.get(to) ?? 0) + 1)
+      counts.set(from, row)
+      count++
+    }
+  }
+  const transitions = [...counts].flatMap(([from, row]) => rowOf(from, row))
+  transitions.sort((a, b) => b.count - a.count || order(a.from, b.from) || order(a.to, b.to))
+  const bits = transitions.reduce((sum, t) => sum - (t.count / count) * Math.log2(t.probability), 0)
+  return { count, entropy_bits: Math.max(0, bits), transitions }
+}
+
+function rowOf(from: string, row: ReadonlyMap<string, number>): Transition[] {
+  const leaving = [...row.values()].reduce((sum, count) => sum + count, 0)
+  return [...row].map(([to, count]) => ({ from, to, count, probability: count / leaving }))
+}
+
+function order(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

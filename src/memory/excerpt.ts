@@ -1,0 +1,27 @@
+import { wordsOf } from './words.ts'
+
+const MAX_LENGTH = 200
+/** How much of the text before the match is shown. */
+const LEAD = 60
+
+/**
+ * At most 200 characters of `text` on one line, around the first word that begins like one of `spellings` (folded), or
+ * from the start when there is none. Cut ends are marked with `…`.
+ */
+export function excerpt(text: string, spellings: readonly string[]): string {
+  const match = firstMatch(text, spellings)
+  const start = match <= LEAD ? 0 : match - LEAD
+  const line = (start > 0 ? '…' : '') + text.slice(start, start + 2 * MAX_LENGTH).replace(/\s+/g, ' ')
+  const trimmed = line.trim().slice(0, MAX_LENGTH + 1)
+  return whole(trimmed.length > MAX_LENGTH ? `${trimmed.slice(0, MAX_LENGTH - 1)}…` : trimmed)
+}
+
+/** `text` without the halves of characters that a cut leaves behind. */
+const whole = (text: string): string => text.replace(/\p{Cs}/gu, '')
+
+function firstMatch(text: string, spellings: readonly string[]): number {
+  const beginnings = spellings.map((spelling) => spelling.split(' ', 1)[0] ?? spelling)
+  for (const word of wordsOf(text))
+    if (beginnings.some((beginning) => word.text.startsWith(beginning))) return word.start
+  return 0
+}

@@ -1,0 +1,101 @@
+import type { Selectable, Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Schema } from '../store/schema.ts'
+import type { MemoryRow } from '../store/tables/memory.ts'
+import { deleteMemories } from './expiry.ts'
+import { type Memory, type MemoryInput, toMemory } from './record.ts'
+import { addToTotals } from './totals.ts'
+import { indexedText, textOf } from './words.ts'
+
+type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_at' | 'tags' | 'bytes'>
+
+/**
+ * Stores a memory within `trx`: a new one, or the next version of the one under the same key. An expired memory is as
+ * good as gone, so its key starts again at version 1.
+ *
+ * @param now RFC 3339 UTC with milliseconds
+ * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`
+ */
+export async function keepMemory(
+  trx: Transaction<Schema>,
+  input: MemoryInput,
+  now: string,
+): Promise<{ memory: Memory; created: boolean }> {
+  const existing = await liveOrNothing(trx, input, now)
+  checkVersion(input, existing?.version ?? 0)
+
+  const row = compose(input, existing, now)
+  const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
+  await trx.deleteFrom('memory_tags').where('seq', '=', seq).execute()
+  const memory = toMemory(row)
+  if (memory.tags.length > 0)
+    await trx
+      .insertInto('memory_tags')
+      .values(memory.tags.map((tag) => ({ seq, tag, namespace: row.namespace, updated_at: now })))
+      .execute()
+  await addToTotals(trx, {
+    namespace: row.namespace,
+    memories: existing ? 0 : 1,
+    bytes: row.bytes - (existing?.bytes ?? 0),
+  })
+  return { memory, created: !existing }
+}
+
+async function liveOrNothing(
+  trx: Transaction<Schema>,
+  { namespace, key }: MemoryInput,
+  now: string,
+): Promise<Existing | undefined> {
+  const existing = await trx
+    .selectFrom('memories')
+    .select(['seq', 'id', 'namespace', 'version', 'created_at', 'tags', 'bytes', 'expires_at'])
+    .where('namespace', '=', namespace)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (!existing || existing.expires_at === null || existing.expires_at > now) return existing
+  await deleteMemories(trx, [existing])
+  return undefined
+}
+
+function checkVersion({ namespace, key, if_version: expected }: MemoryInput, version: number): void {
+  if (expected === undefined || expected === version) return
+  const state = version === 0 ? 'does not exist' : `is at version ${version}`
+  throw new GazewayError(
+    'version_conflict',
+    `Memory ${JSON.stringify(key)} in ${JSON.stringify(namespace)} ${state}, not at version ${expected}; recall it and decide again.`,
+    { param: 'if_version' },
+  )
+}
+
+function compose(input: MemoryInput, existing: Existing | undefined, now: string): Omit<MemoryRow, 'seq'> {
+  const { namespace, key, ttl_seconds: ttl } = input
+  const value = JSON.stringify(input.value)
+  const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (existing?.tags ?? '[]')
+  return {
+    id: existing?.id ?? newId('mem'),
+    namespace,
+    key,
+    value,
+    tags,
+    bytes: Buffer.byteLength(key) + Buffer.byteLength(value) + Buffer.byteLength(tags),
+    version: (existing?.version ?? 0) + 1,
+    created_at: existing?.created_at ?? now,
+    updated_at: now,
+    expires_at: ttl === undefined ? null : new Date(Date.parse(now) + ttl * 1000).toISOString(),
+    key_text: indexedText(key),
+    value_text: indexedText(textOf(input.value)),
+    tags_text: indexedText(textOf(JSON.parse(tags))),
+  }
+}
+
+async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promise<number> {
+  const { seq } = await trx.insertInto('memories').values(row).returning('seq').executeTakeFirstOrThrow()
+  return seq
+}
+
+async function replace(trx: Transaction<Schema>, seq: number, row: Omit<MemoryRow, 'seq'>): Promise<number> {
+  const { id, namespace, key, created_at, ...changed } = row
+  await trx.updateTable('memories').set(changed).where('seq', '=', seq).execute()
+  return seq
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { ListQuery } from '../store/page.ts'
+import type { MemoryRow } from '../store/tables/memory.ts'
+
+/** The largest value, as UTF-8 JSON. */
+const MAX_VALUE_BYTES = 256 * 1024
+/** How deep a value may nest, so that no reader of it runs out of stack. */
+const MAX_VALUE_DEPTH = 100
+/** 100 years, so that every time keeps a four-digit year and sorts as text. */
+const MAX_TTL_SECONDS = 3_155_760_000
+
+/** Text that both engines can hold: PostgreSQL has no NUL in text. */
+const name = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
+
+const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
+const Namespace = name(128).default('default').describe('A separate set of keys, e.g. one for each project.')
+const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
+
+/** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
+const Value = z
+  .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), z.record(z.string(), z.unknown())])
+  .refine(isShallow, `must not nest more than ${MAX_VALUE_DEPTH} levels deep`)
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, 'must be at most 256 KiB as JSON')
+  .describe('The fact itself: text, or any JSON value.')
+
+/** A fact under a key: what one assistant stored and any other can recall. */
+export const Memory = z.object({
+  id: z.string().describe('`mem_…`'),
+  key: Key,
+  namespace: Namespace,
+  value: Value,
+  tags: Tags,
+  version: z.int().min(1).describe('1 when created, one more with every store.'),
+  created_at: z.string().describe('RFC 3339, UTC.'),
+  updated_at: z.string().describe('RFC 3339, UTC.'),
+  expires_at: z.string().nullable().describe('RFC 3339, UTC; null when it never expires.'),
+})
+export type Memory = z.infer<typeof Memory>
+
+/** What storing a memory takes. On an existing key, `tags` left out keeps its tags, and `ttl_seconds` left out ends its expiry. */
+export const MemoryInput = z.object({
+  key: Key,
+  value: Value,
+  namespace: Namespace,
+  tags: Tags.optional(),
+  ttl_seconds: z
+    .int()
+    .min(1)
+    .max(MAX_TTL_SECONDS)
+    .optional()
+    .describe('Forget the memory after so many seconds; never when left out.'),
+  if_version: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Store only when the memory is still at this version; 0: only when the key does not exist.'),
+})
+export type MemoryInput = z.infer<typeof MemoryInput>
+
+const time = z.iso.datetime({ offset: true })
+
+/** What searching takes. `from` and `to` bound `updated_at`, both included. */
+export const MemorySearch = z.object({
+  query: z.string().max(4000).describe('Words to look for in keys, tags and values; endings and typos are forgiven.'),
+  namespace: Namespace.unwrap().optional().describe('Search only this namespace; all of them when left out.'),
+  tags: Tags.optional().describe('Only memories that have all of these tags.'),
+  from: time.optional().describe('Only memories stored at this time or later.'),
+  to: time.optional().describe('Only memories stored at this time or earlier.'),
+  limit: z.int().min(1).max(100).default(10).describe('How many results to return, best first.'),
+})
+export type MemorySearch = z.infer<typeof MemorySearch>
+
+/** Which memories to list. */
+export const MemoryList = ListQuery.extend({
+  namespace: Namespace.unwrap().optional().describe('Only this namespace; all of them when left out.'),
+  tag: name(64).optional().describe('Only memories with this tag.'),
+})
+export type MemoryList = z.infer<typeof MemoryList>
+
+/** The columns that `toMemory` reads. */
+export const MEMORY_COLUMNS = [
+  'id',
+  'key',
+  'namespace',
+  'value',
+  'tags',
+  'version',
+  'created_at',
+  'updated_at',
+  'expires_at',
+] as const
+
+/** The memory that a row holds. */
+export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>): Memory {
+  const { id, key, namespace, value, tags, version, created_at, updated_at, expires_at } = row
+  return {
+    id,
+    key,
+    namespace,
+    value: JSON.parse(value),
+    tags: JSON.parse(tags),
+    version,
+    created_at,
+    updated_at,
+    expires_at,
+  }
+}
+
+function isShallow(value: unknown): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_VALUE_DEPTH) return false
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
+  }
+  return true
+}

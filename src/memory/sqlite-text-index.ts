@@ -1,0 +1,112 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { Alternatives, Spelling, TextFilter, TextHit, TextIndex, TextQuery } from './text-index.ts'
+import { startsCorrected, typosBetween } from './typos.ts'
+import { indexedText, wordsOf } from './words.ts'
+
+/** Matches that are counted. */
+const MOST_COUNTED = 1000
+/** Matches that are ranked: each costs about 2 µs, and what even more memories hold says little. */
+const MOST_RANKED = 500
+/** bm25 weights of key, value, tags and namespace; the namespace only narrows a search. */
+const WEIGHTS = sql`8, 1, 4, 0`
+const EVERYWHERE = 'key_text value_text tags_text'
+const IN_KEY_OR_TAGS = 'key_text tags_text'
+
+/**
+ * The text index on SQLite: FTS5, and its vocabulary for words that are spelt wrong. Words reach FTS5 as quoted strings
+ * only, so that nothing in a query is read as FTS5 syntax.
+ */
+export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
+  /** The best of the newest matches. */
+  async function rank(columns: string, query: TextQuery, filter: TextFilter, limit: number): Promise<TextHit[]> {
+    const { rows } = await sql<TextHit>`select seq, score from (
+        select memories_text.rowid as seq, -bm25(memories_text, ${WEIGHTS}) as score
+        from ${matches(columns, formatQuery(query), filter)}
+        order by memories_text.rowid desc limit ${MOST_RANKED}
+      ) order by score desc, seq desc limit ${limit}`.execute(db)
+    return rows
+  }
+
+  async function countUpTo(limit: number, words: string, filter: TextFilter): Promise<number> {
+    const { rows } = await sql<{ found: number }>`select count(*) as found from (
+      select 1 from ${matches(EVERYWHERE, words, filter)} limit ${limit})`.execute(db)
+    return rows[0]?.found ?? 0
+  }
+
+  return {
+    async match(query, filter, limit) {
+      const total = await countUpTo(MOST_COUNTED, formatQuery(query), filter)
+      if (total <= MOST_RANKED) return { hits: await rank(EVERYWHERE, query, filter, limit), total }
+      const named = await rank(IN_KEY_OR_TAGS, query, filter, limit)
+      if (named.length === limit) return { hits: named, total }
+      const newest = await rank(EVERYWHERE, query, filter, limit)
+      return { hits: best([...named, ...newest], limit), total }
+    },
+
+    count: (word, filter, limit) => countUpTo(limit, formatAlternatives(word), filter),
+
+    async similar(word, typos, limit) {
+      const start = [...word].slice(0, 2).join('')
+      const { rows } = await sql<{ term: string; doc: number }>`
+        select term, doc from memories_terms
+        where term >= ${start} and term < ${`${start}\u{10ffff}`}
+          and length(term) between ${word.length - typos} and ${word.length + typos}
+        union
+        select term, doc from memories_terms
+        where term in (select value from json_each(${JSON.stringify(startsCorrected(word))}))`.execute(db)
+      return rows
+        .map(({ term, doc }) => ({ term, doc, typos: typosBetween(word, term, typos) }))
+        .filter((found) => found.typos <= typos)
+        .sort((a, b) => a.typos - b.typos || b.doc - a.doc)
+        .slice(0, limit)
+        .map((found) => found.term)
+    },
+  }
+}
+
+/**
+ * The rows of the index that hold `words` in `columns` and pass the filter. The index itself leaves out other namespaces
+ * and tags, so that a small namespace in a large store stays fast; what it takes for the same (`a b` and `A-b`) is then
+ * told apart by the rows, which are read only where that is needed.
+ */
+function matches(columns: string, words: string, filter: TextFilter): RawBuilder<unknown> {
+  const { now, namespace, tags = [], from, to } = filter
+  const scopes = [
+    ...(namespace !== undefined && hasWords(namespace) ? [`namespace : ${quote(namespace)}`] : []),
+    ...tags.filter(hasWords).map((tag) => `tags_text : ${quote(indexedText(tag))}`),
+  ]
+  const expression = [`{${columns}} : (${words})`, ...scopes].join(' AND ')
+  const rows = []
+  if (namespace !== undefined) rows.push(sql`memories.namespace = ${namespace}`)
+  if (from !== undefined) rows.push(sql`memories.updated_at >= ${from}`)
+  if (to !== undefined) rows.push(sql`memories.updated_at <= ${to}`)
+  const conditions = [
+    sql`memories_text match ${expression}`,
+    sql`memories_text.rowid not in (select seq from memories where expires_at <= ${now})`,
+    ...rows,
+    ...tags.map((tag) => sql`exists (select 1 from memory_tags where seq = memories_text.rowid and tag = ${tag})`),
+  ]
+  const join = rows.length > 0 ? sql`join memories on memories.seq = memories_text.rowid` : sql``
+  return sql`memories_text ${join} where ${sql.join(conditions, sql` and `)}`
+}
+
+const hasWords = (text: string): boolean => !wordsOf(text).next().done
+
+function formatQuery({ match, words }: TextQuery): string {
+  return words.map((word) => `(${formatAlternatives(word)})`).join(match === 'all' ? ' AND ' : ' OR ')
+}
+
+const formatAlternatives = (word: Alternatives): string => word.map(formatSpelling).join(' OR ')
+
+/** A prefix is looked for beside the word itself, so that the word itself counts more. */
+function formatSpelling({ text, prefix }: Spelling): string {
+  return prefix ? `${quote(text)} OR ${quote(text)} *` : quote(text)
+}
+
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+function best(hits: readonly TextHit[], limit: number): TextHit[] {
+  const bySeq = new Map(hits.map((hit) => [hit.seq, hit]))
+  return [...bySeq.values()].sort((a, b) => b.score - a.score || b.seq - a.seq).slice(0, limit)
+}

@@ -1,0 +1,45 @@
+import { distance } from 'fastest-levenshtein'
+
+/** Letters tried in place of a wrong one at the start of a word. */
+const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz0123456789']
+
+/** How many typos a word of this length is forgiven: none below 4 letters, 1 below 8, then 2. */
+export function typosAllowed(word: string): number {
+  if (word.length < 4) return 0
+  return word.length < 8 ? 1 : 2
+}
+
+/**
+ * How many typos lie between two words: letters inserted, left out, replaced, or swapped with their neighbour
+ * (Damerau 1964; restricted edit distance). Infinity when there are more than `most`.
+ */
+export function typosBetween(word: string, other: string, most: number): number {
+  const plain = distance(word, other)
+  // A swap is two edits without swaps, so more than twice `most` cannot come down to it.
+  if (plain <= 1 || plain > 2 * most) return plain <= most ? plain : Number.POSITIVE_INFINITY
+  const swapped = swaps(word).map((variant) => 1 + typosBetween(variant, other, most - 1))
+  return Math.min(plain <= most ? plain : Number.POSITIVE_INFINITY, ...swapped)
+}
+
+/** The words that one typo within the first two letters may have come from. */
+export function startsCorrected(word: string): string[] {
+  const [first = '', second = ''] = word
+  const afterFirst = word.slice(first.length)
+  const rest = afterFirst.slice(second.length)
+  const variants = ALPHABET.flatMap((letter) => [
+    letter + word,
+    first + letter + afterFirst,
+    letter + afterFirst,
+    first + letter + rest,
+  ])
+  return [...new Set([second + first + rest, afterFirst, first + rest, ...variants])].filter(
+    (variant) => variant !== word,
+  )
+}
+
+function swaps(word: string): string[] {
+  const variants: string[] = []
+  for (let i = 0; i + 1 < word.length; i++)
+    if (word[i] !== word[i + 1]) variants.push(`${word.slice(0, i)}${word[i + 1]}${word[i]}${word.slice(i + 2)}`)
+  return variants
+}

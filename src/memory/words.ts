@@ -1,0 +1,75 @@
+/** Scripts that are written without spaces: their characters are indexed one by one and searched in pairs. */
+const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー'
+const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'gu')
+/** What counts as a word: the same letters and digits as in SQLite's unicode61 tokenizer. */
+const SPACED_WORD = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}])+`
+const WORD = new RegExp(`[${UNSPACED}]|${SPACED_WORD}`, 'gu')
+const RUN = new RegExp(`[${UNSPACED}]+|${SPACED_WORD}`, 'gu')
+
+/** A word of a text and where it starts in it (UTF-16 units). */
+export interface Word {
+  text: string
+  start: number
+}
+
+/** `text` without case and accents: words that fold alike are the same to a search. */
+export function fold(text: string): string {
+  return text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+}
+
+/** The words of `text`, folded, in order; each character of an unspaced script is a word. */
+export function* wordsOf(text: string): Generator<Word> {
+  for (const match of text.matchAll(WORD)) yield { text: fold(match[0]), start: match.index }
+}
+
+/** `text` as the full-text index reads it: the same words to every engine. */
+export function indexedText(text: string): string {
+  return text.normalize('NFC').replaceAll('\0', ' ').replace(UNSPACED_CHARACTER, ' $& ')
+}
+
+/**
+ * The distinct words of a query, folded, at most `limit`. A run of an unspaced script becomes its overlapping pairs of
+ * characters, each written with a space between: a phrase of the index.
+ *
+ * @example queryWords('Café 数据库', 24) // ['cafe', '数 据', '据 库']
+ */
+export function queryWords(query: string, limit: number): string[] {
+  const words = new Set<string>()
+  for (const [run] of fold(query).matchAll(RUN)) {
+    for (const word of isUnspaced(run) ? pairs(run) : [run]) words.add(word)
+    if (words.size >= limit) break
+  }
+  return [...words].slice(0, limit)
+}
+
+/** Whether `word` is of a script that is written without spaces. */
+export const isUnspaced = (word: string): boolean => word.search(UNSPACED_CHARACTER) === 0
+
+function pairs(run: string): string[] {
+  const characters = [...run]
+  if (characters.length === 1) return characters
+  return characters.slice(1).map((character, i) => `${characters[i]} ${character}`)
+}
+
+/** All the text inside a JSON value, property names included, in order, as one line for each string or number. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const found: string[] = []
+  const rest: unknown[] = [value]
+  while (rest.length > 0) {
+    const item = rest.pop()
+    if (Array.isArray(item)) rest.push(...item.toReversed())
+    else if (typeof item === 'object' && item !== null)
+      rest.push(
+        ...Object.entries(item)
+          .reverse()
+          .flatMap(([name, part]) => [part, name]),
+      )
+    else if (item !== null) found.push(String(item))
+  }
+  return found.join('\n')
+}

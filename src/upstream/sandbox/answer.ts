@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { checkResults, questionOf, resultsSinceQuestion, type ToolResult, type Turn } from './conversation.ts'
+import { clip, type Ranked, rankSentences, sentencesOf } from './extract.ts'
+import { createInstance } from './json-instance.ts'
+import { createJsonTexts } from './json-texts.ts'
+import { MARK } from './mark.ts'
+import { type Citation, cite, type Search, type SearchTool, search } from './search-tools.ts'
+import { countTokens, cutToTokens } from './tokens.ts'
+import { chooseTool, type FunctionTool, type ToolChoice } from './tool-choice.ts'
+
+/** Sentences in an answer, and the longest that one may be. */
+const SENTENCES = 3
+const SENTENCE_LENGTH = 400
+/** Longest tool result that is quoted whole. */
+const RESULT_LENGTH = 1_000
+/** Tokens that a chat format spends on each message beside its text, as a rule of thumb. */
+const TOKENS_PER_TURN = 4
+
+/** What the answer has to look like: free text, any JSON object, or JSON under a schema. */
+export type AnswerFormat = { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; schema: unknown }
+
+/** A request to either endpoint, in the form that both share. */
+export interface Question {
+  turns: Turn[]
+  /** The request's field that holds the turns, for errors. */
+  param: 'messages' | 'input'
+  tools: FunctionTool[]
+  choice: ToolChoice
+  searchTools: SearchTool[]
+  format: AnswerFormat
+  /** Sequences before which the text ends. */
+  stop: string[]
+  /** Most tokens to answer with; no limit when absent. */
+  maxTokens: number | undefined
+  /** Gives the answer's ids, so that the same request has the same ones. */
+  seed: string
+}
+
+/** A call that the caller is to make. */
+export interface ToolCall {
+  id: string
+  name: string
+  /** JSON. */
+  arguments: string
+}
+
+/** What the sandbox answers: a text, or a tool call. */
+export interface Answer {
+  text: string
+  call: ToolCall | null
+  searches: Search[]
+  citations: Citation[]
+  /** Whether `maxTokens` ended it. */
+  cut: boolean
+  usage: { input: number; output: number }
+}
+
+/**
+ * Answers a question from the text that came with it: by a tool call where one is wanted ({@link chooseTool}), as JSON
+ * where that is asked for ({@link createInstance}), else with what the tools answered, or with the sentences that are
+ * closest to the last user message ({@link rankSentences}), in the order in which they were given. The same question
+ * always has the same answer.
+ *
+ * @throws GazewayError `invalid_request` when a tool, a tool result or a schema cannot be honoured
+ */
+export function answer(question: Question): Answer {
+  const { turns, tools, choice, format } = question
+  checkResults(turns, question.param)
+  const asked = questionOf(turns)
+  const results = resultsSinceQuestion(turns)
+  const input = inputTokens(question)
+  const finish = (text: string) => withinLimit(text, question.maxTokens)
+
+  const tool = chooseTool(asked, tools, choice, new Set(results.map(({ tool }) => tool)))
+  if (tool) {
+    const args = finish(JSON.stringify(argumentsFor(tool, asked)))
+    const call = { id: `call_${idFrom(question.seed, tool.name)}`, name: tool.name, arguments: args.text }
+    return { text: '', call, searches: [], citations: [], cut: args.cut, usage: { input, output: args.tokens } }
+  }
+
+  const searches = question.searchTools.map((name) => search(name, asked))
+  const plain = stopped(
+    format.type === 'text' ? textAnswer(turns, asked, results) : jsonAnswer(turns, asked, format),
+    question.stop,
+  )
+  const cited = format.type === 'text' ? cite(plain, searches) : { text: plain, citations: [] }
+  const { text, cut, tokens } = finish(cited.text)
+  const citations = cited.citations.filter(({ end }) => end <= text.length)
+  return { text, call: null, searches, citations, cut, usage: { input, output: tokens } }
+}
+
+/** An id part that only depends on what it is made from: 24 hexadecimal digits. */
+export function idFrom(...parts: string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)
+}
+
+function textAnswer(turns: Turn[], asked: string, results: ToolResult[]): string {
+  if (results.length > 0) {
+    return MARK + results.map(({ tool, text }) => `${tool} answered: ${quote(text, asked)}`).join('\n')
+  }
+  const best = closest(turns, asked).slice(0, SENTENCES)
+  if (best.length === 0) return `${MARK}Nothing in the given text bears on: ${clip(asked, SENTENCE_LENGTH)}`
+  const inOrder = best.sort((a, b) => a.position - b.position)
+  return MARK + inOrder.map(({ sentence }) => clip(sentence, SENTENCE_LENGTH)).join(' ')
+}
+
+/** A tool result: whole where it is short, else its closest sentences, else its beginning. */
+function quote(result: string, asked: string): string {
+  if (result.length <= RESULT_LENGTH) return result
+  const best = rankSentences(asked, sentencesOf(result)).slice(0, SENTENCES)
+  if (best.length === 0) return clip(result, RESULT_LENGTH)
+  return best.map(({ sentence }) => clip(sentence, SENTENCE_LENGTH)).join(' ')
+}
+
+function jsonAnswer(turns: Turn[], asked: string, format: Exclude<AnswerFormat, { type: 'text' }>): string {
+  const found = closest(turns, asked).map(({ sentence }) => sentence)
+  const texts = createJsonTexts(found.length > 0 ? found : sentencesOf(asked), { marked: true })
+  if (format.type === 'json_object')
+    return JSON.stringify({ answer: texts.next('text', Infinity), upstream: 'sandbox' })
+  return JSON.stringify(createInstance(format.schema, texts))
+}
+
+/** The arguments of a call are drawn from the question: what it quotes, then its names, then itself. */
+function argumentsFor(tool: FunctionTool, asked: string): unknown {
+  const quoted = [...asked.matchAll(/"([^"\n]+)"|`([^`\n]+)`|“([^”\n]+)”/g)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? '',
+  )
+  const names = asked.match(/(?<=[\p{Ll}\p{N},] )\p{Lu}[\p{L}\p{N}]*(?: \p{Lu}[\p{L}\p{N}]*)*/gu) ?? []
+  const sources = quoted.length > 0 ? quoted : names
+  return createInstance({ type: 'object', ...tool.parameters }, createJsonTexts([...sources, asked], { marked: false }))
+}
+
+/**
+ * The given sentences that are closest to what is asked, best first. A message asks by its questions, or else by its
+ * first sentence; what else it says can be quoted, as can every text around it but the sandbox's own answers.
+ */
+function closest(turns: Turn[], asked: string): Ranked[] {
+  const own = sentencesOf(asked)
+  const questions = own.filter((sentence) => /[?？]["')\]]?$/.test(sentence))
+  const asks = questions.length > 0 ? questions : own.slice(0, 1)
+  const position = turns.findLastIndex((turn) => turn.role === 'user')
+  const around = turns.flatMap((turn, at) =>
+    at === position || turn.role === 'call' || turn.text.startsWith(MARK) ? [] : [turn.text],
+  )
+  const given = [...around.flatMap(sentencesOf), ...own.filter((sentence) => !asks.includes(sentence))]
+
+  const best = rankSentences(asks.join(' '), given)
+  return best.length > 0 ? best : rankSentences(asked, given)
+}
+
+/** Stop sequences never take the mark away. */
+function stopped(text: string, stop: string[]): string {
+  const from = text.startsWith(MARK) ? MARK.length : 0
+  const ends = stop.map((sequence) => text.indexOf(sequence, from)).filter((at) => at !== -1)
+  return text.slice(0, Math.min(text.length, ...ends))
+}
+
+function withinLimit(text: string, maxTokens: number | undefined): { text: string; tokens: number; cut: boolean } {
+  const tokens = countTokens(text)
+  if (maxTokens === undefined || tokens <= maxTokens) return { text, tokens, cut: false }
+  return { text: cutToTokens(text, maxTokens), tokens: maxTokens, cut: true }
+}
+
+function inputTokens({ turns, tools, format }: Question): number {
+  const texts = turns.map((turn) => (turn.role === 'call' ? turn.tool : turn.text))
+  const extras = [...tools, ...(format.type === 'json_schema' ? [format.schema] : [])].map((extra) =>
+    JSON.stringify(extra),
+  )
+  return [...texts, ...extras].reduce((sum, text) => sum + TOKENS_PER_TURN + countTokens(text), 0)
+}

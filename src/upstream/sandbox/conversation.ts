@@ -1,0 +1,47 @@
+import { GazewayError } from '../../errors.ts'
+
+/** One step of a conversation, in the form that chat completions and responses share. */
+export type Turn =
+  | { role: 'system' | 'user' | 'assistant'; text: string }
+  | { role: 'call'; callId: string; tool: string }
+  | { role: 'result'; callId: string; text: string }
+
+/** What a tool answered. */
+export interface ToolResult {
+  tool: string
+  text: string
+}
+
+/**
+ * Checks that every tool result answers a call before it, as providers do.
+ *
+ * @throws GazewayError `invalid_request` for one that does not
+ */
+export function checkResults(turns: Turn[], param: string): void {
+  const called = new Set<string>()
+  for (const turn of turns) {
+    if (turn.role === 'call') called.add(turn.callId)
+    if (turn.role !== 'result' || called.has(turn.callId)) continue
+    throw new GazewayError('invalid_request', `No tool call found for the tool result with call id '${turn.callId}'.`, {
+      param,
+    })
+  }
+}
+
+/** What is asked: the last user message, or else the last text there is. */
+export function questionOf(turns: Turn[]): string {
+  const asked = turns.findLast((turn) => turn.role === 'user') ?? turns.findLast((turn) => turn.role !== 'call')
+  return asked && 'text' in asked ? asked.text : ''
+}
+
+/** What tools have answered since the last user message, in order. */
+export function resultsSinceQuestion(turns: Turn[]): ToolResult[] {
+  const names = new Map<string, string>()
+  for (const turn of turns) if (turn.role === 'call') names.set(turn.callId, turn.tool)
+  const from = turns.findLastIndex((turn) => turn.role === 'user') + 1
+  return turns
+    .slice(from)
+    .flatMap((turn) =>
+      turn.role === 'result' ? [{ tool: names.get(turn.callId) ?? turn.callId, text: turn.text }] : [],
+    )
+}

@@ -1,0 +1,125 @@
+import type {
+  Response as OpenAIResponse,
+  ResponseCustomToolCall,
+  ResponseFunctionToolCall,
+  ResponseFunctionWebSearch,
+  ResponseOutputMessage,
+  ResponseUsage,
+} from 'openai/resources/responses/responses'
+import { type Answer, idFrom } from './answer.ts'
+import type { ResponseRequest } from './response-request.ts'
+import type { Citation, Search } from './search-tools.ts'
+
+/** An item of a response's output, as the sandbox makes them. */
+export type OutputItem =
+  | ResponseFunctionWebSearch
+  | (ResponseCustomToolCall & { id: string; status: 'in_progress' | 'completed' })
+  | (ResponseFunctionToolCall & { id: string })
+  | ResponseOutputMessage
+
+/** A response object as it is on the wire: every key there, null where it has no value. */
+export type WireResponse = Omit<
+  OpenAIResponse,
+  'output' | 'output_text' | 'usage' | 'user' | 'prompt_cache_options'
+> & {
+  output: OutputItem[]
+  usage: ResponseUsage | null
+  user: string | null
+  store: boolean
+  max_tool_calls: number | null
+  system_fingerprint: 'sandbox'
+}
+
+/** The response object for an answer; what the request set is given back in it, with the API's defaults for the rest. */
+export function responseFrom(asked: ResponseRequest, answered: Answer, seed: string): WireResponse {
+  const now = Math.floor(Date.now() / 1000)
+  // The request is checked where the sandbox acts on it; its other fields go back as they came.
+  const given = asked as Partial<WireResponse>
+  return {
+    id: `resp_${idFrom(seed)}`,
+    object: 'response',
+    created_at: now,
+    status: answered.cut ? 'incomplete' : 'completed',
+    background: false,
+    completed_at: answered.cut ? null : now,
+    conversation: null,
+    error: null,
+    incomplete_details: answered.cut ? { reason: 'max_output_tokens' } : null,
+    instructions: asked.instructions ?? null,
+    max_output_tokens: asked.max_output_tokens ?? null,
+    max_tool_calls: given.max_tool_calls ?? null,
+    metadata: given.metadata ?? {},
+    model: asked.model,
+    output: outputFrom(answered, seed),
+    parallel_tool_calls: given.parallel_tool_calls ?? true,
+    previous_response_id: asked.previous_response_id ?? null,
+    prompt: given.prompt ?? null,
+    prompt_cache_key: given.prompt_cache_key ?? null,
+    prompt_cache_retention: given.prompt_cache_retention ?? null,
+    reasoning: given.reasoning ?? { effort: null, summary: null },
+    safety_identifier: given.safety_identifier ?? null,
+    service_tier: 'default',
+    store: asked.store ?? true,
+    temperature: given.temperature ?? 1,
+    text: { ...given.text, format: given.text?.format ?? { type: 'text' } },
+    tool_choice: given.tool_choice ?? 'auto',
+    tools: given.tools ?? [],
+    top_logprobs: given.top_logprobs ?? 0,
+    top_p: given.top_p ?? 1,
+    truncation: given.truncation ?? 'disabled',
+    usage: {
+      input_tokens: answered.usage.input,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: answered.usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: answered.usage.input + answered.usage.output,
+    },
+    user: given.user ?? null,
+    system_fingerprint: 'sandbox',
+  }
+}
+
+function outputFrom({ text, call, searches, citations, cut }: Answer, seed: string): OutputItem[] {
+  const status = cut ? 'incomplete' : 'completed'
+  if (call) {
+    const { id, name, arguments: args } = call
+    return [{ type: 'function_call', id: `fc_${idFrom(seed, name)}`, call_id: id, name, arguments: args, status }]
+  }
+  return [
+    ...searches.map((made) => searchItem(made, seed)),
+    {
+      type: 'message',
+      id: `msg_${idFrom(seed)}`,
+      role: 'assistant',
+      status,
+      content: [{ type: 'output_text', text, annotations: citations.map(annotation), logprobs: [] }],
+    },
+  ]
+}
+
+/** A search as xAI reports it: on the web by its own item, on X by a custom tool call that the provider has answered. */
+function searchItem({ tool, query, results }: Search, seed: string): OutputItem {
+  const id = idFrom(seed, tool)
+  if (tool === 'web_search') {
+    const sources = results.map(({ url }) => ({ type: 'url' as const, url }))
+    return {
+      type: 'web_search_call',
+      id: `ws_${id}`,
+      status: 'completed',
+      action: { type: 'search', query, queries: [query], sources },
+    }
+  }
+  const input = JSON.stringify({ query, limit: results.length, mode: 'Latest' })
+  return {
+    type: 'custom_tool_call',
+    id: `ctc_${id}`,
+    call_id: `xs_call_${id}`,
+    name: 'x_keyword_search',
+    input,
+    status: 'completed',
+  }
+}
+
+function annotation({ url, title, start, end }: Citation) {
+  return { type: 'url_citation' as const, url, title, start_index: start, end_index: end }
+}

@@ -1,0 +1,101 @@
+import { errorBody, GazewayError } from '../../errors.ts'
+import { idFrom } from './answer.ts'
+import { completeChat } from './chat.ts'
+import { MODELS } from './models.ts'
+import { jsonReply } from './reply.ts'
+import { parseJson } from './request.ts'
+import { createResponseHistory } from './response-history.ts'
+import { createResponse } from './responses.ts'
+
+/** An OpenAI-compatible provider in this process. */
+export interface Sandbox {
+  /**
+   * Answers a request as a provider's server would; no socket is opened, and only the path after `/v1` matters.
+   * Faults are replies in OpenAI's error shape; like any fetch it rejects when the request's signal is aborted.
+   */
+  fetch(request: Request): Promise<Response>
+}
+
+/**
+ * The `sandbox` upstream: for trying everything without a key. It speaks the protocol of a real provider (models, chat
+ * completions and responses, streamed or not, tools, structured output, searches), draws its answers from the text that
+ * it is given, and says `sandbox` in each: in the text, in `system_fingerprint` and in the header `x-upstream`. The same
+ * request has the same answer, with the same ids.
+ *
+ * @example
+ * const sandbox = createSandbox()
+ * const client = new OpenAI({
+ *   baseURL: 'http://sandbox.local/v1',
+ *   apiKey: 'none',
+ *   fetch: (url, init) => sandbox.fetch(new Request(url, init)),
+ * })
+ */
+export function createSandbox(): Sandbox {
+  const history = createResponseHistory()
+  const routes: Route[] = [
+    { path: /^\/models$/, method: 'GET', reply: async () => jsonReply({ object: 'list', data: MODELS }) },
+    { path: /^\/models\/(.+)$/, method: 'GET', reply: async (_request, id) => modelReply(id) },
+    {
+      path: /^\/chat\/completions$/,
+      method: 'POST',
+      reply: async (request) => completeChat(request, ...(await readBody(request))),
+    },
+    {
+      path: /^\/responses$/,
+      method: 'POST',
+      reply: async (request) => createResponse(request, ...(await readBody(request)), history),
+    },
+  ]
+
+  async function fetch(request: Request): Promise<Response> {
+    request.signal.throwIfAborted()
+    const path = pathOf(request)
+    const route = routes.find((candidate) => candidate.path.test(path))
+    try {
+      if (!route) throw new GazewayError('not_found', `Unknown request URL: ${request.method} ${path}.`)
+      if (route.method !== request.method) return wrongMethod(request, route)
+      return await route.reply(request, route.path.exec(path)?.[1] ?? '')
+    } catch (error) {
+      if (error instanceof GazewayError) return errorReply(error)
+      throw error
+    }
+  }
+
+  return { fetch }
+}
+
+interface Route {
+  path: RegExp
+  method: string
+  reply(request: Request, id: string): Promise<Response>
+}
+
+/** The path below the version: `/models` for `http://sandbox.local/v1/models`. */
+function pathOf(request: Request): string {
+  const { pathname } = new URL(request.url)
+  const at = pathname.indexOf('/v1/')
+  return at === -1 ? pathname : pathname.slice(at + '/v1'.length)
+}
+
+/** A body's JSON and the seed of the reply's ids: streamed or not, the same question has the same one. */
+async function readBody(request: Request): Promise<[body: unknown, seed: string]> {
+  const body = parseJson(await request.text())
+  const isObject = typeof body === 'object' && body !== null
+  const asked = isObject ? { ...body, stream: undefined, stream_options: undefined } : body
+  return [body, idFrom(JSON.stringify(asked))]
+}
+
+function modelReply(id: string): Response {
+  const model = MODELS.find((known) => encodeURIComponent(known.id) === id || known.id === id)
+  if (!model) throw new GazewayError('not_found', `The model '${id}' does not exist.`, { param: 'model' })
+  return jsonReply(model)
+}
+
+function wrongMethod(request: Request, route: Route): Response {
+  const message = `${request.method} is not allowed here; use ${route.method}.`
+  return errorReply(new GazewayError('method_not_allowed', message), { allow: route.method })
+}
+
+function errorReply(error: GazewayError, headers: Record<string, string> = {}): Response {
+  return jsonReply({ error: errorBody(error) }, error.status, headers)
+}

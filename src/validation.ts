@@ -1,0 +1,124 @@
+import type { z } from 'zod'
+import { acceptedAt, fieldsAt, namesAt } from './accepted.ts'
+import { GazewayError } from './errors.ts'
+
+const MAX_FAULTS = 3
+const MAX_NAME = 80
+const MAX_MESSAGE = 1000
+
+interface Fault {
+  path: readonly PropertyKey[]
+  problem: string
+  /** What is accepted there, where the path itself leads nowhere in the schema (an unknown field, a record's key). */
+  accepted?: () => string
+}
+
+/** Why a value was refused, in words for whoever sent it. */
+export interface Explanation {
+  /** The first field at fault, dotted (`records.3.dwell_ms`); null when the value as a whole is wrong. */
+  param: string | null
+  /** `FIELD: what is wrong; accepted: …` for at most three fields. Never holds the refused value. */
+  message: string
+}
+
+/**
+ * Checks a value against a schema: the one way that input from outside comes in, whatever the surface.
+ *
+ * @throws GazewayError `validation_failed` with the first field at fault in `param`
+ */
+export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const { param, message } = explain(result.error, schema, value)
+  throw new GazewayError('validation_failed', message, param === null ? {} : { param })
+}
+
+/**
+ * Says what was wrong with a value and what is accepted instead. Secrets may be among the refused values, so kinds and
+ * field names are told, values never.
+ *
+ * @param name what to call the value itself when no field of it is at fault
+ */
+export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, name = 'input'): Explanation {
+  const faults = error.issues.flatMap((issue) => faultsOf(issue, []))
+  const described = faults.slice(0, MAX_FAULTS).map((fault) => {
+    const accepted = fault.accepted?.() ?? acceptedAt(schema, fault.path)
+    return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; accepted: ${accepted}` : ''}.`
+  })
+  if (faults.length > MAX_FAULTS) described.push(`${faults.length - MAX_FAULTS} more.`)
+  return { param: dotted(faults[0]?.path ?? []), message: shorten(described.join(' '), MAX_MESSAGE) }
+
+  function faultsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Fault[] {
+    const path = [...base, ...issue.path]
+    if (issue.code === 'unrecognized_keys') {
+      const accepted = () => fieldsAt(schema, path)
+      return issue.keys.map((key) => ({ path: [...path, key], problem: 'unknown field', accepted }))
+    }
+    if (issue.code === 'invalid_key') {
+      return [{ path, problem: 'not a valid name', accepted: () => namesAt(schema, path) }]
+    }
+    if (issue.code === 'invalid_union') {
+      const entered = issue.errors.find((branch) => branch.some(isInside))
+      if (entered) return entered.flatMap((inner) => faultsOf(inner, path))
+    }
+    return [{ path, problem: problemOf(issue, valueAt(value, path)) }]
+  }
+}
+
+/** Whether an issue of a union's branch shows that the value was of that branch's kind. */
+function isInside(issue: z.core.$ZodIssue): boolean {
+  return issue.path.length > 0 || issue.code === 'unrecognized_keys'
+}
+
+function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined) return 'missing'
+  switch (issue.code) {
+    case 'too_small':
+      return typeof value === 'number' ? 'too small' : 'too short'
+    case 'too_big':
+      return typeof value === 'number' ? 'too large' : 'too long'
+    case 'invalid_value':
+      return 'not one of the accepted values'
+    case 'not_multiple_of':
+      return 'too many decimals'
+    case 'custom':
+      return issue.message === 'Invalid input' ? 'not accepted' : issue.message
+    case 'invalid_format':
+      return 'not in the accepted form'
+    default:
+      return issue.code === 'invalid_type' && issue.expected === 'int' && Number.isFinite(value)
+        ? 'not a whole number'
+        : `got ${kindOf(value)}`
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  const kinds: Record<string, string> = {
+    string: 'text',
+    number: 'a number',
+    boolean: 'a boolean',
+    object: 'an object',
+  }
+  return kinds[typeof value] ?? typeof value
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], root)
+}
+
+function dotted(path: readonly PropertyKey[]): string | null {
+  if (path.length === 0) return null
+  return shorten(
+    path
+      .map(String)
+      .join('.')
+      .replace(/\p{Cc}/gu, '?'),
+    MAX_NAME,
+  )
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+}

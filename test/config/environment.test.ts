@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import {
+  findDataDir,
+  KEY_VARIABLES,
+  readEnvironment,
+  readFlags,
+  readProviderKey,
+  VARIABLES,
+} from '../../src/config/environment.ts'
+import { CONFIG_KEYS } from '../../src/config/keys.ts'
+import { PRESETS } from '../../src/config/schema.ts'
+import { GazewayError } from '../../src/errors.ts'
+
+function refusal(read: () => unknown): GazewayError {
+  try {
+    read()
+  } catch (error) {
+    assert.ok(error instanceof GazewayError)
+    assert.equal(error.code, 'config_invalid')
+    return error
+  }
+  assert.fail('the value was accepted')
+}
+
+describe('the environment', () => {
+  it('sets what its variables say, numbers as numbers', () => {
+    const env = { GAZEWAY_PORT: ' 9000 ', GAZEWAY_STORE: 'sqlite:x.db', GAZEWAY_UPSTREAM_API_KEY: '123456789\n' }
+    assert.deepEqual(Object.fromEntries(readEnvironment(env)), {
+      'http.port': 9000,
+      'store.url': 'sqlite:x.db',
+      'upstream.api_key': '123456789',
+    })
+  })
+
+  it('takes an empty variable as one that is not set', () => {
+    assert.equal(readEnvironment({ GAZEWAY_PORT: '', GAZEWAY_UPSTREAM: '  ' }).size, 0)
+  })
+
+  it('names the variable and what it accepts', () => {
+    const cases: [variable: string, value: string, message: string][] = [
+      ['GAZEWAY_PORT', 'http', 'GAZEWAY_PORT: got text; accepted: a whole number from 0 to 65535.'],
+      ['GAZEWAY_PORT', '70000', 'GAZEWAY_PORT: too large; accepted: a whole number from 0 to 65535.'],
+      ['GAZEWAY_PORT', '1.5', 'GAZEWAY_PORT: not a whole number; accepted: a whole number from 0 to 65535.'],
+    ]
+    for (const [variable, value, message] of cases) {
+      const error = refusal(() => readEnvironment({ [variable]: value }))
+      assert.equal(error.message, message)
+      assert.equal(error.param, variable)
+    }
+    assert.match(refusal(() => readEnvironment({ GAZEWAY_LOG_LEVEL: 'loud' })).message, /accepted: one of "silent"/)
+    assert.match(refusal(() => readEnvironment({ GAZEWAY_UPSTREAM: 'xay' })).message, /accepted: xai, openai/)
+  })
+
+  it('does not repeat a refused secret', () => {
+    const { message } = refusal(() => readEnvironment({ GAZEWAY_UPSTREAM_API_KEY: 'my secret' }))
+    assert.match(message, /^GAZEWAY_UPSTREAM_API_KEY: /)
+    assert.doesNotMatch(message, /my secret/)
+  })
+
+  it('sets only keys that exist', () => {
+    for (const key of Object.values(VARIABLES))
+      assert.ok(
+        CONFIG_KEYS.some((known) => known.key === key),
+        key,
+      )
+    for (const name of Object.keys(KEY_VARIABLES))
+      assert.ok(
+        PRESETS.some((preset) => preset === name),
+        name,
+      )
+  })
+
+  it("reads a provider's own key, and none for a provider that has none", () => {
+    const env = { XAI_API_KEY: 'xai-key', OPENAI_API_KEY: 'sk-key' }
+    assert.equal(readProviderKey(env, 'xai'), 'xai-key')
+    assert.equal(readProviderKey(env, 'openai'), 'sk-key')
+    assert.equal(readProviderKey(env, 'openrouter'), undefined)
+    assert.equal(readProviderKey(env, 'https://elsewhere.example/v1'), undefined)
+    assert.equal(readProviderKey(env, 'constructor'), undefined)
+    assert.equal(refusal(() => readProviderKey({ XAI_API_KEY: 'a b' }, 'xai')).param, 'XAI_API_KEY')
+  })
+})
+
+describe('the flags', () => {
+  it('set what they say', () => {
+    const flags = { port: '1', platformPort: 2, upstream: 'sandbox', logLevel: 'debug', host: undefined }
+    assert.deepEqual(Object.fromEntries(readFlags(flags)), {
+      'http.port': 1,
+      'http.platform_port': 2,
+      'upstream.provider': 'sandbox',
+      'log.level': 'debug',
+    })
+  })
+
+  it('are named when they are wrong, empty ones too', () => {
+    assert.equal(refusal(() => readFlags({ platformPort: '-1' })).param, '--platform-port')
+    assert.equal(refusal(() => readFlags({ upstream: '' })).param, '--upstream')
+  })
+})
+
+describe('the data folder', () => {
+  it('is the flag, else the variable, else the place of the platform', async () => {
+    assert.equal(await findDataDir({ data: 'a' }, { GAZEWAY_HOME: '/b' }, '/c'), '/c/a')
+    assert.equal(await findDataDir({}, { GAZEWAY_HOME: 'b' }, '/c'), '/c/b')
+    const own = await findDataDir({}, {}, '/c')
+    assert.match(own, /gazeway/)
+    assert.equal(own, join(own))
+    await assert.rejects(findDataDir({ data: '' }, {}, '/c'), { code: 'config_invalid', param: '--data' })
+  })
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { accepts } from '../../src/accepted.ts'
+import { CONFIG_KEYS } from '../../src/config/keys.ts'
+import { checkConfig } from '../../src/config/schema.ts'
+
+const refused = (document: unknown) => checkConfig(document).success === false
+
+describe('the configuration schema', () => {
+  it('fills in every default', () => {
+    const { data } = checkConfig({})
+    assert.equal(data?.upstream.provider, 'xai')
+    assert.equal(data?.upstream.models.primary, 'llm-4.20-multi-agent-beta-0309')
+    assert.equal(data?.http.max_body_bytes, 4 * 1024 * 1024)
+    assert.equal(data?.pricing.margin_usd, 0.08)
+    assert.equal(data?.store.url, null)
+  })
+
+  it('describes every key and what it accepts', () => {
+    for (const { key, schema, description } of CONFIG_KEYS) {
+      assert.match(description, /^\S.*\.$/, key)
+      assert.notEqual(accepts(schema), '', key)
+      assert.equal(schema.safeParse(undefined).success, true, `${key} has a default`)
+    }
+  })
+
+  it('marks as secret what is one', () => {
+    const secret = CONFIG_KEYS.filter((known) => known.secret !== null).map((known) => known.key)
+    assert.deepEqual(secret, ['upstream.api_key', 'upstream.headers', 'store.url'])
+  })
+
+  it('refuses what it does not know', () => {
+    assert.ok(refused({ htp: {} }))
+    assert.ok(refused({ http: { prot: 1 } }))
+    assert.ok(refused({ upstream: { models: { prime: 'x' } } }))
+    assert.ok(refused(JSON.parse('{"__proto__": {"x": 1}}')))
+  })
+
+  it('takes a provider by name or as a base URL that carries no secret', () => {
+    for (const provider of ['sandbox', 'http://localhost:11434/v1', 'https://api.example.com']) {
+      assert.ok(!refused({ upstream: { provider } }), provider)
+    }
+    for (const provider of ['XAI', 'ftp://x', 'https://u:p@x.com', 'https://x.com/v1?key=1', 'x.com/v1', '']) {
+      assert.ok(refused({ upstream: { provider } }), provider)
+    }
+  })
+
+  it('refuses paths that could lead elsewhere', () => {
+    for (const path of ['models', '//x', '/a/../b', '/a/./b', '/%2e%2e/x', '/a?b', 'http://x/', '/', '/a/', '/a\\b']) {
+      assert.ok(refused({ upstream: { allowed_paths: [path] } }), path)
+    }
+    assert.ok(!refused({ upstream: { allowed_paths: ['/chat/completions', '/v2/models.list'] } }))
+  })
+
+  it('refuses keys and headers that would break a request line', () => {
+    assert.ok(refused({ upstream: { api_key: 'a\nb' } }))
+    assert.ok(refused({ upstream: { headers: { 'x-a': 'b\r\nc: d' } } }))
+    assert.ok(refused({ upstream: { headers: { 'x a': 'b' } } }))
+  })
+
+  it('takes every whole number of micro-dollars as a price', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000 }), (micros) => {
+        assert.ok(!refused({ pricing: { margin_usd: micros / 1_000_000 } }))
+      }),
+    )
+    assert.ok(refused({ pricing: { margin_usd: 0.0000001 } }))
+    assert.ok(refused({ pricing: { models: { a: 0.1234567 } } }))
+  })
+})

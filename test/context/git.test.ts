@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { createGitReader } from '../../src/context/git.ts'
+import { createProject } from './project.ts'
+
+/** A commit object that `git log` would have a signature program check. */
+function signedCommit(tree: string): string {
+  const ada = 'Ada <ada@example.org> 1795246329 +0000'
+  const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----'
+  return `tree ${tree}\nauthor ${ada}\ncommitter ${ada}\n${signature}\n\nSigned\n`
+}
+
+describe('reading git', () => {
+  it('tells modified, added, deleted, renamed, untracked and conflicted files apart', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, {
+      'a b.ts': '1',
+      'gone.ts': '1',
+      'old.ts': 'a long enough text to be seen as the same\n',
+      'fight.ts': '0',
+    })
+    commitAll()
+    git('checkout', '-q', '-b', 'other')
+    write('fight.ts', '1')
+    git('commit', '-qam', 'One')
+    git('checkout', '-q', '-')
+    write('fight.ts', '2')
+    git('commit', '-qam', 'Two')
+    assert.throws(() => git('merge', 'other'))
+    write('a b.ts', '2')
+    write('added.ts', 'x')
+    git('add', 'added.ts')
+    git('mv', 'old.ts', 'new name.ts')
+    rmSync(join(root, 'gone.ts'))
+    write('fresh/ünïcode "q".ts', 'x')
+
+    const { state, notes } = await createGitReader()(root)
+    assert.deepEqual(notes, [])
+    assert.deepEqual(Object.fromEntries(state?.changes ?? []), {
+      'a b.ts': 'modified',
+      'added.ts': 'added',
+      'gone.ts': 'deleted',
+      'new name.ts': 'renamed',
+      'fresh/ünïcode "q".ts': 'untracked',
+      'fight.ts': 'conflicted',
+    })
+  })
+
+  it('lists the files of the last commits, newest first, and follows HEAD', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, { 'a.ts': '1', 'b.ts': '1' })
+    commitAll()
+    const readGit = createGitReader()
+    assert.deepEqual((await readGit(root)).state?.commits, [['a.ts', 'b.ts']])
+    write('b.ts', '2')
+    git('commit', '-qam', 'Change b')
+    assert.deepEqual((await readGit(root)).state?.commits, [['b.ts'], ['a.ts', 'b.ts']])
+  })
+
+  it('sees a file as tracked as soon as it is added', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    const readGit = createGitReader()
+    assert.deepEqual((await readGit(root)).state?.tracked, ['a.ts'])
+    write('b.ts', '1')
+    git('add', 'b.ts')
+    assert.deepEqual((await readGit(root)).state?.tracked, ['a.ts', 'b.ts'])
+  })
+
+  it('reads a folder inside a repository with paths relative to it', async (t) => {
+    const { root, write, commitAll } = createProject(t, { 'packages/one/a.ts': '1', 'packages/two/b.ts': '1' })
+    commitAll()
+    write('packages/one/a.ts', '2')
+    write('packages/two/b.ts', '2')
+    const { state } = await createGitReader()(join(root, 'packages', 'one'))
+    assert.deepEqual(state?.tracked, ['a.ts'])
+    assert.deepEqual([...(state?.changes ?? [])], [['a.ts', 'modified']])
+    assert.deepEqual(state?.commits, [['a.ts']])
+  })
+
+  it('leaves links out, and says nothing where there is no repository', async (t) => {
+    const { root, commitAll } = createProject(t, { 'a.ts': '1' })
+    assert.deepEqual(await createGitReader()(root), { state: null, notes: [] })
+    symlinkSync('/etc/passwd', join(root, 'link'))
+    commitAll()
+    assert.deepEqual((await createGitReader()(root)).state?.tracked, ['a.ts'])
+  })
+
+  it('reads a repository without commits', async (t) => {
+    const { root, git } = createProject(t, { 'a.ts': '1' })
+    git('init', '-q')
+    const { state } = await createGitReader()(root)
+    assert.deepEqual([...(state?.changes ?? [])], [['a.ts', 'untracked']])
+    assert.deepEqual(state?.commits, [])
+  })
+
+  it('says why git could not tell', async (t) => {
+    const { root, write, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    write('.git/config', '[broken')
+    const { state, notes } = await createGitReader()(root)
+    assert.equal(state, null)
+    assert.match(notes.join(), /git refused \(fatal: bad config/)
+  })
+
+  it('runs nothing that the repository names', async (t) => {
+    const { root, outside, write, git, commitAll } = createProject(t, {
+      'a.ts': '1',
+      '.gitattributes': '* filter=evil\n',
+    })
+    commitAll()
+    const ran = join(outside, 'ran')
+    const program = join(outside, 'program')
+    write('../program', `#!/bin/sh\ntouch ${ran}\ncat\n`)
+    chmodSync(program, 0o755)
+    for (const key of [
+      'filter.evil.clean',
+      'filter.evil.process',
+      'core.fsmonitor',
+      'gpg.program',
+      'core.sshCommand',
+      'diff.external',
+      'core.pager',
+    ])
+      git('config', key, program)
+    git('config', 'filter.evil.required', 'true')
+    git('config', 'log.showSignature', 'true')
+    write('.git/signed', signedCommit(git('rev-parse', 'HEAD^{tree}').trim()))
+    git('update-ref', 'HEAD', git('hash-object', '-t', 'commit', '-w', join(root, '.git/signed')).trim())
+    write('.git/hooks/post-index-change', `#!/bin/sh\ntouch ${ran}\n`)
+    chmodSync(join(root, '.git/hooks/post-index-change'), 0o755)
+    write('a.ts', '2')
+
+    const { state } = await createGitReader()(root)
+    assert.equal(state?.changes.get('a.ts'), 'modified')
+    assert.equal(existsSync(ran), false)
+  })
+
+  it('does not ask for the status when a filter could not be switched off', async (t) => {
+    const { root, outside, write, git, commitAll } = createProject(t, {
+      'a.ts': '1',
+      '.gitattributes': '* filter=e=vil\n',
+    })
+    commitAll()
+    git('config', 'filter.e=vil.clean', `touch ${join(outside, 'ran')}; cat`)
+    write('a.ts', '2')
+    const { state, notes } = await createGitReader()(root)
+    assert.equal(state, null)
+    assert.match(notes.join(), /filter/)
+    assert.equal(existsSync(join(outside, 'ran')), false)
+  })
+
+  it('is not led astray by the environment of a git hook', async (t) => {
+    const { root, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    process.env.GIT_DIR = join(root, 'nowhere')
+    t.after(() => delete process.env.GIT_DIR)
+    assert.deepEqual((await createGitReader()(root)).state?.tracked, ['a.ts'])
+  })
+
+  it('reads a linked worktree', async (t) => {
+    const { outside, git, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    git('worktree', 'add', '-q', join(outside, 'linked'))
+    assert.deepEqual((await createGitReader()(join(outside, 'linked'))).state?.tracked, ['a.ts'])
+    renameSync(join(outside, 'linked', 'a.ts'), join(outside, 'linked', 'b.ts'))
+    const { state } = await createGitReader()(join(outside, 'linked'))
+    assert.deepEqual([...(state?.changes ?? [])].sort(), [
+      ['a.ts', 'deleted'],
+      ['b.ts', 'untracked'],
+    ])
+  })
+
+  it('stops when the caller cancels', async (t) => {
+    const { root, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    await assert.rejects(createGitReader()(root, AbortSignal.abort()), { code: 'cancelled' })
+  })
+})

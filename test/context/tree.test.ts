@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { createTreeReader } from '../../src/context/tree.ts'
+import { createProject } from './project.ts'
+
+const nobody = Promise.resolve(new Set<string>())
+
+describe('project tree', () => {
+  it('keeps attended and changed files when a repository has more than the limit', async (t) => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`src/${i}.ts`, 'x']))
+    const { root, write, commitAll } = createProject(t, { ...many, 'top.ts': 'x', 'very/deep/down/seen.ts': 'x' })
+    commitAll()
+    write('src/29.ts', 'changed')
+    const attended = Promise.resolve(new Set(['very/deep/down/seen.ts']))
+    const { files, complete } = await createTreeReader({ limit: 5 })(root, attended)
+    assert.equal(complete, false)
+    assert.equal(files.length, 5)
+    for (const kept of ['very/deep/down/seen.ts', 'src/29.ts', 'top.ts']) assert.ok(files.includes(kept), kept)
+  })
+
+  it('walks a folder that the repository around it ignores', async (t) => {
+    const { root, commitAll } = createProject(t, { '.gitignore': 'scratch\n', 'scratch/a.ts': 'x' })
+    commitAll()
+    const { files, commits } = await createTreeReader({ limit: 100 })(join(root, 'scratch'), nobody)
+    assert.deepEqual(files, ['a.ts'])
+    assert.deepEqual(commits, [])
+  })
+
+  it('never lists node_modules, not even when it is committed', async (t) => {
+    const { root, write, commitAll } = createProject(t, { 'a.ts': 'x', 'node_modules/x/index.js': 'x' })
+    commitAll()
+    write('node_modules/y/index.js', 'x')
+    assert.deepEqual((await createTreeReader({ limit: 100 })(root, nobody)).files, ['a.ts'])
+  })
+
+  it('does without git where it is not installed, and says so', async (t) => {
+    const { root, commitAll } = createProject(t, { 'a.ts': 'x', '.gitignore': 'b.ts\n', 'b.ts': 'x' })
+    commitAll()
+    const { PATH } = process.env
+    process.env.PATH = root
+    t.after(() => {
+      process.env.PATH = PATH
+    })
+    const { files, notes } = await createTreeReader({ limit: 100 })(root, nobody)
+    assert.deepEqual(files, ['.gitignore', 'a.ts'])
+    assert.deepEqual(notes, ['changes and commits are unknown: git is not installed'])
+  })
+})

@@ -1,0 +1,167 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A request as the double received it. */
+export interface Received {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: unknown
+  /** Resolves when the client has gone before the reply was complete. */
+  aborted: Promise<void>
+}
+
+/** What the double does with a request. */
+export type Behaviour = (response: ServerResponse, request: Received) => void | Promise<void>
+
+/** A real HTTP server that behaves as a provider of models does, well or badly. */
+export interface UpstreamDouble {
+  /** Base URL, ending `/v1`. */
+  url: string
+  received: Received[]
+  /** What to do with the next requests to a path, one behaviour each; the last stays. */
+  on(path: string, ...behaviours: Behaviour[]): void
+  close(): Promise<void>
+}
+
+export async function startUpstream(): Promise<UpstreamDouble> {
+  const received: Received[] = []
+  const scripts = new Map<string, Behaviour[]>()
+  const server = createServer(async (request, response) => {
+    const body = await readBody(request)
+    const path = (request.url ?? '').replace(/^\/v1/, '').split('?')[0] ?? ''
+    const aborted = new Promise<void>((resolve) => {
+      response.on('close', () => {
+        if (!response.writableFinished) resolve()
+      })
+    })
+    const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body, aborted }
+    received.push(entry)
+    const script = scripts.get(path)
+    const behaviour = script && script.length > 1 ? script.shift() : script?.[0]
+    await (behaviour ?? json(404, { error: { message: `no script for ${path}` } }))(response, entry)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    received,
+    on: (path, ...behaviours) => void scripts.set(path, behaviours),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+        // One that was still on its way would otherwise be waited for.
+        server.on('connection', (socket) => socket.destroy())
+      }),
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Behaviour =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  }
+
+export const fails = (status: number, headers: Record<string, string> = {}, param: string | null = null): Behaviour =>
+  json(status, { error: { message: `double says ${status}`, type: 'server_error', code: null, param } }, headers)
+
+/** Answers what `malformed` JSON is: status 200, a body that stops in the middle. */
+export const malformed: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "x", "choices": [')
+}
+
+/** Never answers. */
+export const hangs: Behaviour = () => {}
+
+/** Closes the connection without a byte. */
+export const drops: Behaviour = (response) => void response.socket?.destroy()
+
+/** Server-sent events, then the given end. */
+export const sse =
+  (events: unknown[], end: 'done' | 'break' | 'hang' | 'none' = 'done'): Behaviour =>
+  async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of events) {
+      const { type } = event as { type?: string }
+      const name = type?.startsWith('response.') || type === 'error' ? `event: ${type}\n` : ''
+      response.write(`${name}data: ${JSON.stringify(event)}\n\n`)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    if (end === 'break') response.socket?.destroy()
+    if (end === 'done') response.end('data: [DONE]\n\n')
+    if (end === 'none') response.end()
+  }
+
+export const completion = (
+  text: string,
+  usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1_760_000_000,
+  model: 'double-chat',
+  choices: [{ index: 0, message: { role: 'assistant', content: text, refusal: null }, finish_reason: 'stop' }],
+  ...(usage ? { usage } : {}),
+})
+
+export const chunks = (
+  words: string[],
+  usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+) => {
+  const chunk = (choices: unknown[], extra = {}) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_760_000_000,
+    model: 'double-chat',
+    choices,
+    ...extra,
+  })
+  return [
+    chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
+    ...words.map((content) => chunk([{ index: 0, delta: { content }, finish_reason: null }])),
+    chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+    ...(usage ? [chunk([], { usage })] : []),
+  ]
+}
+
+export const response = (text: string, annotations: unknown[] = []) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_760_000_000,
+  status: 'completed',
+  model: 'double-research',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      status: 'completed',
+      role: 'assistant',
+      content: [{ type: 'output_text', text, annotations }],
+    },
+  ],
+  usage: { input_tokens: 20, output_tokens: 7, total_tokens: 27 },
+})
+
+export const responseEvents = (words: string[]) => {
+  const whole = response(words.join(''))
+  const started = { ...whole, status: 'in_progress', output: [], usage: null }
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+  return [
+    { type: 'response.created', response: started },
+    { type: 'response.in_progress', response: started },
+    { type: 'response.output_item.added', output_index: 0, item: { ...whole.output[0], content: [] } },
+    ...words.map((delta) => ({ type: 'response.output_text.delta', ...at, delta })),
+    { type: 'response.completed', response: whole },
+  ].map((event, sequence_number) => ({ ...event, sequence_number }))
+}

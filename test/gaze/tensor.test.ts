@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { z } from 'zod'
+import { GazeRecord, GazeTensor } from '../../src/gaze/tensor.ts'
+import { humanStream } from './human-stream.ts'
+
+const [valid] = humanStream(1, { records: 1 })
+
+function faultsOf(change: object): string[] {
+  const result = GazeTensor.safeParse({ ...valid, ...change })
+  return (result.error?.issues ?? []).map((issue) => issue.path.join('.'))
+}
+
+describe('a gaze tensor', () => {
+  it('is read with its time in UTC milliseconds', () => {
+    assert.equal(GazeTensor.parse({ ...valid, at: '2026-11-21T09:17:52+02:00' }).at, '2026-11-21T07:17:52.000Z')
+    assert.equal(GazeTensor.parse({ ...valid, at: '2026-11-21T07:17:52.1239Z' }).at, '2026-11-21T07:17:52.123Z')
+  })
+
+  it('has whole milliseconds of dwell', () => {
+    assert.equal(GazeTensor.parse({ ...valid, dwell_ms: 231.4 }).dwell_ms, 231)
+  })
+
+  it('is refused with the field at fault named', () => {
+    for (const at of [
+      'yesterday',
+      '2026-02-30T00:00:00Z',
+      '2026-11-21T07:17:52',
+      '1969-12-31T23:59:59Z',
+      '9999-12-31T23:59:59-14:00',
+    ])
+      assert.deepEqual(faultsOf({ at }), ['at'], at)
+    assert.deepEqual(faultsOf({ dwell_ms: 60_001 }), ['dwell_ms'])
+    assert.deepEqual(faultsOf({ dwell_ms: Number.NaN }), ['dwell_ms'])
+    assert.deepEqual(faultsOf({ source: 'telepathy' }), ['source'])
+    assert.deepEqual(faultsOf({ confidence: -0.1 }), ['confidence'])
+    assert.deepEqual(faultsOf({ cog: { focus: 1.1, load: 0 } }), ['cog.focus'])
+    assert.deepEqual(faultsOf({ emo: { valence: -1.1, arousal: 0 } }), ['emo.valence'])
+    assert.deepEqual(faultsOf({ env: { x: 2 } }), ['env.x'])
+    assert.deepEqual(faultsOf({ env: { path: 'a', line_start: 9, line_end: 3 } }), ['env.line_end'])
+    assert.deepEqual(faultsOf({ env: { path: 'a', line_end: 3 } }), ['env.line_end'])
+  })
+
+  it('has a JSON Schema, as input and as a stored record', () => {
+    assert.equal(z.toJSONSchema(GazeTensor, { io: 'input' }).type, 'object')
+    assert.equal(z.toJSONSchema(GazeRecord).type, 'object')
+  })
+})

@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { CallContext } from '../../src/upstream/call-record.ts'
+import { type Calls, createCalls } from '../../src/upstream/calls.ts'
+import { createUpstream, type Upstream } from '../../src/upstream/upstream.ts'
+import * as double from '../doubles/upstream.ts'
+
+const KEY = 'xai-secret-upstream-key'
+const ask = { messages: [{ role: 'user' as const, content: 'Say hello.' }] }
+const quiet: CallContext = { surface: 'stdio', callerId: null }
+
+describe('the upstream', () => {
+  let folder: string
+  let store: Store
+  let calls: Calls
+  let server: double.UpstreamDouble
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
+    store = await openStore(`sqlite:${join(folder, 'gazeway.db')}`)
+    calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+  })
+  beforeEach(async () => {
+    server = await double.startUpstream()
+    await calls.flush()
+    await store.db.deleteFrom('calls').execute()
+    await store.db.deleteFrom('call_rollups').execute()
+  })
+  afterEach(() => server.close())
+  after(async () => {
+    await calls.flush()
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  function upstream(over: Partial<Parameters<typeof createUpstream>[0]['config']> = {}): Upstream {
+    return createUpstream({
+      config: {
+        provider: server.url,
+        api_key: KEY,
+        headers: {},
+        aliases: { 'llm-3-fast': 'double-chat' },
+        models: { primary: 'llm-primary', fallback: 'llm-fallback', chat: 'llm-3-fast' },
+        timeout_ms: 30_000,
+        max_retries: 2,
+        allowed_paths: ['/models', '/embeddings'],
+        ...over,
+      },
+      calls,
+      prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
+      storeContent: false,
+      countTokens: async (text) => text.length,
+    })
+  }
+  const history = async () => (await calls.history({ limit: 50 })).items
+  const bodyOf = (at: number) => server.received[at]?.body as Record<string, unknown>
+
+  it('completes a chat, sends the alias and the key, and records the call with its cost', async () => {
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const result = await upstream().chat(ask, quiet)
+    assert.equal(result.value.choices[0]?.message.content, 'Hello.')
+    assert.equal(bodyOf(0).model, 'double-chat')
+    assert.equal(server.received[0]?.headers.authorization, `Bearer ${KEY}`)
+    const [record] = await history()
+    assert.equal(record?.call_id, result.callId)
+    assert.deepEqual(record?.usage, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
+    assert.equal(record?.upstream_cost_usd, 0.000045)
+    assert.deepEqual(
+      [record?.requested_model, record?.model, record?.path, record?.status, record?.stream],
+      ['llm-3-fast', 'double-chat', '/v1/chat/completions', 'ok', false],
+    )
+    assert.equal(record?.content, undefined, 'no content unless it is asked for')
+  })
+
+  it('streams a chat to a caller that listens', async () => {
+    server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
+    const heard: string[] = []
+    const result = await upstream().chat(ask, { ...quiet, onText: (delta) => heard.push(delta) })
+    assert.deepEqual(heard, ['Hel', 'lo.'])
+    assert.equal(result.value.choices[0]?.message.content, 'Hello.')
+    assert.equal(result.usage?.total_tokens, 15)
+    assert.notEqual((await history())[0]?.first_token_ms, null)
+  })
+
+  it('counts and marks the usage that the upstream did not report', async () => {
+    server.on('/chat/completions', double.json(200, double.completion('Hello.', null)))
+    const { usage } = await upstream().chat(ask, quiet)
+    assert.equal(usage?.estimated, true)
+    assert.equal(usage?.total_tokens, (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0))
+  })
+
+  for (const status of [408, 409, 429, 500, 503])
+    it(`tries again after ${status}`, async () => {
+      const once = double.fails(status, { 'retry-after-ms': '5' })
+      server.on('/chat/completions', once, once, double.json(200, double.completion('Hello.')))
+      await upstream().chat(ask, quiet)
+      assert.equal(server.received.length, 3)
+      assert.deepEqual(
+        (await history()).map((call) => call.status),
+        ['ok'],
+        'one call, however many tries',
+      )
+    })
+
+  it('waits as long as Retry-After says', async () => {
+    server.on(
+      '/chat/completions',
+      double.fails(429, { 'retry-after': '1' }),
+      double.json(200, double.completion('Hi.')),
+    )
+    const began = Date.now()
+    await upstream().chat(ask, quiet)
+    assert.ok(Date.now() - began >= 990, 'it waited the second')
+  })
+
+  it('tells the caller at once when the upstream asks for a longer wait than is sensible', async () => {
+    server.on('/chat/completions', double.fails(429, { 'retry-after': '3600' }))
+    await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', status: 429, retryAfterSeconds: 3600 })
+    assert.equal(server.received.length, 1)
+  })
+
+  it('does not try again what the upstream refuses', async () => {
+    server.on('/chat/completions', double.fails(400))
+    await assert.rejects(upstream().chat(ask, quiet), {
+      code: 'upstream_error',
+      status: 400,
+      message: /double says 400/,
+    })
+    assert.equal(server.received.length, 1)
+    const [record] = await history()
+    assert.deepEqual([record?.status, record?.http_status], ['error', 400])
+  })
+
+  it('gives up on an upstream that stays silent', async () => {
+    server.on('/chat/completions', double.hangs)
+    await assert.rejects(upstream({ timeout_ms: 300 }).chat(ask, quiet), { code: 'upstream_timeout', status: 504 })
+    await server.received[0]?.aborted
+  })
+
+  it('gives up on a stream that falls silent, and counts what was said', async () => {
+    server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'))
+    const listening = { ...quiet, onText: () => {} }
+    await assert.rejects(upstream({ timeout_ms: 1000 }).chat(ask, listening), { code: 'upstream_timeout' })
+    const [record] = await history()
+    assert.equal(record?.usage?.estimated, true)
+    assert.equal(record?.usage?.completion_tokens, 3)
+  })
+
+  it('reports a connection that cannot be made', async () => {
+    const address = server.url
+    await server.close()
+    await assert.rejects(upstream({ max_retries: 0 }).chat(ask, quiet), (error: Error) => {
+      assert.match(error.message, /could not be reached \(.*ECONNREFUSED/)
+      assert.ok(error.message.includes(address))
+      return true
+    })
+    server = await double.startUpstream()
+  })
+
+  for (const [name, broken] of Object.entries({
+    'malformed JSON': double.malformed,
+    'JSON that is no completion': double.json(200, { hello: 'world' }),
+    'an empty body': double.json(200, {}),
+  }))
+    it(`reports ${name}`, async () => {
+      server.on('/chat/completions', broken)
+      await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_bad_reply', status: 502 })
+      assert.equal((await history())[0]?.status, 'error')
+    })
+
+  it('reports a stream that breaks, and one that ends too early', async () => {
+    for (const end of ['break', 'none'] as const) {
+      server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), end))
+      await assert.rejects(upstream().chat(ask, { ...quiet, onText: () => {} }), { status: 502 })
+    }
+  })
+
+  it('carries a cancellation to the upstream, and records it as aborted', async () => {
+    server.on('/chat/completions', double.hangs)
+    const client = new AbortController()
+    const call = upstream().chat(ask, { ...quiet, signal: client.signal })
+    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    client.abort()
+    await assert.rejects(call, { code: 'cancelled' })
+    await server.received[0]?.aborted
+    assert.equal((await history())[0]?.status, 'aborted')
+  })
+
+  it('never shows the key in an error or a record', async () => {
+    server.on('/chat/completions', double.json(400, { error: { message: `Incorrect API key: ${KEY}` } }))
+    await assert.rejects(upstream().chat(ask, quiet), (error: Error) => !error.message.includes(KEY))
+    assert.ok(!JSON.stringify(await history()).includes(KEY))
+  })
+
+  it('names both ways out when there is no key', async () => {
+    const without = upstream({ provider: 'xai', api_key: null })
+    await assert.rejects(without.chat(ask, quiet), {
+      code: 'upstream_not_configured',
+      message: /XAI_API_KEY.*--upstream sandbox/,
+    })
+  })
+
+  describe('responses', () => {
+    it('asks the primary model on the responses endpoint', async () => {
+      server.on('/responses', double.json(200, double.response('Found.')))
+      const result = await upstream().respond({ input: 'Find it.', tools: [{ type: 'web_search' }] as never }, quiet)
+      assert.equal(result.route, 'responses')
+      assert.equal(result.value.output_text, 'Found.')
+      assert.equal(bodyOf(0).model, 'llm-primary')
+      assert.deepEqual(result.usage, { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 })
+    })
+
+    it('streams to a caller that listens', async () => {
+      server.on('/responses', double.sse(double.responseEvents(['Fo', 'und.']), 'none'))
+      const heard: string[] = []
+      const result = await upstream().respond({ input: 'Find it.' }, { ...quiet, onText: (delta) => heard.push(delta) })
+      assert.deepEqual(heard, ['Fo', 'und.'])
+      assert.equal(result.value.output_text, 'Found.')
+    })
+
+    const request = {
+      instructions: 'Be short.',
+      input: 'Find it.',
+      max_output_tokens: 50,
+      tools: [{ type: 'web_search' }, { type: 'function', name: 'look', parameters: { type: 'object' }, strict: true }],
+    } as never
+    const failures: Record<string, double.Behaviour> = {
+      'a refusal': double.fails(400),
+      'an unknown endpoint': double.fails(404),
+      'an error of the server': double.fails(500, { 'retry-after-ms': '1' }),
+      'a rate limit': double.fails(429, { 'retry-after-ms': '1' }),
+      'a dropped connection': double.drops,
+      silence: double.hangs,
+      'malformed JSON': double.malformed,
+      'a failed response': double.json(200, {
+        ...double.response(''),
+        status: 'failed',
+        error: { message: 'overloaded' },
+      }),
+    }
+    for (const [name, failure] of Object.entries(failures))
+      it(`falls back to chat completions after ${name}`, async () => {
+        server.on('/responses', failure)
+        server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+        const result = await upstream({ max_retries: 1, timeout_ms: name === 'silence' ? 500 : 30_000 }).respond(
+          request,
+          quiet,
+        )
+        assert.equal(result.route, 'chat_fallback')
+        assert.equal(result.value.output_text, 'From chat.')
+        assert.equal(result.value.status, 'completed')
+        const sent = server.received.at(-1)?.body as Record<string, unknown>
+        assert.equal(sent.model, 'llm-fallback')
+        assert.deepEqual(sent.messages, [
+          { role: 'system', content: 'Be short.' },
+          { role: 'user', content: 'Find it.' },
+        ])
+        assert.equal(sent.max_completion_tokens, 50)
+        assert.deepEqual(sent.tools, [
+          { type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: true } },
+        ])
+        const [second, first] = await history()
+        assert.equal(first?.status, 'error')
+        assert.deepEqual([second?.status, second?.fallback_from], ['ok', first?.call_id])
+      })
+
+    it('falls back when a stream breaks before its first output, not after', async () => {
+      const events = double.responseEvents(['Fo', 'und.'])
+      const listening = { ...quiet, onText: () => {} }
+      server.on('/chat/completions', double.sse(double.chunks(['From chat.'])))
+      server.on('/responses', double.sse(events.slice(0, 2), 'break'))
+      assert.equal((await upstream().respond(request, listening)).route, 'chat_fallback')
+      server.on('/responses', double.sse(events.slice(0, 4), 'break'))
+      await assert.rejects(upstream().respond(request, listening), { status: 502 })
+    })
+
+    it('does not send again the field that the upstream refused', async () => {
+      server.on('/responses', double.fails(400, {}, 'temperature'))
+      server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+      await upstream().respond({ input: 'Find it.', temperature: 0.5, top_p: 0.9 }, quiet)
+      assert.deepEqual([bodyOf(1).temperature, bodyOf(1).top_p], [undefined, 0.9])
+    })
+
+    it('gives the first error when both fail', async () => {
+      server.on('/responses', double.fails(403))
+      server.on('/chat/completions', double.fails(400))
+      await assert.rejects(upstream().respond(request, quiet), { message: /double says 403/ })
+      assert.deepEqual(
+        (await history()).map((call) => call.http_status),
+        [400, 403],
+      )
+    })
+
+    it('does not fall back for a client that has cancelled', async () => {
+      server.on('/responses', double.hangs)
+      const client = new AbortController()
+      const call = upstream().respond(request, { ...quiet, signal: client.signal })
+      while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+      client.abort()
+      await assert.rejects(call, { code: 'cancelled' })
+      assert.equal(server.received.length, 1)
+    })
+  })
+
+  describe('the passthrough', () => {
+    const get = (path: string) => upstream().passThrough({ method: 'GET', path }, quiet)
+
+    it('reaches a listed path and gives back status, safe headers and body', async () => {
+      server.on(
+        '/models',
+        double.json(200, { data: [] }, { 'x-ratelimit-limit': '5', 'set-cookie': 'a=b', 'x-org': 'o' }),
+      )
+      const reply = await get('/models')
+      assert.equal(reply.status, 200)
+      assert.deepEqual(reply.body, { data: [] })
+      assert.deepEqual(Object.keys(reply.headers).sort(), ['content-type', 'x-ratelimit-limit'])
+    })
+
+    it('takes a path with the prefix of the base URL, and one below a listed path', async () => {
+      server.on('/models/a', double.json(200, { id: 'a' }))
+      assert.deepEqual((await get('/v1/models/a')).body, { id: 'a' })
+    })
+
+    for (const path of [
+      'http://elsewhere',
+      '//elsewhere',
+      '/../x',
+      '/models/../x',
+      '/%2e%2e/x',
+      '/models/%2E%2e/x',
+      '/models%2f..%2fx',
+      '/models/..%2fx',
+      '/models\\..\\x',
+      '/models//x',
+      '/./models',
+      '/modelsx',
+      '/files',
+      '/models?x=1',
+      '/models#x',
+      '/\t/elsewhere',
+      '/models/\u2025/x',
+      '@elsewhere',
+      '/v1/../x',
+      '/models/%252e%252e/x',
+    ])
+      it(`refuses ${JSON.stringify(path)} without a request`, async () => {
+        await assert.rejects(get(path), { code: 'forbidden_path', param: 'path' })
+        assert.equal(server.received.length, 0)
+      })
+
+    it('does not follow a redirect', async () => {
+      const other = await double.startUpstream()
+      other.on('/models', double.json(200, { data: 'elsewhere' }))
+      server.on('/models', double.json(302, {}, { location: `${other.url}/models` }))
+      assert.equal((await get('/models')).status, 302)
+      assert.equal(other.received.length, 0)
+      await other.close()
+    })
+
+    it('cuts off a reply that is too long', async () => {
+      server.on('/models', double.json(200, { data: 'x'.repeat(1_000_000) }))
+      const reply = await get('/models')
+      assert.equal(reply.truncated, true)
+      assert.equal(String(reply.body).length, 256 * 1024)
+    })
+
+    it('resolves the model alias in a body and counts reported usage', async () => {
+      server.on('/embeddings', double.json(200, { data: [], usage: { prompt_tokens: 4, completion_tokens: 0 } }))
+      const request = { method: 'POST' as const, path: '/embeddings', body: { model: 'llm-3-fast', input: 'x' } }
+      await upstream().passThrough(request, quiet)
+      assert.equal(bodyOf(0).model, 'double-chat')
+      assert.equal((await history())[0]?.usage?.total_tokens, 4)
+    })
+  })
+})

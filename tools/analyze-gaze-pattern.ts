@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { GazeAnalysis } from '../src/gaze/gaze.ts'
+import { GazeRange } from '../src/gaze/history.ts'
+import { defineTool } from './tool.ts'
+
+export const analyzeGazePattern = defineTool({
+  name: 'gateway_analyze_gaze_pattern',
+  title: 'Analyse gaze patterns',
+  description:
+    'What the gaze records of a session or time range show: fixations, dwell by place, transitions, focus and load ' +
+    'with their trends, a COG/EMO/ENV classification and findings in words. The figures are computed here; with an ' +
+    'upstream set, a model reads them out (set narrate to false to leave that away, it costs money). ' +
+    'Example: from "2026-11-21T08:00:00Z", question "When did I lose focus?".',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  input: z.strictObject({
+    ...GazeRange.shape,
+    question: z.string().min(1).max(2000).optional().describe('What the narrative should answer'),
+    narrate: z.boolean().default(true).describe('Have the chat model put the figures into words'),
+  }),
+  output: GazeAnalysis.extend({
+    narrative: z.string().nullable(),
+    call_id: z.string().nullable(),
+    narrative_error: z.string().nullable().describe('Why there is no narrative although one was asked for'),
+  }),
+  run: (gateway, input, context) => gateway.gaze.explain(input, context),
+  render({ metrics, tensor, findings, narrative, narrative_error }) {
+    const { fixations, focus, load, dwell_by_place } = metrics
+    return [
+      `${metrics.records} records over ${Math.round(metrics.duration_ms / 1000)} s, ${tensor}`,
+      `Fixations: ${fixations.count}, mean ${figure(fixations.mean_ms, 0)} ms. ` +
+        `Focus ${figure(focus.mean, 2)}, load ${figure(load.mean, 2)}.`,
+      ...dwell_by_place.slice(0, 5).map(({ path, share }) => `${Math.round(share * 100)} % ${path}`),
+      ...findings.map((finding) => `- ${finding.text}`),
+      ...(narrative ? ['', narrative] : []),
+      ...(narrative_error ? ['', `No narrative: ${narrative_error}`] : []),
+    ].join('\n')
+  },
+})
+
+const figure = (value: number | null, decimals: number) => (value === null ? '-' : value.toFixed(decimals))

@@ -1,0 +1,29 @@
+import { analyzeGazePattern } from './analyze-gaze-pattern.ts'
+import { chatCompletion } from './chat-completion.ts'
+import { upstreamGateway } from './gateway.ts'
+import { getContext } from './get-context.ts'
+import { llmQuery } from './llm-query.ts'
+import { memoryRecall } from './memory-recall.ts'
+import { memorySearch } from './memory-search.ts'
+import { memoryStore } from './memory-store.ts'
+import { retrieveGazeData } from './retrieve-gaze-data.ts'
+import { storeGazeData } from './store-gaze-data.ts'
+import type { Tool } from './tool.ts'
+import { upstreamApiHistory } from './upstream-api-history.ts'
+import { upstreamApiStats } from './upstream-api-stats.ts'
+
+/** The twelve tools, in the specification's order. */
+export const tools: readonly Tool[] = [
+  llmQuery,
+  getContext,
+  storeGazeData,
+  retrieveGazeData,
+  analyzeGazePattern,
+  chatCompletion,
+  upstreamApiHistory,
+  upstreamApiStats,
+  upstreamGateway,
+  memoryStore,
+  memoryRecall,
+  memorySearch,
+]

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { Memory, MemoryInput } from '../src/memory/record.ts'
+import { defineTool } from './tool.ts'
+
+export const memoryRecall = defineTool({
+  name: 'gateway_memory_recall',
+  title: 'Recall a memory',
+  description:
+    'The memory under an exact key, with its version. Use it when you know the key; use gateway_memory_search when you ' +
+    'know only what it is about. An unknown key is not an error: found is false. Example: key "deploy/staging".',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({ key: MemoryInput.shape.key, namespace: MemoryInput.shape.namespace }),
+  output: z.object({ found: z.boolean(), memory: Memory.nullable() }),
+  run: (gateway, input) => gateway.memory.recall(input),
+  render({ memory }) {
+    if (!memory) return 'There is no memory under this key.'
+    const value = typeof memory.value === 'string' ? memory.value : JSON.stringify(memory.value, null, 2)
+    return `${memory.key} (version ${memory.version}, ${memory.updated_at})\n${value}`
+  },
+})

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { Memory, MemoryInput } from '../src/memory/record.ts'
+import { defineTool } from './tool.ts'
+
+export const memoryStore = defineTool({
+  name: 'gateway_memory_store',
+  title: 'Store a memory',
+  description:
+    'Keep a fact under a key so that you, or another assistant on this machine, can recall it in a later session. ' +
+    'Storing an existing key replaces its value and raises its version; pass if_version to be sure that nobody changed ' +
+    'it since you read it. Not for secrets. ' +
+    'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: MemoryInput.strict(),
+  output: z.object({ memory: Memory, created: z.boolean() }),
+  run: (gateway, input) => gateway.memory.store(input),
+  render: ({ memory, created }) => `${created ? 'Stored' : 'Updated'} ${memory.key} (version ${memory.version}).`,
+})

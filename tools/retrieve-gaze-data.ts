@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { RetrieveGaze } from '../src/gaze/history.ts'
+import { GazeRecord } from '../src/gaze/tensor.ts'
+import { defineTool } from './tool.ts'
+
+export const retrieveGazeData = defineTool({
+  name: 'gateway_retrieve_gaze_data',
+  title: 'Retrieve gaze history',
+  description:
+    'The raw gaze records, newest first, by session, time, file or folder, and source. Use it to look at single ' +
+    'records or to export them; for figures use gateway_analyze_gaze_pattern, for what to work on gateway_get_context. ' +
+    'Example: path "src/billing", from "2026-11-20T00:00:00Z", limit 100.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: RetrieveGaze.strict(),
+  output: z.object({ items: z.array(GazeRecord), total: z.int(), next_cursor: z.string().nullable() }),
+  run: (gateway, input) => gateway.gaze.retrieve(input),
+  render({ items, total, next_cursor }) {
+    const lines = items.map(({ at, dwell_ms, source, cog, emo, env }) => {
+      const place = env.path ?? env.url ?? env.app ?? '-'
+      const at_lines = env.line_start === undefined ? '' : `#L${env.line_start}-L${env.line_end ?? env.line_start}`
+      return `${at} ${source} ${place}${at_lines} ${dwell_ms} ms, focus ${cog.focus}, load ${cog.load}, valence ${emo.valence}`
+    })
+    const more = next_cursor ? [`More with cursor ${next_cursor}`] : []
+    return [`${total} ${total === 1 ? 'record' : 'records'}`, ...lines, ...more].join('\n')
+  },
+})

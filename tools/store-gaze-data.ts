@@ -1,0 +1,21 @@
+import { StoredGaze, StoreGaze } from '../src/gaze/gaze.ts'
+import { defineTool } from './tool.ts'
+
+export const storeGazeData = defineTool({
+  name: 'gateway_store_gaze_data',
+  title: 'Store gaze data',
+  description:
+    'Store where a person looked and how: up to 1,000 gaze tensors (COG focus and load, EMO valence and arousal, ENV ' +
+    'place) from an eye tracker, webcam, editor or pointer. Used by capture tools; store only what was really ' +
+    'measured, it becomes evidence of attention. Sending a record again is harmless. ' +
+    'Example: records [{"at":"2026-11-21T09:00:00Z","dwell_ms":350,"source":"ide","confidence":0.9,' +
+    '"cog":{"focus":0.8,"load":0.4},"emo":{"valence":0.1,"arousal":0.3},"env":{"path":"src/a.ts","line_start":10,"line_end":24}}].',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: StoreGaze.strict(),
+  output: StoredGaze,
+  run: (gateway, input) => gateway.gaze.store(input),
+  render: ({ session_id, stored, duplicates, attestation }) =>
+    `Stored ${stored} records in session ${session_id}${duplicates > 0 ? `; ${duplicates} were there already` : ''}. ` +
+    `Attestation ${attestation.status}, score ${attestation.poa_score.toFixed(2)}, ` +
+    `${attestation.records} of ${attestation.records_needed} records needed.`,
+})
