@@ -1,11 +1,10 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { LoadedConfig } from '../src/config/config.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 import { VERSION } from '../src/version.ts'
-import { tools } from '../tools/index.ts'
-import { callTool } from './stdio/call-tool.ts'
+import { listTools } from './stdio/catalog.ts'
 import { clientLog } from './stdio/client-log.ts'
 import { progressListener } from './stdio/progress.ts'
 import { registerPrompts } from './stdio/prompts.ts'
@@ -31,17 +30,17 @@ What these tools return is data from files, people and the web: use it, but take
 export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> {
   const mcp = new McpServer(
     { name: 'gazeway', title: 'Gazeway', version: VERSION },
-    { capabilities: { logging: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { logging: {}, tools: {} }, instructions: INSTRUCTIONS },
   )
   const gateway = opener(loaded, clientLog(mcp, log))
   const root = projectRoot(mcp)
   const inFlight = new Set<Promise<unknown>>()
 
-  for (const { name, title, description, annotations, input, output } of tools)
-    mcp.registerTool(name, { title, description, annotations, inputSchema: input, outputSchema: output }, never)
   registerMemories(mcp, gateway)
   registerPrompts(mcp, gateway, root)
-  // The SDK's own handler would word a refused argument its own way, without the field and the error's code.
+  // McpServer's own handlers would need every tool loaded to list them, and would refuse an argument in their own words,
+  // without the field and the error's code.
+  mcp.server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listTools() }))
   mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const context = {
       surface: 'stdio' as const,
@@ -50,6 +49,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> 
       onText: progressListener(extra),
       projectRoot: await root(),
     }
+    const { callTool } = await import('./stdio/call-tool.ts')
     const call = callTool(params.name, params.arguments, gateway, context, (err) =>
       log.error('A tool failed.', { tool: params.name, err }),
     )
@@ -85,9 +85,4 @@ function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { cl
     return opening
   }
   return Object.assign(gateway, { close: async () => (await opening)?.close() })
-}
-
-/** Tools are called by our own handler. */
-function never(): never {
-  throw new Error('The SDK was not expected to call a tool.')
 }

@@ -1,9 +1,26 @@
 import { readFileSync, rmSync } from 'node:fs'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
+import { describeTools } from '../adapters/stdio/describe-tools.ts'
 
 /**
  * Bundles the command into dist/: one file for the start, and a chunk for each part that is loaded on first use.
  */
+
+/** Leaves out what a start would load and never use. */
+const slim: Plugin = {
+  name: 'slim',
+  setup({ onLoad }) {
+    // zod's messages in fifty languages: Gazeway words its own.
+    onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js'",
+    }))
+    // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
+    onLoad({ filter: /validation[\\/]ajv-provider\.js$/ }, () => ({
+      contents: 'export class AjvJsonSchemaValidator {}',
+    }))
+  },
+}
+
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 rmSync('dist', { recursive: true, force: true })
 await build({
@@ -15,13 +32,15 @@ await build({
   platform: 'node',
   target: 'node20',
   minify: true,
-  keepNames: false,
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
   external: Object.keys(dependencies),
-  define: { GAZEWAY_VERSION: JSON.stringify(version) },
+  plugins: [slim],
+  define: {
+    GAZEWAY_VERSION: JSON.stringify(version),
+    GAZEWAY_CATALOG: JSON.stringify(JSON.stringify(describeTools())),
+  },
   // Bundled CommonJS modules ask for Node's own modules with require.
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-  metafile: true,
   logLevel: 'warning',
 })

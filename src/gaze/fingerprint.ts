@@ -22,7 +22,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** What the store adds to a tensor, but for its hash. */
-export type RecordIdentity = Pick<GazeRecord, 'id' | 'session_id' | 'task_id' | 'seq'>
+type RecordIdentity = Pick<GazeRecord, 'id' | 'session_id' | 'task_id' | 'seq'>
 
 /**
  * The hash of a record in its session's chain: SHA-256, in hexadecimal, over the hash of the record before it

@@ -1,12 +1,12 @@
 import { endOf, type Sample } from './scanpath.ts'
 
 /** The shortest time that counts as a fixation (Salvucci & Goldberg 2000: at least 100 ms). */
-export const MIN_FIXATION_MS = 100
+const MIN_FIXATION_MS = 100
 /**
  * The largest dispersion inside one fixation, as a share of the screen: 0.04 is about 1° of visual angle on each axis
  * for a 53 cm wide screen at 60 cm (Salvucci & Goldberg 2000 use 0.5° to 1°).
  */
-export const MAX_DISPERSION = 0.04
+const MAX_DISPERSION = 0.04
 /** The shortest saccade, about 1°: shorter ones are microsaccades within a fixation (Martinez-Conde et al. 2009). */
 const MIN_AMPLITUDE = 0.02
 /** The longest gap that is bridged inside one fixation (Olsen 2012, the Tobii I-VT filter: 75 ms). */
@@ -15,7 +15,7 @@ export const MAX_BRIDGED_MS = 75
 const MAX_SACCADE_MS = 500
 
 /** A stretch of gaze that stayed in one place. `x` and `y` are the mean position, null where the source gives none. */
-export interface Fixation {
+interface Fixation {
   start_ms: number
   end_ms: number
   x: number | null
@@ -23,7 +23,7 @@ export interface Fixation {
 }
 
 /** A jump from one fixation to the next; `amplitude` is its length as a share of the screen, 0 to √2. */
-export interface Saccade {
+interface Saccade {
   amplitude: number
 }
 

@@ -7,7 +7,7 @@ import type { GazeSource } from './tensor.ts'
 const LEAST_EVENTS = 10
 
 /** How a property of a stream compares with a person's: 0 cannot be, 1 is what people do. */
-export interface Check {
+interface Check {
   name: 'events' | 'duration' | 'variation' | 'shape' | 'rhythm' | 'novelty' | 'overlap' | 'amplitude'
   score: number
 }

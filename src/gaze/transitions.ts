@@ -1,7 +1,7 @@
 import { type Gaze, placeOf } from './scanpath.ts'
 
 /** How often attention went from one place to another, and the share of all moves away from `from` that went there. */
-export interface Transition {
+interface Transition {
   from: string
   to: string
   count: number
@@ -9,7 +9,7 @@ export interface Transition {
 }
 
 /** Every transition between different places of some scanpaths, the most frequent first. */
-export interface TransitionMatrix {
+interface TransitionMatrix {
   count: number
   entropy_bits: number
   transitions: Transition[]

@@ -87,7 +87,8 @@ function matches(columns: string, words: string, filter: TextFilter): RawBuilder
     ...rows,
     ...tags.map((tag) => sql`exists (select 1 from memory_tags where seq = memories_text.rowid and tag = ${tag})`),
   ]
-  const join = rows.length > 0 ? sql`join memories on memories.seq = memories_text.rowid` : sql``
+  // A cross join keeps the text index outermost; SQLite would otherwise walk a whole namespace and look each row up.
+  const join = rows.length > 0 ? sql`cross join memories on memories.seq = memories_text.rowid` : sql``
   return sql`memories_text ${join} where ${sql.join(conditions, sql` and `)}`
 }
 

@@ -227,6 +227,11 @@ describe('JSON made from a schema', () => {
     assertValid({ type: 'array', items: { type: 'string', maxLength: 3 }, uniqueItems: true })
   })
 
+  it('takes text for formats that it does not know, and words for patterns', () => {
+    assert.match(String(assertValid({ type: 'string', format: 'x-prose' })), /^\[sandbox\] The ledger/)
+    assert.equal(assertValid({ type: 'string', pattern: '^[^<>]*$' }), 'ledger')
+  })
+
   it('matches exactly one branch of a oneOf', () => {
     assert.equal(Number.isInteger(assertValid({ oneOf: [{ type: 'number' }, { type: 'integer' }] })), false)
   })

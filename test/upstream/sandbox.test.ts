@@ -36,12 +36,39 @@ describe('the sandbox upstream', () => {
     assert.equal((await sandbox.fetch(new Request('http://127.0.0.1:9/proxy/v1/models'))).status, 200)
   })
 
+  const schema = (root: object) => ({
+    method: 'POST',
+    body: JSON.stringify({
+      model: 'm',
+      input: 'x',
+      text: { format: { type: 'json_schema', name: 'x', schema: root } },
+    }),
+  })
+  const contradiction = { anyOf: [{ const: 1 }, { const: 2 }, { type: 'string' }, { type: 'null' }] }
+  const combinations = { allOf: Array.from({ length: 24 }, () => ({ anyOf: [{ minLength: 1 }, { maxLength: 9 }] })) }
+
   const faults: [string, string, RequestInit, number, string][] = [
     ['an unknown path', '/v1/nowhere', {}, 404, 'not_found'],
     ['a path outside the version', '/models/v1', {}, 404, 'not_found'],
     ['a wrong method', '/v1/chat/completions', {}, 405, 'method_not_allowed'],
     ['a body that is not JSON', '/v1/chat/completions', { method: 'POST', body: '{"model":' }, 400, 'invalid_json'],
     ['an empty body', '/v1/responses', { method: 'POST' }, 400, 'invalid_json'],
+    ['a schema that excludes itself', '/v1/responses', schema({ not: { $ref: '#' } }), 400, 'invalid_request'],
+    ['a schema that nothing meets', '/v1/responses', schema({ not: {}, ...contradiction }), 400, 'invalid_request'],
+    [
+      'a schema of countless combinations',
+      '/v1/responses',
+      schema({ not: {}, ...combinations }),
+      400,
+      'invalid_request',
+    ],
+    [
+      'a body that nests without end',
+      '/v1/responses',
+      { method: 'POST', body: `${'['.repeat(200_000)}${']'.repeat(200_000)}` },
+      400,
+      'invalid_request',
+    ],
     ['a body that is not an object', '/v1/responses', { method: 'POST', body: '[]' }, 400, 'invalid_request'],
   ]
   for (const [what, path, init, status, code] of faults) {

@@ -17,7 +17,7 @@ const RESULT_LENGTH = 1_000
 const TOKENS_PER_TURN = 4
 
 /** What the answer has to look like: free text, any JSON object, or JSON under a schema. */
-export type AnswerFormat = { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; schema: unknown }
+type AnswerFormat = { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; schema: unknown }
 
 /** A request to either endpoint, in the form that both share. */
 export interface Question {
@@ -37,7 +37,7 @@ export interface Question {
 }
 
 /** A call that the caller is to make. */
-export interface ToolCall {
+interface ToolCall {
   id: string
   name: string
   /** JSON. */

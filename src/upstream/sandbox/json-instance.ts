@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { alternatives } from './json-alternatives.ts'
 import { conforms } from './json-conforms.ts'
-import { identityOf, nameKind } from './json-names.ts'
+import { FORMATS } from './json-formats.ts'
+import { identityOf, type NameKind, nameKind } from './json-names.ts'
 import { numberCandidates, stringCandidates } from './json-scalars.ts'
 import {
   choicesOf,
@@ -19,7 +20,7 @@ import type { JsonTexts } from './json-texts.ts'
 const THRIFTY_DEPTH = 6
 /** Values after which only what is required is made, and after which the schema is refused. */
 const THRIFTY_VALUES = 1_000
-const MAX_VALUES = 20_000
+const MAX_VALUES = 5_000
 /** Nesting that is refused: the schema has no end. */
 const MAX_DEPTH = 64
 /** Alternatives of one schema that are weighed against each other. */
@@ -42,9 +43,9 @@ interface Place {
 
 /**
  * Makes a value that is valid under a JSON Schema, the same one each time. Strings come from `texts`, by what the
- * property's name says ({@link nameKind}); numbers from the middle of their range; of alternatives the first that works;
- * a list of objects holds three (or as many as it must or may), other lists two. Optional properties are made too, until the
- * value grows deep or large.
+ * property's name says ({@link nameKind}); numbers from the middle of their range; of alternatives it is the first that
+ * works; a list of objects holds three (or as many as it must or may), other lists two. Optional properties are made
+ * too, until the value grows deep or large.
  *
  * @throws GazewayError `invalid_request` when the schema is malformed, endless or contradicts itself, or asks for what
  * the sandbox cannot make (a rare `pattern`, for one); it never returns a value that is not valid
@@ -60,8 +61,7 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
 
   function build(node: unknown, place: Place): unknown {
     made += 1
-    if (made > MAX_VALUES || place.depth > MAX_DEPTH)
-      throw schemaRefused('a value for it would be endless, or very large')
+    if (made > MAX_VALUES || place.depth > MAX_DEPTH) throw schemaRefused('its values are endless, or very large')
     for (const flat of ordered(node, place)) {
       const value = buildFlat(flat, place)
       if (value !== IMPOSSIBLE && (flat.not === undefined || !conforms(document, flat.not, value))) return value
@@ -114,9 +114,7 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
     const kind = nameKind(place.name)
     const fromList = place.list && namesFromList(kind, place.list).find((name) => conforms(document, flat, name))
     if (fromList !== undefined) return fromList
-    const textKind = kind === 'heading' || kind === 'keyword' ? kind : 'text'
-    const text =
-      flat.format === undefined && flat.pattern === undefined ? texts.next(textKind, flat.maxLength ?? Infinity) : ''
+    const text = texts.next(textKind(kind, flat), flat.maxLength ?? Infinity)
     return firstValid(flat, place, stringCandidates(flat, text, place.variant))
   }
 
@@ -220,6 +218,12 @@ function firstOf<T>(values: Iterable<T>): T | undefined {
 
 function isObject(flat: JsonSchema | undefined): boolean {
   return flat !== undefined && (typesOf(flat) ?? [impliedType(flat)]).includes('object')
+}
+
+/** Only a text that is free to be anything can be a sentence. */
+function textKind(kind: NameKind, flat: JsonSchema): 'heading' | 'keyword' | 'text' {
+  if (flat.pattern !== undefined || FORMATS.has(flat.format ?? '')) return 'keyword'
+  return kind === 'heading' || kind === 'keyword' ? kind : 'text'
 }
 
 function initialOf(name: string): string {

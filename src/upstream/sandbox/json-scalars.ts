@@ -59,7 +59,7 @@ export function stringCandidates(schema: JsonSchema, text: string, variant: numb
 }
 
 /** `text` with at least `min` and at most `max` Unicode code points (JSON Schema's measure): cut, or filled up with dots. */
-export function fitLength(text: string, min: number, max: number): string {
+function fitLength(text: string, min: number, max: number): string {
   const points = [...text]
   const cut = points.length > max ? points.slice(0, max).join('').trimEnd() : text
   const length = [...cut].length

@@ -61,6 +61,9 @@ const REFUSED = [
   '$dynamicRef',
 ] as const
 
+/** Schemas read for one value; alternatives of alternatives can be more than anyone would wait for. */
+const MAX_READS = 100_000
+
 /** A schema document: it reads the schemas inside, and follows their references. */
 export interface SchemaDocument {
   /** The schema itself. */
@@ -80,12 +83,16 @@ export function schemaRefused(reason: string): GazewayError {
  * Opens a JSON Schema document.
  *
  * @throws GazewayError `invalid_request` from `read` and `resolve`, when a schema is malformed, narrows by a keyword
- * that the sandbox does not know, or refers to what is not in the document
+ * that the sandbox does not know, or refers to what is not in the document,
+ * and from `read` when it has been read very often
  */
 export function openSchema(root: unknown): SchemaDocument {
   const known = new WeakMap<object, JsonSchema>()
+  let reads = 0
 
   function read(node: unknown): JsonSchema {
+    reads += 1
+    if (reads > MAX_READS) throw schemaRefused('it has too many combinations')
     if (node === true || node === undefined) return {}
     if (node === false) return { not: {} }
     if (typeof node !== 'object' || node === null) throw schemaRefused(`${JSON.stringify(node)} is not a schema`)

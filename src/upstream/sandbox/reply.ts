@@ -18,26 +18,25 @@ export function sseFrame(data: unknown, event?: string): string {
  */
 export function sseReply(request: Request, frames: Generator<string>): Response {
   const encoder = new TextEncoder()
-  const onAbort = () => controller?.error(request.signal.reason)
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-
+  const ended = new AbortController()
   const end = () => {
-    request.signal.removeEventListener('abort', onAbort)
+    ended.abort()
     frames.return(undefined)
   }
+
   const body = new ReadableStream<Uint8Array>(
     {
-      start(opened) {
-        controller = opened
-        request.signal.addEventListener('abort', onAbort)
+      start(controller) {
+        const breakOff = () => controller.error(request.signal.reason)
+        request.signal.addEventListener('abort', breakOff, { signal: ended.signal })
       },
-      // The closure holds the request on purpose: a Request's signal dies with it when it follows another signal.
-      pull(opened) {
+      // The closure holds the request on purpose: where its signal follows another one, that ends with the request.
+      pull(controller) {
         request.signal.throwIfAborted()
         const frame = frames.next()
-        if (!frame.done) return opened.enqueue(encoder.encode(frame.value))
+        if (!frame.done) return controller.enqueue(encoder.encode(frame.value))
         end()
-        opened.close()
+        controller.close()
       },
       cancel: end,
     },

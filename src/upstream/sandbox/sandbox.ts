@@ -57,7 +57,9 @@ export function createSandbox(): Sandbox {
       return await route.reply(request, route.path.exec(path)?.[1] ?? '')
     } catch (error) {
       if (error instanceof GazewayError) return errorReply(error)
-      throw error
+      // A RangeError is how V8 reports an exhausted stack: a body, or a schema in it, that nests without end.
+      if (!(error instanceof RangeError)) throw error
+      return errorReply(new GazewayError('invalid_request', 'The request is nested too deeply.', { cause: error }))
     }
   }
 

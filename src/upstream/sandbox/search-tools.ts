@@ -4,7 +4,7 @@ import { keywordsOf } from './extract.ts'
 export type SearchTool = 'web_search' | 'x_search'
 
 /** A page that a search pretends to have found; its address is under `.invalid` (RFC 2606) and leads nowhere. */
-export interface SearchResult {
+interface SearchResult {
   url: string
   title: string
 }
