@@ -5,6 +5,7 @@ import type { ConfigFlags } from '../src/config/environment.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createLog, type Log } from '../src/log.ts'
 import { VERSION } from '../src/version.ts'
+import type { KeyFlags } from './key.ts'
 
 const EXAMPLES = `
 Without a command gazeway is an MCP tool server on stdin and stdout; a coding assistant starts it.
@@ -12,27 +13,40 @@ Without a command gazeway is an MCP tool server on stdin and stdout; a coding as
 Examples:
   $ gazeway --upstream sandbox       try everything without a key
   $ XAI_API_KEY=… gazeway            the real thing
+  $ gazeway --http                   an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
   $ gazeway doctor                   check the configuration, the store and the upstream
 
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
 
+/** How long a reader may take to take the last of the output. */
+const FLUSH_MS = 5000
+
 const program = new Command('gazeway')
   .description('A second model, a shared memory and a gaze-aware work context for every coding assistant.')
   .version(VERSION, '--version', 'print the version')
   .helpOption('-h, --help', 'print this help')
+  .option('--http', 'serve the gateway over HTTP, an OpenAI-compatible API, on 127.0.0.1:8811')
+  .option('--host <host>', 'address that the HTTP services listen on (default: 127.0.0.1)')
+  .option('--port <port>', 'port of the gateway (default: 8811)')
   .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
   .option('--store <url>', 'where records are kept: sqlite:PATH')
   .option('--upstream <name|url>', 'provider of models: xai, openai, openrouter, ollama, sandbox, or a base URL')
   .option('--log-level <level>', 'debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
   .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'gazeway: ')) })
+  .configureOutput({ outputError: () => {} })
   .allowExcessArguments(false)
   .action(async () => {
     const { loaded, log } = await start()
+    const { http = false } = program.opts<{ http?: boolean }>()
+    if (http) {
+      const { runServices } = await import('./services.ts')
+      await runServices({ http }, loaded, log)
+      return
+    }
     const { serveStdio } = await import('./stdio.ts')
-    if (process.stdin.isTTY) (await import('./stdio/banner.ts')).printBanner(loaded)
+    if (process.stdin.isTTY) (await import('./stdio/banner.ts')).printBanner(loaded, program.opts<ConfigFlags>())
     await serveStdio(loaded, log)
   })
 
@@ -45,6 +59,34 @@ program
     process.exitCode = (await runDoctor(loaded, log)) ? 0 : 1
   })
 
+const key = program.command('key').description('make, list and revoke the API keys of the HTTP services')
+key
+  .command('create')
+  .description('make a key and print it, once')
+  .requiredOption('--name <name>', 'what the key is for')
+  .option('--scope <scopes>', 'what it may do: inference, platform, admin, separated by commas', 'inference')
+  .option('--wallet <address>', 'wallet address that its calls belong to: 0x…')
+  .option('--credit-limit <usd>', 'how far it may spend beyond its deposit')
+  .option('--daily-limit <usd>', 'how much it may spend in a day (UTC)')
+  .action(async (flags: KeyFlags) => {
+    const { loaded, log } = await start()
+    await (await import('./key.ts')).createKey(loaded, log, flags)
+  })
+key
+  .command('list', { isDefault: true })
+  .description('list all keys, without their secrets')
+  .action(async () => {
+    const { loaded, log } = await start()
+    await (await import('./key.ts')).listKeys(loaded, log)
+  })
+key
+  .command('revoke <id>')
+  .description('revoke a key; running servers refuse it within 5 s')
+  .action(async (id: string) => {
+    const { loaded, log } = await start()
+    await (await import('./key.ts')).revokeKey(loaded, log, id)
+  })
+
 /** The configuration from flags, environment and file, and the log that it asks for. */
 async function start(): Promise<{ loaded: LoadedConfig; log: Log }> {
   const loaded = await loadConfig({ env: process.env, flags: program.opts<ConfigFlags>() })
@@ -55,7 +97,9 @@ async function start(): Promise<{ loaded: LoadedConfig; log: Log }> {
 /** A mistake in a flag or variable ends with 2, everything else that prevents the start with 1. */
 function fail(error: unknown): void {
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2
+    if (error.exitCode === 0) return
+    process.stderr.write(`gazeway: ${faultOf(error)}\n`)
+    process.exitCode = 2
     return
   }
   const known = error instanceof GazewayError
@@ -63,10 +107,36 @@ function fail(error: unknown): void {
   process.exitCode = known && /^(--|[A-Z_]+$)/.test(error.param ?? '') ? 2 : 1
 }
 
+/** What was wrong on the command line and what is accepted instead, in one line. */
+function faultOf({ code, message }: CommanderError): string {
+  const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')
+  const command = reached(program.args)
+  const options = command === program ? program.options : [...command.options, ...program.options]
+  if (code === 'commander.unknownOption')
+    return `${fault}; accepted: ${[...options.map((option) => option.long), '--help'].join(', ')}.`
+  if (code === 'commander.excessArguments') {
+    const { commands } = command.commands.length > 0 ? command : (command.parent ?? program)
+    return `unknown command ${program.args.join(' ')}; accepted: ${commands.map((one) => one.name()).join(', ')}, or none.`
+  }
+  const option = options.find(({ flags }) => fault.includes(flags))
+  return option ? `${fault}; accepted: ${option.description}.` : fault
+}
+
+/** The command that the words on the command line lead to. */
+function reached(words: readonly string[], from: Command = program): Command {
+  const next = from.commands.find((command) => command.name() === words[0])
+  return next === undefined ? from : reached(words.slice(1), next)
+}
+
+// The reader of a command's output may go before its end (`gazeway doctor | head -1`); the rest is then for nobody.
+process.stdout.on('error', () => {})
 try {
   await program.parseAsync()
 } catch (error) {
   fail(error)
 }
+// Ending the process drops what its reader has not taken yet; one that reads nothing any more is not waited for.
+const flushed = new Promise((resolve) => process.stdout.write('', resolve))
+await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_MS))])
 // Whatever still listens (a provider's kept-alive connection, a timer) must not keep an ended server alive.
 process.exit()

@@ -4,6 +4,9 @@ import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 
+/** How long the upstream may take to list its models. */
+const PATIENCE_MS = 10_000
+
 /** One thing that is checked: what it found, or an error that says what to do. */
 interface Check {
   name: string
@@ -21,12 +24,17 @@ const CHECKS: readonly Check[] = [
   {
     name: 'upstream',
     async run({ upstream }) {
-      upstream.provider.requireKey()
-      const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(10_000) }
-      const { status } = await upstream.passThrough({ method: 'GET', path: '/models' }, context)
-      if (status < 400) return `${upstream.provider.name} answers at ${upstream.provider.baseUrl}`
-      const advice = status === 401 || status === 403 ? 'check its key' : 'check its address (upstream.provider)'
-      throw new GazewayError('upstream_error', `${upstream.provider.name} answered ${status}: ${advice}.`)
+      const { provider } = upstream
+      provider.requireKey()
+      const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
+      const { status, body } = await upstream.passThrough({ method: 'GET', path: '/models' }, context)
+      const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
+      if (status === 401 || status === 403) throw new GazewayError('upstream_error', `${answer}: check its key.`)
+      if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)
+      // A web page, a redirect or an unknown path: another kind of service lives there.
+      if (status !== 200 || typeof body !== 'object')
+        throw new GazewayError('upstream_bad_reply', `${answer}, not a list of models: check its address (--upstream).`)
+      return `${provider.name} answers at ${provider.baseUrl}`
     },
   },
 ]
@@ -60,4 +68,8 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
   return healthy
 }
 
-const reason = (error: unknown) => (error instanceof Error ? error.message : String(error))
+function reason(error: unknown): string {
+  if (error instanceof GazewayError && error.code === 'cancelled')
+    return `No answer within ${PATIENCE_MS / 1000} s: check the address (--upstream) and the network.`
+  return error instanceof Error ? error.message : String(error)
+}

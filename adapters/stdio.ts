@@ -1,9 +1,10 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { LoadedConfig } from '../src/config/config.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 import { VERSION } from '../src/version.ts'
+import { CallToolRequest } from './stdio/call-request.ts'
 import { listTools } from './stdio/catalog.ts'
 import { clientLog } from './stdio/client-log.ts'
 import { progressListener } from './stdio/progress.ts'
@@ -32,7 +33,8 @@ export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> 
     { name: 'gazeway', title: 'Gazeway', version: VERSION },
     { capabilities: { logging: {}, tools: {} }, instructions: INSTRUCTIONS },
   )
-  const gateway = opener(loaded, clientLog(mcp, log))
+  const shared = clientLog(mcp, log)
+  const gateway = opener(loaded, shared)
   const root = projectRoot(mcp)
   const inFlight = new Set<Promise<unknown>>()
 
@@ -41,7 +43,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> 
   // McpServer's own handlers would need every tool loaded to list them, and would refuse an argument in their own words,
   // without the field and the error's code.
   mcp.server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listTools() }))
-  mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+  mcp.server.setRequestHandler(CallToolRequest, async ({ params }, extra) => {
     const context = {
       surface: 'stdio' as const,
       callerId: null,
@@ -51,7 +53,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> 
     }
     const { callTool } = await import('./stdio/call-tool.ts')
     const call = callTool(params.name, params.arguments, gateway, context, (err) =>
-      log.error('A tool failed.', { tool: params.name, err }),
+      shared.error('A tool failed.', { tool: params.name, err }),
     )
     inFlight.add(call)
     return call.finally(() => inFlight.delete(call))
@@ -65,7 +67,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> 
   await mcp.connect(stdioTransport(process.stdin, process.stdout))
   await closed
   // Their signals are aborted by now; each still writes its record.
-  await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS).unref())])
+  await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS))])
   await gateway.close()
 }
 
@@ -84,5 +86,11 @@ function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { cl
     })
     return opening
   }
-  return Object.assign(gateway, { close: async () => (await opening)?.close() })
+  return Object.assign(gateway, {
+    async close() {
+      // Where it could not be opened there is nothing to close, and the call that wanted it was told.
+      const opened = await opening?.catch(() => undefined)
+      await opened?.close()
+    },
+  })
 }

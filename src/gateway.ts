@@ -2,6 +2,8 @@ import type { LoadedConfig } from './config/config.ts'
 import { type ContextInput, createContext, renderContext, type WorkContext } from './context/context.ts'
 import { createGaze, type Gaze, type GazeAnalysis } from './gaze/gaze.ts'
 import { type Narrative, NO_NARRATIVE, narrate } from './gaze/narrate.ts'
+import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
+import { createKeys, type Keys } from './identity/keys.ts'
 import type { Log } from './log.ts'
 import { createMemory, type MemoryService } from './memory/memory.ts'
 import { createResearch, type Research } from './research/research.ts'
@@ -13,7 +15,7 @@ import { type Calls, createCalls } from './upstream/calls.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
 
 /** The newest gaze records that one attestation assesses. */
-const ATTESTED_RECORDS = 2000
+const ATTESTED_RECORDS = 1000
 /** The time that a session's records must span before they are judged, in milliseconds. */
 const ATTESTED_DURATION_MS = 5000
 /** The places, latest seen first, that the work context weighs. */
@@ -41,6 +43,8 @@ export interface Gateway {
   calls: Calls
   upstream: Upstream
   research: Research
+  keys: Keys
+  idempotency: Idempotency
   /** Writes what is queued and closes the store. */
   close(): Promise<void>
 }
@@ -57,6 +61,17 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
   const countTokens = createTokenCounter()
   const memory = createMemory({ store, now })
   const calls = createCalls({ store, onError: (err) => log.error('Call records could not be written.', { err }) })
+  const keys = createKeys({
+    store,
+    now,
+    fixedKey: config.identity.api_key,
+    onError: (err) => log.error('Keys could not be read or noted.', { err }),
+  })
+  const idempotency = createIdempotency({
+    store,
+    now,
+    onError: (err) => log.error('The outcome under an idempotency key could not be noted.', { err }),
+  })
   const upstream = createUpstream({
     config: config.upstream,
     calls,
@@ -117,8 +132,11 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
     calls,
     upstream,
     research: createResearch({ upstream, workContext: context.text }),
+    keys,
+    idempotency,
     async close() {
       try {
+        await keys.close()
         await calls.flush()
       } finally {
         await store.close()

@@ -1,9 +1,12 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { GazewayError } from '../../src/errors.ts'
+import { McpError, ReadResourceRequestSchema, type ReadResourceResult } from '@modelcontextprotocol/sdk/types.js'
 import type { Gateway } from '../../src/gateway.ts'
 
 /** How many memories a client is shown to pick from; it reaches the others by their address. */
 const LISTED = 100
+
+/** The code that MCP has for a resource that is not there (server/resources, error handling). */
+const RESOURCE_NOT_FOUND = -32002
 
 /** Memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */
 export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>): void {
@@ -35,18 +38,39 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
       },
     },
   })
-  const about = { title: 'Memory', description: 'What was stored under a key, by any assistant on this machine' }
-  mcp.registerResource('memory', template, about, async (uri, variables) => {
+  async function read(uri: string): Promise<ReadResourceResult> {
+    const address = parseAddress(uri)
+    if (!address)
+      throw new McpError(RESOURCE_NOT_FOUND, `Only memory://NAMESPACE/KEY is served here, not ${uri}.`, { uri })
     const { memory } = await gateway()
-    const [namespace, key] = [variables.namespace, variables.key].map((part) => decodeURIComponent(String(part)))
-    const found = await memory.recall({ namespace: namespace ?? '', key: key ?? '' })
-    if (!found.memory) throw new GazewayError('not_found', `There is no memory ${key} in ${namespace}.`)
+    const found = await memory.recall(address)
+    if (!found.memory)
+      throw new McpError(RESOURCE_NOT_FOUND, `There is no memory ${address.key} in ${address.namespace}.`, { uri })
     const { value } = found.memory
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
     const mimeType = typeof value === 'string' ? 'text/plain' : 'application/json'
-    return { contents: [{ uri: uri.href, mimeType, text }] }
-  })
+    return { contents: [{ uri, mimeType, text }] }
+  }
+
+  const about = { title: 'Memory', description: 'What was stored under a key, by any assistant on this machine' }
+  mcp.registerResource('memory', template, about, (uri) => read(uri.href))
+  // McpServer reads addresses as web addresses, in which `a/../b` is `b`; in a key it is not.
+  mcp.server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => read(params.uri))
 }
 
 const addressOf = (namespace: string, key: string) =>
   `memory://${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`
+
+function parseAddress(uri: string): { namespace: string; key: string } | null {
+  const [, namespace, key] = /^memory:\/\/([^/]+)\/(.+)$/s.exec(uri) ?? []
+  return namespace === undefined || key === undefined ? null : { namespace: decoded(namespace), key: decoded(key) }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    // A key that was put in as it is, with a "%" of its own.
+    return part
+  }
+}

@@ -19,10 +19,9 @@ export function projectRoot({ server }: McpServer): () => Promise<string> {
     if (!server.getClientCapabilities()?.roots) return process.cwd()
     try {
       const { roots } = await server.listRoots(undefined, { timeout: ROOTS_TIMEOUT_MS })
-      const folder = roots.find((root) => root.uri.startsWith('file://'))
-      return folder ? fileURLToPath(folder.uri) : process.cwd()
+      return roots[0] ? fileURLToPath(roots[0].uri) : process.cwd()
     } catch {
-      // A client that declares roots but does not answer still gets its tools.
+      // A client that does not answer for the roots it declares, or has none on this machine, still gets its tools.
       return process.cwd()
     }
   }

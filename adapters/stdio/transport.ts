@@ -1,43 +1,70 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  ErrorCode,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js'
+import { toInvalidParams } from './invalid-params.ts'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
+/** How long requests may still be answered after the end of input: a client that has sent all of its may yet read. */
+const GRACE_MS = 1000
 const NEWLINE = 0x0a
 
 /**
  * MCP over newline-delimited JSON. Unlike the SDK's own stdio transport it survives any line: what is not a message is
- * answered with a JSON-RPC error, an endless line costs no memory, and the end of input closes the connection.
+ * answered with a JSON-RPC error, an endless line costs no memory, and the end of input closes the connection once what
+ * was asked is answered, or after {@link GRACE_MS}.
  */
 export function stdioTransport(input: Readable, output: Writable): Transport {
   let line: Buffer[] = []
   let length = 0
   let initialized = false
   let closed = false
+  let ending: NodeJS.Timeout | undefined
+  const unanswered = new Set<RequestId>()
 
   const transport: Transport = {
     async start() {
       input.on('data', onData)
-      input.on('end', close)
-      input.on('close', close)
+      input.on('end', onEnd)
+      input.on('close', onEnd)
       input.on('error', close)
       // The client has gone: its end of the pipe is closed, nothing can be told it any more.
       output.on('error', close)
     },
-    send: (message) =>
-      new Promise((resolve) => {
-        if (closed || output.write(`${JSON.stringify(message)}\n`)) return resolve()
-        output.once('drain', resolve)
-      }),
+    async send(message) {
+      if (closed) return
+      // Also called when it could not be written; the output's own error closes the connection then.
+      await new Promise<void>((resolve) => {
+        output.write(`${JSON.stringify(toInvalidParams(message))}\n`, () => resolve())
+      })
+      if (!('method' in message) && message.id !== undefined) settle(message.id)
+    },
     close: async () => close(),
   }
 
   function close(): void {
     if (closed) return
     closed = true
+    clearTimeout(ending)
     input.off('data', onData)
     transport.onclose?.()
+  }
+
+  function onEnd(): void {
+    if (closed || ending) return
+    ending = setTimeout(close, GRACE_MS)
+    if (length > 0) onLine()
+    if (unanswered.size === 0) close()
+  }
+
+  function settle(id: RequestId): void {
+    unanswered.delete(id)
+    if (ending && unanswered.size === 0) close()
   }
 
   function onData(chunk: Buffer): void {
@@ -72,14 +99,20 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
       return
     }
     const { message } = read
-    const method = 'method' in message ? message.method : null
-    if (method === 'initialize') initialized = true
-    if (!initialized && method !== 'ping' && 'id' in message)
-      refuse(ErrorCode.InvalidRequest, 'Send initialize first.', message.id)
-    else transport.onmessage?.(message)
+    if ('method' in message && 'id' in message) {
+      if (message.method === 'initialize') initialized = true
+      if (!initialized && message.method !== 'ping') {
+        refuse(ErrorCode.InvalidRequest, 'Send initialize first.', message.id)
+        return
+      }
+      unanswered.add(message.id)
+    }
+    transport.onmessage?.(message)
+    const cancelled = cancelledBy(message)
+    if (cancelled !== undefined) settle(cancelled)
   }
 
-  function refuse(code: number, message: string, id?: string | number): void {
+  function refuse(code: number, message: string, id?: RequestId): void {
     transport.onerror?.(new Error(message))
     const error = { code, message }
     void transport.send(id === undefined ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id, error })
@@ -89,7 +122,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
 }
 
 /** What a line says, or the JSON-RPC error for it. */
-type Read = { message: JSONRPCMessage } | { fault: string; code: ErrorCode; id?: string | number | undefined }
+type Read = { message: JSONRPCMessage } | { fault: string; code: ErrorCode; id?: RequestId | undefined }
 
 function readMessage(text: string): Read {
   let json: unknown
@@ -105,7 +138,13 @@ function readMessage(text: string): Read {
   return { fault: 'The line is not a JSON-RPC 2.0 message.', code: ErrorCode.InvalidRequest, id: idOf(json) }
 }
 
-function idOf(json: unknown): string | number | undefined {
+/** The request that a client has cancelled: no answer follows. */
+function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
+  return idOf({ id: message.params?.requestId })
+}
+
+function idOf(json: unknown): RequestId | undefined {
   if (json === null || typeof json !== 'object' || !('id' in json)) return undefined
   return typeof json.id === 'string' || typeof json.id === 'number' ? json.id : undefined
 }

@@ -11,6 +11,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GAZEWAY_HOST: 'http.host',
   GAZEWAY_PORT: 'http.port',
   GAZEWAY_PLATFORM_PORT: 'http.platform_port',
+  GAZEWAY_API_KEY: 'identity.api_key',
   GAZEWAY_LOG_LEVEL: 'log.level',
 }
 

@@ -143,6 +143,19 @@ const Http = z.strictObject({
     .prefault({}),
 })
 
+const Identity = z.strictObject({
+  api_key: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,4096}$/)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'A fixed admin key, for containers; other keys work beside it.',
+      accepted: 'a key of at least 16 characters without spaces, or null',
+      secret: 'value',
+    }),
+})
+
 const Memory = z.strictObject({
   max_value_bytes: z
     .int()
@@ -206,6 +219,7 @@ export const Config = z.strictObject({
   upstream: Upstream.prefault({}),
   store: Store.prefault({}),
   http: Http.prefault({}),
+  identity: Identity.prefault({}),
   memory: Memory.prefault({}),
   gaze: Gaze.prefault({}),
   context: Context.prefault({}),

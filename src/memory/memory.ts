@@ -72,11 +72,10 @@ export interface MemoryStats {
 export function createMemory({ store, now }: { store: Store; now: () => Date }): MemoryService {
   const { db } = store
   const time = () => now().toISOString()
-  const size = (namespace: string | undefined) => countAll(db, namespace, time())
   let opening: Promise<ReturnType<typeof createSearch>> | undefined
 
   function opened() {
-    opening ??= openTextIndex(store).then((index) => createSearch(index, size))
+    opening ??= openTextIndex(store).then((index) => createSearch(index))
     return opening
   }
 
@@ -123,8 +122,12 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
 
     async search({ query, namespace, tags, from, to, limit }) {
       const search = await opened()
-      const filter = { now: time(), namespace, tags, from: utc(from), to: utc(to) }
-      const found = await search(query, filter, limit)
+      const at = time()
+      const all = await countAll(db, undefined, at)
+      const size = namespace === undefined ? all : await countAll(db, namespace, at)
+      const scope = namespace === undefined ? undefined : { name: namespace, share: size / Math.max(1, all) }
+      const filter = { now: at, namespace: scope, tags, from: utc(from), to: utc(to) }
+      const found = await search(query, { filter, size }, limit)
       return { results: await results(found), total: found.total }
     },
 

@@ -24,7 +24,7 @@ const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 /** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
 const Value = z
   .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), z.record(z.string(), z.unknown())])
-  .refine(isShallow, `must not nest more than ${MAX_VALUE_DEPTH} levels deep`)
+  .refine(isShallow, { error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`, abort: true })
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, 'must be at most 256 KiB as JSON')
   .describe('The fact itself: text, or any JSON value.')
 

@@ -29,15 +29,19 @@ export interface Found {
   spellings: string[]
 }
 
+/** Which memories a search looks at: `filter`, out of `size` memories in its namespace (or in all). */
+export interface SearchScope {
+  filter: TextFilter
+  size: number
+}
+
 /**
  * What a query means, on every engine. Each word stands for itself and what begins with it (a word of one or two
  * letters: for what begins with it only where it is itself unknown), or, where nothing does, for the words within one
  * typo (from 4 letters) or two (from 8). Memories that hold all words come first; when they are fewer than 3, those
  * that hold some of the telling words follow. Scores are relative: the best match has 1, one that lacks words at most 0.5.
- *
- * @param size how many memories a namespace (or, for undefined, the store) holds
  */
-export function createSearch(index: TextIndex, size: (namespace: string | undefined) => Promise<number>) {
+export function createSearch(index: TextIndex) {
   async function spellings(word: string, scope: TextFilter): Promise<Alternatives> {
     const exact = [{ text: word, prefix: false }]
     const found = await index.count(exact, scope, MANY)
@@ -64,8 +68,8 @@ export function createSearch(index: TextIndex, size: (namespace: string | undefi
   }
 
   /** The words that tell memories apart, rarest first, as many as can be ranked together; always at least one. */
-  async function telling(words: readonly Alternatives[], scope: TextFilter): Promise<Alternatives[]> {
-    const common = Math.max(COMMON_COUNT, COMMON_SHARE * (await size(scope.namespace)))
+  async function telling(words: readonly Alternatives[], scope: TextFilter, size: number): Promise<Alternatives[]> {
+    const common = Math.max(COMMON_COUNT, COMMON_SHARE * size)
     const counted: Array<{ word: Alternatives; count: number }> = []
     for (const word of words) counted.push({ word, count: await index.count(word, scope, MOST_GATHERED + 1) })
     counted.sort((a, b) => a.count - b.count)
@@ -78,7 +82,7 @@ export function createSearch(index: TextIndex, size: (namespace: string | undefi
       .map(({ word }) => word)
   }
 
-  return async function search(query: string, filter: TextFilter, limit: number): Promise<Found> {
+  return async function search(query: string, { filter, size }: SearchScope, limit: number): Promise<Found> {
     // Words are weighed by the namespace alone: a filter by tag or time does not change what they mean.
     const scope = { now: filter.now, namespace: filter.namespace }
     const words = await understand(query, scope)
@@ -89,7 +93,7 @@ export function createSearch(index: TextIndex, size: (namespace: string | undefi
     const hits = relative(whole.hits, 1)
     if (whole.total >= FEW || words.length === 1) return { hits, total: whole.total, spellings: spellingsUsed }
 
-    const partial = await index.match({ match: 'any', words: await telling(words, scope) }, filter, limit)
+    const partial = await index.match({ match: 'any', words: await telling(words, scope, size) }, filter, limit)
     const seen = new Set(hits.map((hit) => hit.seq))
     const rest = relative(partial.hits, PARTIAL).filter((hit) => !seen.has(hit.seq))
     // The memories that hold all words hold the telling ones too, so `partial` counts them.

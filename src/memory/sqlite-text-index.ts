@@ -10,8 +10,16 @@ const MOST_COUNTED = 1000
 const MOST_RANKED = 500
 /** bm25 weights of key, value, tags and namespace; the namespace only narrows a search. */
 const WEIGHTS = sql`8, 1, 4, 0`
+/** Above this share of all memories it costs more to narrow by the namespace in the index than row by row. */
+const SMALL_SHARE = 0.1
 const EVERYWHERE = 'key_text value_text tags_text'
 const IN_KEY_OR_TAGS = 'key_text tags_text'
+
+/** A word of the vocabulary, and how many memories hold it. */
+interface IndexedWord {
+  term: string
+  doc: number
+}
 
 /**
  * The text index on SQLite: FTS5, and its vocabulary for words that are spelt wrong. Words reach FTS5 as quoted strings
@@ -48,19 +56,16 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
 
     async similar(word, typos, limit) {
       const start = [...word].slice(0, 2).join('')
-      const { rows } = await sql<{ term: string; doc: number }>`
-        select term, doc from memories_terms
+      const { rows: sameStart } = await sql<IndexedWord>`select term, doc from memories_terms
         where term >= ${start} and term < ${`${start}\u{10ffff}`}
-          and length(term) between ${word.length - typos} and ${word.length + typos}
-        union
-        select term, doc from memories_terms
+          and length(term) between ${word.length - typos} and ${word.length + typos}`.execute(db)
+      const found = nearest(word, typos, sameStart)
+      if (found[0]?.typos === 1) return found.slice(0, limit).map(({ term }) => term)
+      const { rows: otherStart } = await sql<IndexedWord>`select term, doc from memories_terms
         where term in (select value from json_each(${JSON.stringify(startsCorrected(word))}))`.execute(db)
-      return rows
-        .map(({ term, doc }) => ({ term, doc, typos: typosBetween(word, term, typos) }))
-        .filter((found) => found.typos <= typos)
-        .sort((a, b) => a.typos - b.typos || b.doc - a.doc)
+      return nearest(word, typos, [...sameStart, ...otherStart])
         .slice(0, limit)
-        .map((found) => found.term)
+        .map(({ term }) => term)
     },
   }
 }
@@ -73,12 +78,14 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
 function matches(columns: string, words: string, filter: TextFilter): RawBuilder<unknown> {
   const { now, namespace, tags = [], from, to } = filter
   const scopes = [
-    ...(namespace !== undefined && hasWords(namespace) ? [`namespace : ${quote(namespace)}`] : []),
+    ...(namespace && namespace.share < SMALL_SHARE && hasWords(namespace.name)
+      ? [`namespace : ${quote(namespace.name)}`]
+      : []),
     ...tags.filter(hasWords).map((tag) => `tags_text : ${quote(indexedText(tag))}`),
   ]
   const expression = [`{${columns}} : (${words})`, ...scopes].join(' AND ')
   const rows = []
-  if (namespace !== undefined) rows.push(sql`memories.namespace = ${namespace}`)
+  if (namespace) rows.push(sql`memories.namespace = ${namespace.name}`)
   if (from !== undefined) rows.push(sql`memories.updated_at >= ${from}`)
   if (to !== undefined) rows.push(sql`memories.updated_at <= ${to}`)
   const conditions = [
@@ -106,6 +113,14 @@ function formatSpelling({ text, prefix }: Spelling): string {
 }
 
 const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+function nearest(word: string, most: number, candidates: readonly IndexedWord[]) {
+  const distinct = [...new Map(candidates.map((candidate) => [candidate.term, candidate])).values()]
+  return distinct
+    .map(({ term, doc }) => ({ term, doc, typos: typosBetween(word, term, most) }))
+    .filter(({ typos }) => typos <= most)
+    .sort((a, b) => a.typos - b.typos || b.doc - a.doc)
+}
 
 function best(hits: readonly TextHit[], limit: number): TextHit[] {
   const bySeq = new Map(hits.map((hit) => [hit.seq, hit]))

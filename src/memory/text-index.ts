@@ -15,11 +15,17 @@ export interface TextQuery {
   words: readonly Alternatives[]
 }
 
+/** One namespace; `share` of all memories are in it (0–1), which tells the index whether to narrow by it first. */
+export interface NamespaceScope {
+  name: string
+  share: number
+}
+
 /** Which memories a search may find. Times are RFC 3339 UTC with milliseconds. */
 export interface TextFilter {
   /** Memories that have expired by now are never found. */
   now: string
-  namespace?: string | undefined
+  namespace?: NamespaceScope | undefined
   /** All of these. */
   tags?: readonly string[] | undefined
   from?: string | undefined

@@ -11,7 +11,8 @@ export function typosAllowed(word: string): number {
 
 /**
  * How many typos lie between two words: letters inserted, left out, replaced, or swapped with their neighbour
- * (Damerau 1964; restricted edit distance). Infinity when there are more than `most`.
+ * (Damerau 1964). Swaps are undone in `word` first, so that one counts once even where a letter came between the two.
+ * Infinity when there are more than `most`.
  */
 export function typosBetween(word: string, other: string, most: number): number {
   const plain = distance(word, other)
@@ -21,9 +22,9 @@ export function typosBetween(word: string, other: string, most: number): number 
   return Math.min(plain <= most ? plain : Number.POSITIVE_INFINITY, ...swapped)
 }
 
-/** The words that one typo within the first two letters may have come from. */
+/** The words that one typo which changes the first two letters may have come from. */
 export function startsCorrected(word: string): string[] {
-  const [first = '', second = ''] = word
+  const [first = '', second = '', third = ''] = word
   const afterFirst = word.slice(first.length)
   const rest = afterFirst.slice(second.length)
   const variants = ALPHABET.flatMap((letter) => [
@@ -32,9 +33,15 @@ export function startsCorrected(word: string): string[] {
     letter + afterFirst,
     first + letter + rest,
   ])
-  return [...new Set([second + first + rest, afterFirst, first + rest, ...variants])].filter(
-    (variant) => variant !== word,
-  )
+  return [
+    ...new Set([
+      second + first + rest,
+      first + third + second + rest.slice(third.length),
+      afterFirst,
+      first + rest,
+      ...variants,
+    ]),
+  ].filter((variant) => variant !== word)
 }
 
 function swaps(word: string): string[] {

@@ -16,5 +16,7 @@ export interface Store {
    * @throws GazewayError `store_unavailable` when another process keeps the store locked, `store_full` when the disk is full
    */
   write<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
+  /** Whether the store answers just now. */
+  check(): Promise<boolean>
   close(): Promise<void>
 }

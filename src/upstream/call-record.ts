@@ -39,6 +39,8 @@ export interface CallContext {
   callerId: string | null
   /** Aborted when the client cancels or goes away. */
   signal?: AbortSignal | undefined
+  /** W3C trace context of the request, as its client sent it. */
+  traceparent?: string | undefined
   /** Told of each piece of text while a model streams; its presence asks for streaming. */
   onText?: ((delta: string) => void) | undefined
 }

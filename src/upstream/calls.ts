@@ -5,7 +5,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
 import { toMicros, toUsd } from '../wallet/money.ts'
-import { type CallRecord, CallStatus } from './call-record.ts'
+import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
 import { latencyBucket } from './latency.ts'
 import { type CallStats, callStats, countCalls, type StatsQuery } from './stats.ts'
 
@@ -27,10 +27,15 @@ export const CallFilter = ListQuery.extend({
 })
 export type CallFilter = z.infer<typeof CallFilter>
 
+/** Hears of a call that has ended, and of the request that it served. */
+export type CallListener = (record: CallRecord, context: CallContext | undefined) => void
+
 /** The audit trail: every upstream call, written in batches so that a call never waits for its record. */
 export interface Calls {
   /** Queues a record; it is stored within 50 ms, or when `flush` resolves. */
-  record(record: CallRecord): void
+  record(record: CallRecord, context?: CallContext): void
+  /** Hears of every call as it ends, before its record is stored. @returns a function that stops it */
+  listen(listener: CallListener): () => void
   /** Writes what is queued. @throws the store's error; the records then stay queued */
   flush(): Promise<void>
   /** The trail, newest first. */
@@ -41,6 +46,7 @@ export interface Calls {
 
 /** @param onError told when a batch could not be written; the batch is tried again with the next one */
 export function createCalls({ store, onError }: { store: Store; onError: (error: unknown) => void }): Calls {
+  const listeners = new Set<CallListener>()
   let queue: CallRecord[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
@@ -71,9 +77,14 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
   }
 
   return {
-    record(record) {
+    record(record, context) {
       queue.push(record)
+      for (const listener of listeners) listener(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     flush,
     async history(filter) {

@@ -1,42 +1,61 @@
-import { randomBytes } from 'node:crypto'
 import type OpenAI from 'openai'
 import type { ChatCompletion } from './chat.ts'
+import { type Loose, record, records } from './loose.ts'
+import {
+  callItem,
+  chatArguments,
+  chatCitations,
+  chatLogprobs,
+  chatReasoning,
+  chatText,
+  type ItemStatus,
+  itemId,
+  messageItem,
+  type OutputItem,
+  reasoningItem,
+  refusalPart,
+  statusAt,
+  textPart,
+} from './response-items.ts'
+import { customToolNames, echoedToolChoice, echoedTools } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 import { readUsage } from './usage.ts'
 
 export type ResponseObject = OpenAI.Responses.Response
 
-/** The prefixes of the items that a Response holds. */
-type ItemPrefix = 'resp' | 'msg' | 'fc'
-
-/** An id in the provider's own form, for what the provider did not make. */
-export const itemId = (prefix: ItemPrefix): string => `${prefix}_${randomBytes(24).toString('hex')}`
+/** What is known of an answer once it has ended. */
+export interface Ending {
+  model: string | undefined
+  finishReason: string | null | undefined
+  usage: OpenAI.CompletionUsage | null | undefined
+  serviceTier: string | null | undefined
+  output: OutputItem[]
+}
 
 /**
- * A chat completion as the Response that the same request would have had: text, refusal, tool calls, usage, and
- * `incomplete` where it was cut. Every field of the Open Responses specification is there, null where it has no value.
+ * A chat completion as the Response that the same request would have had: reasoning, text, refusal, tool calls, usage,
+ * and `incomplete` where it was cut. Every key that the Open Responses specification requires is there, null where it
+ * has no value (https://www.openresponses.org/reference, ResponseResource).
  */
 export function toResponse(completion: ChatCompletion, request: ResponseRequest, id = itemId('resp')): ResponseObject {
   const choice = completion.choices[0]
-  const reason = incompleteReason(choice?.finish_reason)
-  const status = reason ? 'incomplete' : 'completed'
-  const response = {
-    ...responseShell(request, { id, model: completion.model, createdAt: completion.created }),
-    status,
-    completed_at: reason ? null : Math.floor(Date.now() / 1000),
-    incomplete_details: reason ? { reason } : null,
-    output: choice ? toOutput(choice.message, status) : [],
-    usage: toResponseUsage(completion.usage),
-  }
-  return { ...response, output_text: choice?.message.content ?? '' } as unknown as ResponseObject
+  const createdAt = completion.created ?? Math.floor(Date.now() / 1000)
+  return endResponse(responseShell(request, { id, model: completion.model, createdAt }), {
+    model: completion.model,
+    finishReason: choice?.finish_reason,
+    usage: completion.usage,
+    serviceTier: completion.service_tier,
+    output: toOutput(choice, customToolNames(request)),
+  })
 }
 
 /** A Response without output: what it echoes of the request, and the defaults of what the request left out. */
 export function responseShell(
   request: ResponseRequest,
   { id, model, createdAt }: { id: string; model: string; createdAt: number },
-): Record<string, unknown> {
-  return {
+): ResponseObject {
+  const given: Loose = record(request)
+  const shell = {
     id,
     object: 'response',
     created_at: createdAt,
@@ -44,31 +63,52 @@ export function responseShell(
     status: 'in_progress',
     background: false,
     error: null,
-    frequency_penalty: 0,
+    frequency_penalty: given.frequency_penalty ?? 0,
     incomplete_details: null,
     instructions: request.instructions ?? null,
     max_output_tokens: request.max_output_tokens ?? null,
-    max_tool_calls: null,
+    max_tool_calls: given.max_tool_calls ?? null,
     metadata: request.metadata ?? {},
     model,
     output: [],
+    output_text: '',
     parallel_tool_calls: request.parallel_tool_calls ?? true,
-    presence_penalty: 0,
+    presence_penalty: given.presence_penalty ?? 0,
     previous_response_id: request.previous_response_id ?? null,
     prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
     safety_identifier: request.safety_identifier ?? null,
     service_tier: 'default',
+    // Nobody can read it back by its id.
     store: false,
     temperature: request.temperature ?? 1,
-    text: { format: request.text?.format ?? { type: 'text' } },
-    tool_choice: request.tool_choice ?? 'auto',
-    tools: request.tools ?? [],
+    text: { ...record(request.text), format: textFormat(record(request.text).format) },
+    tool_choice: echoedToolChoice(request),
+    tools: echoedTools(request),
     top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? 'disabled',
     usage: null,
     user: request.user ?? null,
+  }
+  return shell as unknown as ResponseObject
+}
+
+/** The Response that `shell` becomes with an answer that has ended. */
+export function endResponse(shell: ResponseObject, ending: Ending): ResponseObject {
+  const reason = incompleteReason(ending.finishReason)
+  const { output, model, serviceTier, usage } = ending
+  return {
+    ...shell,
+    model: model || shell.model,
+    status: reason ? 'incomplete' : 'completed',
+    completed_at: reason ? null : Math.floor(Date.now() / 1000),
+    incomplete_details: reason ? { reason } : null,
+    service_tier: (serviceTier as ResponseObject['service_tier']) ?? 'default',
+    output,
+    output_text: outputText(output),
+    // The client's types have no null here; on the wire a Response without usage says so.
+    usage: toResponseUsage(usage ?? undefined) as OpenAI.Responses.ResponseUsage,
   }
 }
 
@@ -78,35 +118,68 @@ export function incompleteReason(finish: string | null | undefined): 'max_output
   return finish === 'content_filter' ? 'content_filter' : null
 }
 
-/** Chat usage in the shape of a Response's. */
+/**
+ * Chat usage in the shape of a Response's; null where none was reported. A Response counts reasoning among the output.
+ * So does chat usage, but for xAI's, whose total alone includes it: prompt + completion + reasoning.
+ */
 export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): OpenAI.Responses.ResponseUsage | null {
-  const usage = readUsage(reported)
-  if (!usage) return null
+  if (!reported || !readUsage(reported)) return null
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: input } = reported
+  const reasoning = reported.completion_tokens_details?.reasoning_tokens ?? 0
+  const isApart = total_tokens === prompt_tokens + completion_tokens + reasoning
+  const output = isApart ? completion_tokens + reasoning : completion_tokens
   return {
-    input_tokens: usage.prompt_tokens,
-    input_tokens_details: { cached_tokens: reported?.prompt_tokens_details?.cached_tokens ?? 0 },
-    output_tokens: usage.completion_tokens,
-    output_tokens_details: { reasoning_tokens: reported?.completion_tokens_details?.reasoning_tokens ?? 0 },
-    total_tokens: usage.total_tokens,
-  } as OpenAI.Responses.ResponseUsage
+    input_tokens: prompt_tokens,
+    input_tokens_details: {
+      cached_tokens: input?.cached_tokens ?? 0,
+      cache_write_tokens: input?.cache_write_tokens ?? 0,
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt_tokens + output,
+  }
 }
 
-function toOutput(message: OpenAI.Chat.ChatCompletionMessage, status: 'completed' | 'incomplete'): unknown[] {
+/** What an answer says in text, over all its messages. */
+export function outputText(output: readonly OutputItem[]): string {
+  return output
+    .flatMap((item) => (item.type === 'message' ? item.content : []))
+    .map((part) => (part.type === 'output_text' ? part.text : ''))
+    .join('')
+}
+
+function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, custom: ReadonlySet<string>): OutputItem[] {
+  const message = record(choice?.message)
+  const reasoning = chatReasoning(message)
+  const text = chatText(message.content)
+  const refusal = chatText(message.refusal)
+  const calls = records(message.tool_calls)
+  const isEmpty = reasoning === '' && refusal === '' && calls.length === 0
   const content = [
-    ...(message.content ? [{ type: 'output_text', text: message.content, annotations: [], logprobs: [] }] : []),
-    ...(message.refusal ? [{ type: 'refusal', refusal: message.refusal }] : []),
+    ...(text !== '' || isEmpty
+      ? [textPart(text, chatCitations(message.annotations), chatLogprobs(choice?.logprobs))]
+      : []),
+    ...(refusal === '' ? [] : [refusalPart(refusal)]),
   ]
-  const calls = (message.tool_calls ?? []).filter((call) => call.type === 'function')
-  const said = content.length > 0 || calls.length === 0
-  return [
-    ...(said ? [{ type: 'message', id: itemId('msg'), status, role: 'assistant', content }] : []),
-    ...calls.map((call) => ({
-      type: 'function_call',
-      id: itemId('fc'),
-      call_id: call.id,
-      name: call.function.name,
-      arguments: call.function.arguments,
-      status,
-    })),
+  const items: ((status: ItemStatus) => OutputItem)[] = [
+    ...(reasoning === '' ? [] : [(status: ItemStatus) => reasoningItem(itemId('rs'), status, reasoning)]),
+    ...(content.length === 0 ? [] : [(status: ItemStatus) => messageItem(itemId('msg'), status, content)]),
+    ...calls.map((call) => (status: ItemStatus) => toCallItem(call, status, custom)),
   ]
+  const isCut = incompleteReason(choice?.finish_reason) !== null
+  return items.map((item, index) => item(statusAt(index, items.length, isCut)))
+}
+
+function toCallItem(call: Loose, status: ItemStatus, custom: ReadonlySet<string>): OutputItem {
+  const { name, arguments: args } = record(call.function)
+  const callId = typeof call.id === 'string' && call.id !== '' ? call.id : itemId('call')
+  const made = { callId, name: String(name ?? ''), arguments: chatArguments(args) || '{}' }
+  return callItem(itemId(custom.has(made.name) ? 'ctc' : 'fc'), status, made, custom)
+}
+
+/** The text format with every key that a Response's has. */
+function textFormat(format: unknown): Loose {
+  const given = record(format)
+  if (given.type !== 'json_schema') return given.type === undefined ? { type: 'text' } : given
+  return { name: 'response', description: null, schema: null, strict: false, ...given }
 }

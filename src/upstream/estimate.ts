@@ -8,14 +8,17 @@ const COUNTED = 200_000
 /**
  * Usage where the upstream reported none: tokens counted here, and marked `estimated`. Cut pieces and JSON punctuation
  * make it a little too high rather than too low.
+ *
+ * @param factor how much longer the whole answer was than the part of it in `answer`
  */
 export async function estimateUsage(
   countTokens: (text: string) => Promise<number>,
   request: unknown,
   answer: string,
+  factor = 1,
 ): Promise<Usage> {
   const prompt = await countLong(countTokens, JSON.stringify(request) ?? '')
-  const completion = await countLong(countTokens, answer)
+  const completion = Math.ceil((await countLong(countTokens, answer)) * factor)
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, estimated: true }
 }
 

@@ -1,37 +1,15 @@
 import type OpenAI from 'openai'
-import { newId } from '../ids.ts'
-import { toUsd } from '../wallet/money.ts'
-import type { CallContext, CallRecord } from './call-record.ts'
-import type { Calls } from './calls.ts'
+import type { CallContext } from './call-record.ts'
 import { openaiClient } from './client.ts'
 import { estimateUsage } from './estimate.ts'
 import { upstreamFailure } from './failure.ts'
-import { type Prices, upstreamCost } from './prices.ts'
-import type { Provider } from './provider.ts'
+import { type Invocation, type RecordingDeps, startRecording } from './recording.ts'
 import type { Usage } from './usage.ts'
 import { createWatchdog } from './watchdog.ts'
 
 /** What a call to the upstream needs around it. */
-export interface UpstreamDeps {
-  provider: Provider
-  calls: Calls
-  /** By our own model ids. */
-  prices: Prices
-  /** Keep request and answer in the call record (`audit.store_content`). */
-  storeContent: boolean
+export interface UpstreamDeps extends RecordingDeps {
   countTokens(text: string): Promise<number>
-}
-
-/** One call about to be made. */
-export interface Invocation {
-  /** Path below the provider's base URL. */
-  path: string
-  model: { requested: string; upstream: string } | null
-  stream: boolean
-  /** The failed call that this one stands in for. */
-  fallbackFrom?: string | undefined
-  /** What is sent, for the record where content is kept. */
-  request: unknown
 }
 
 /** What a call's work is given. */
@@ -70,66 +48,40 @@ export async function invoke<T>(
   context: CallContext,
   work: (attempt: Attempt) => Promise<Outcome<T>>,
 ): Promise<Invoked<T>> {
-  const { provider, calls, prices } = deps
-  const callId = newId('call')
-  const started = Date.now()
+  const { provider } = deps
+  const recording = startRecording(deps, invocation, context)
+  const { callId } = recording
   const watchdog = createWatchdog(context.signal, provider.timeoutMs)
-  let firstTokenMs: number | null = null
   let received = ''
-
-  function record(
-    end: Pick<CallRecord, 'status' | 'http_status' | 'error'>,
-    usage: Usage | null,
-    answer: unknown,
-  ): number {
-    const cost = upstreamCost(usage, invocation.model?.requested ?? '', prices)
-    calls.record({
-      call_id: callId,
-      at: new Date(started).toISOString(),
-      surface: context.surface,
-      caller_id: context.callerId,
-      path: new URL(provider.baseUrl + invocation.path).pathname,
-      requested_model: invocation.model?.requested ?? null,
-      model: invocation.model?.upstream ?? null,
-      upstream: provider.name,
-      stream: invocation.stream,
-      fallback_from: invocation.fallbackFrom ?? null,
-      latency_ms: Date.now() - started,
-      first_token_ms: firstTokenMs,
-      usage,
-      upstream_cost_usd: toUsd(cost),
-      ...end,
-      ...(deps.storeContent ? { content: { request: invocation.request, answer } } : {}),
-    })
-    return toUsd(cost)
-  }
-
   const estimate = (answer: string) => estimateUsage(deps.countTokens, invocation.request, answer)
 
   try {
     const client = await openaiClient(provider, watchdog.touch)
     const text = (delta: string) => {
       watchdog.touch()
-      firstTokenMs ??= Date.now() - started
+      recording.firstToken()
       received += delta
       context.onText?.(delta)
     }
-    const attempt = { client, signal: watchdog.signal, touch: watchdog.touch, text }
-    const outcome = await watchdog.guard(work(attempt))
+    const outcome = await watchdog.guard(work({ client, signal: watchdog.signal, touch: watchdog.touch, text }))
     const usage = outcome.usage ?? (outcome.answer === null ? null : await estimate(outcome.answer))
-    const ok = outcome.httpStatus < 400
-    const error = ok ? null : `The upstream answered ${outcome.httpStatus}.`
-    const costUsd = record(
-      { status: ok ? 'ok' : 'error', http_status: outcome.httpStatus, error },
-      usage,
-      outcome.value,
-    )
+    const { httpStatus, value } = outcome
+    const costUsd =
+      httpStatus < 400
+        ? recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: value })
+        : recording.finish({
+            status: 'error',
+            httpStatus,
+            error: `The upstream answered ${httpStatus}.`,
+            usage,
+            answer: value,
+          })
     return { ...outcome, usage, callId, costUsd }
   } catch (error) {
     const failure = upstreamFailure(error, provider, watchdog.ending())
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
     const usage = received === '' ? null : await estimate(received)
-    record({ status, http_status: statusFrom(error), error: failure.message }, usage, received || null)
+    recording.finish({ status, httpStatus: statusFrom(error), error: failure.message, usage, answer: received || null })
     failure.callId = callId
     throw failure
   } finally {

@@ -21,6 +21,8 @@ export interface Provider {
   name: string
   /** Without a trailing slash. */
   baseUrl: string
+  /** The path of the base URL: `/v1`, or empty. */
+  pathname: string
   apiKey: string | null
   headers: Record<string, string>
   timeoutMs: number
@@ -29,8 +31,12 @@ export interface Provider {
   resolve(model: string | undefined, role: ModelRole): { requested: string; upstream: string }
   /** Our own ids, in the order of the roles, then the other aliases. */
   aliases: string[]
+  /** Whether it runs in this process: the sandbox. */
+  inProcess: boolean
   /** Sends a request: the network's `fetch`, or the sandbox in this process. */
   fetch(request: Request): Promise<Response>
+  /** Whether it has the key that it needs, or needs none. */
+  hasKey: boolean
   /** @throws GazewayError `upstream_not_configured` naming both ways out, when there is no key and one is needed */
   requireKey(): void
 }
@@ -39,10 +45,12 @@ export interface Provider {
 export function createProvider(config: ProviderConfig): Provider {
   const preset = PRESETS[config.provider]
   const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
+  const hasKey = Boolean(config.api_key) || !preset?.keyVariable
   const aliases: Record<string, string> = { ...preset?.aliases, ...config.aliases }
   return {
     name: preset ? config.provider : new URL(baseUrl).host,
     baseUrl,
+    pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
     headers: config.headers,
     timeoutMs: config.timeout_ms,
@@ -52,12 +60,14 @@ export function createProvider(config: ProviderConfig): Provider {
       const requested = model ?? config.models[role]
       return { requested, upstream: aliases[requested] ?? requested }
     },
+    inProcess: config.provider === 'sandbox',
     fetch: config.provider === 'sandbox' ? lazySandbox() : (request) => fetch(request),
+    hasKey,
     requireKey() {
-      if (config.api_key || !preset?.keyVariable) return
+      if (hasKey) return
       throw new GazewayError(
         'upstream_not_configured',
-        `No key is set for the upstream ${config.provider}. Either set ${preset.keyVariable} (or GAZEWAY_UPSTREAM_API_KEY), ` +
+        `No key is set for the upstream ${config.provider}. Either set ${preset?.keyVariable} (or GAZEWAY_UPSTREAM_API_KEY), ` +
           'or start gazeway with --upstream sandbox to try everything without a key.',
       )
     },

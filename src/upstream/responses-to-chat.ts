@@ -1,124 +1,92 @@
 import type OpenAI from 'openai'
 import type { ChatRequest } from './chat.ts'
+import { type Loose, present, record } from './loose.ts'
+import { toMessages } from './response-input.ts'
+import { toChatTools } from './response-tools.ts'
 
 export type ResponseRequest = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'model'> & { model?: string }
 
-type Message = OpenAI.Chat.ChatCompletionMessageParam
-type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
+/** Fields that both APIs have, or that chat completions alone has and a client may send all the same. */
+const SHARED = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'stop',
+  'seed',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'service_tier',
+] as const
 
-/** A part or item of either API, read by its `type` alone: requests may hold kinds that this version does not know. */
-type Loose = Record<string, unknown> & { type?: string }
+/** Which chat fields carry what a field of the Responses API asks for, where their names differ. */
+const CARRIED_BY = new Map<string, readonly string[]>(
+  Object.entries({
+    max_output_tokens: ['max_completion_tokens'],
+    reasoning: ['reasoning_effort'],
+    'reasoning.summary': [],
+    text: ['response_format', 'verbosity'],
+    'text.format': ['response_format'],
+    'text.verbosity': ['verbosity'],
+    tools: ['tools', 'tool_choice', 'parallel_tool_calls'],
+    include: ['logprobs', 'top_logprobs'],
+    top_logprobs: ['logprobs', 'top_logprobs'],
+  }),
+)
+
+/** What no chat request can be without. */
+const NEEDED = ['messages']
 
 /**
- * A Responses request as the chat completion that comes nearest, for the fallback. Search tools, stored conversations
- * and other things that only the responses endpoint has are left out.
+ * A Responses request as the chat completion that comes nearest, for the fallback. What only the responses endpoint has
+ * is left out: search and other built-in tools, stored conversations, references, reasoning items; `metadata` and
+ * `store` too, for chat completions keeps neither without the other and no Response could be read back.
  *
- * @param refused the field that the upstream has just refused, and that is therefore not sent again
+ * @param refused the field that the upstream has just refused (`temperature`, `text.format.schema`, `tools[1].type`),
+ *   and that is therefore not sent again; of a list of tools, the one at fault
  */
 export function toChatRequest(request: ResponseRequest, refused: string | null = null): ChatRequest {
-  const tools = functionTools(request.tools)
-  const chat = {
+  const given: Loose = record(request)
+  const text = record(request.text)
+  const chat: Loose = {
     messages: toMessages(request),
-    temperature: request.temperature,
-    top_p: request.top_p,
+    ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     max_completion_tokens: request.max_output_tokens,
-    reasoning_effort: request.reasoning?.effort,
-    response_format: responseFormat(request.text?.format as Loose | undefined),
-    ...(tools.length > 0
-      ? { tools, tool_choice: toolChoice(request.tool_choice), parallel_tool_calls: request.parallel_tool_calls }
-      : {}),
+    reasoning_effort: record(request.reasoning).effort,
+    response_format: responseFormat(record(text.format)),
+    verbosity: text.verbosity,
+    ...logprobs(request),
+    ...toChatTools(request, refusedTool(refused)),
   }
-  const refusedHere = refused && (RENAMED[refused] ?? refused)
-  const sent = Object.entries(chat).filter(([name, value]) => value != null && name !== refusedHere)
-  return Object.fromEntries(sent) as unknown as ChatRequest
+  for (const name of carriers(refused)) delete chat[name]
+  return present(chat) as unknown as ChatRequest
 }
 
-/** Fields that the two APIs call differently. */
-const RENAMED: Record<string, string> = {
-  max_output_tokens: 'max_completion_tokens',
-  reasoning: 'reasoning_effort',
-  'reasoning.effort': 'reasoning_effort',
-  text: 'response_format',
-  'text.format': 'response_format',
+/** The chat fields that a refused field of the Responses API stands for. */
+function carriers(refused: string | null): readonly string[] {
+  if (refused === null || refusedTool(refused) !== null) return []
+  const [root = '', below] = refused.split(/[.[\]]+/)
+  const names = CARRIED_BY.get(`${root}.${below}`) ?? CARRIED_BY.get(root) ?? [root]
+  return names.filter((name) => !NEEDED.includes(name))
 }
 
-function toMessages({ instructions, input }: ResponseRequest): Message[] {
-  const messages: Message[] = instructions ? [{ role: 'system', content: instructions }] : []
-  if (typeof input === 'string') return [...messages, { role: 'user', content: input }]
-  for (const item of (input ?? []) as unknown as Loose[]) append(messages, item)
-  return messages
+/** Which tool of the request a refused field names, counted from 0. */
+function refusedTool(refused: string | null): number | null {
+  const index = /^tools[.[](\d+)/.exec(refused ?? '')?.[1]
+  return index === undefined ? null : Number(index)
 }
 
-function append(messages: Message[], item: Loose): void {
-  const isMessage = item.type === undefined || item.type === 'message'
-  if (item.type === 'function_call') appendToolCall(messages, item)
-  else if (item.type === 'function_call_output')
-    messages.push({ role: 'tool', tool_call_id: String(item.call_id), content: textOf(item.output) })
-  else if (!isMessage) return
-  else if (item.role === 'assistant') messages.push({ role: 'assistant', content: textOf(item.content) })
-  else if (item.role === 'system' || item.role === 'developer')
-    messages.push({ role: 'system', content: textOf(item.content) })
-  else if (item.role === 'user') messages.push({ role: 'user', content: userContent(item.content) })
+function logprobs({ include, top_logprobs }: ResponseRequest): Loose {
+  const asked = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  return asked || top_logprobs ? { logprobs: true, top_logprobs } : {}
 }
 
-/** Calls that belong to one turn are one assistant message, as chat completions want it. */
-function appendToolCall(messages: Message[], item: Loose): void {
-  const call: ToolCall = {
-    id: String(item.call_id),
-    type: 'function',
-    function: { name: String(item.name), arguments: String(item.arguments ?? '{}') },
-  }
-  const last = messages.at(-1)
-  if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call]
-  else messages.push({ role: 'assistant', content: null, tool_calls: [call] })
-}
-
-function userContent(content: unknown): string | OpenAI.Chat.ChatCompletionContentPart[] {
-  if (typeof content === 'string' || !Array.isArray(content)) return String(content ?? '')
-  const parts = content.flatMap((part: Loose) => userPart(part))
-  return parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts
-}
-
-function userPart(part: Loose): OpenAI.Chat.ChatCompletionContentPart[] {
-  if (typeof part.text === 'string') return [{ type: 'text', text: part.text }]
-  if (part.type === 'input_image' && typeof part.image_url === 'string') {
-    const detail = part.detail as 'auto' | 'low' | 'high' | undefined
-    return [{ type: 'image_url', image_url: { url: part.image_url, ...(detail ? { detail } : {}) } }]
-  }
-  if (part.type === 'input_file') {
-    const { file_id, filename, file_data } = part as { file_id?: string; filename?: string; file_data?: string }
-    const file = Object.entries({ file_id, filename, file_data }).filter(([, value]) => value !== undefined)
-    return [{ type: 'file', file: Object.fromEntries(file) }]
-  }
-  return []
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content
-    .map((part: Loose) => part.text ?? part.refusal)
-    .filter((text) => typeof text === 'string')
-    .join('\n')
-}
-
-function functionTools(tools: ResponseRequest['tools']): OpenAI.Chat.ChatCompletionFunctionTool[] {
-  return (tools ?? []).flatMap((tool) => {
-    if (tool.type !== 'function') return []
-    const { name, description, parameters, strict } = tool
-    const fields = Object.entries({ name, description, parameters, strict }).filter(([, value]) => value != null)
-    return [{ type: 'function', function: Object.fromEntries(fields) as unknown as OpenAI.FunctionDefinition }]
-  })
-}
-
-function toolChoice(choice: ResponseRequest['tool_choice']): OpenAI.Chat.ChatCompletionToolChoiceOption | undefined {
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
-  if (choice?.type === 'function') return { type: 'function', function: { name: choice.name } }
-  return undefined
-}
-
-function responseFormat(format: Loose | undefined): unknown {
-  if (format?.type !== 'json_schema') return format?.type === 'json_object' ? { type: 'json_object' } : undefined
-  const { type, ...schema } = format
-  return { type, json_schema: schema }
+function responseFormat(format: Loose): Loose | undefined {
+  if (format.type === 'json_object') return { type: 'json_object' }
+  if (format.type !== 'json_schema') return undefined
+  if (format.schema === undefined || format.schema === null) return { type: 'json_object' }
+  const { name, description, schema, strict } = format
+  return { type: 'json_schema', json_schema: present({ name: name ?? 'response', description, schema, strict }) }
 }

@@ -2,15 +2,18 @@ import type { CallContext } from './call-record.ts'
 import type { Calls } from './calls.ts'
 import { type ChatRequest, type ChatResult, completeChat } from './chat.ts'
 import type { UpstreamDeps } from './invoke.ts'
+import { createModelList, type Model } from './model-list.ts'
 import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import type { Prices } from './prices.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
+import type { Relay } from './relay/relay.ts'
 import { type RespondResult, respond } from './responses.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 
 /** The upstream part of the configuration. */
 export interface UpstreamConfig extends ProviderConfig {
   allowed_paths: readonly string[]
+  connect_timeout_ms: number
 }
 
 /** The configured provider of models, with routing, fallback and the audit trail around it. */
@@ -19,6 +22,10 @@ export interface Upstream {
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
   passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
+  /** What clients can ask for, in OpenAI's form; the upstream is asked at most once a minute. */
+  models(context: CallContext): Promise<Model[]>
+  /** What passes requests and replies through as bytes, for HTTP; close it when the service stops. */
+  openRelay(): Promise<Relay & { close(): Promise<void> }>
 }
 
 export function createUpstream(options: {
@@ -31,10 +38,18 @@ export function createUpstream(options: {
   const { config, ...rest } = options
   const provider = createProvider(config)
   const deps: UpstreamDeps = { provider, ...rest }
+  const passThroughTo: Upstream['passThrough'] = (request, context) =>
+    passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context)
   return {
     provider,
+    models: createModelList({ provider, passThrough: passThroughTo, now: () => new Date() }),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
-    passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
+    passThrough: passThroughTo,
+    async openRelay() {
+      // The connection pool and the circuit breaker are only worth loading for a process that serves HTTP.
+      const { openRelay } = await import('./relay/open.ts')
+      return openRelay(deps, config.connect_timeout_ms)
+    },
   }
 }

@@ -47,6 +47,7 @@ describe('the upstream', () => {
         aliases: { 'llm-3-fast': 'double-chat' },
         models: { primary: 'llm-primary', fallback: 'llm-fallback', chat: 'llm-3-fast' },
         timeout_ms: 30_000,
+        connect_timeout_ms: 5000,
         max_retries: 2,
         allowed_paths: ['/models', '/embeddings'],
         ...over,

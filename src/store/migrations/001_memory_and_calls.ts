@@ -74,7 +74,9 @@ async function createMemories(db: Kysely<unknown>, engine: Engine): Promise<void
   )`.execute(db)
   await sql`create index memories_recent on memories (updated_at, seq)`.execute(db)
   await sql`create index memories_recent_in_namespace on memories (namespace, updated_at, seq)`.execute(db)
-  await sql`create index memories_expiry on memories (expires_at, namespace) where expires_at is not null`.execute(db)
+  await sql`create index memories_expiry on memories (expires_at) where expires_at is not null`.execute(db)
+  await sql`create index memories_expiry_in_namespace on memories (namespace, expires_at)
+    where expires_at is not null`.execute(db)
   await sql`create table memory_tags (
     seq ${integer} not null,
     tag ${text} not null,

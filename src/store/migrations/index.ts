@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Engine } from '../columns.ts'
 import { up as memoryAndCalls } from './001_memory_and_calls.ts'
 import { up as gaze } from './002_gaze.ts'
+import { up as keysAndIdempotency } from './003_keys_and_idempotency.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -10,4 +11,5 @@ export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
 export const MIGRATIONS: Record<string, Migrate> = {
   '001_memory_and_calls': memoryAndCalls,
   '002_gaze': gaze,
+  '003_keys_and_idempotency': keysAndIdempotency,
 }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import Database from 'libsql'
 import { GazewayError } from '../../errors.ts'
 import { migrate } from '../migrate.ts'
@@ -31,6 +31,7 @@ export async function openSqlite(file: string): Promise<Store> {
     engine: 'sqlite',
     db,
     write: (work) => db.transaction().execute(work),
+    check: () => answers(db),
     close: () => db.destroy(),
   }
 }
@@ -55,4 +56,14 @@ function journalMode(database: Database.Database): 'WAL' | 'PERSIST' {
   const parts = version.split('.').map(Number)
   const difference = WAL_SAFE.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0
   return difference >= 0 ? 'WAL' : 'PERSIST'
+}
+
+async function answers(db: Kysely<Schema>): Promise<boolean> {
+  try {
+    await sql`select 1`.execute(db)
+    return true
+  } catch {
+    // The health check tells that it fails; whoever needs the store gets the reason.
+    return false
+  }
 }

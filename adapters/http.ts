@@ -1,0 +1,66 @@
+import { Hono } from 'hono'
+import type { Gateway } from '../src/gateway.ts'
+import { chatCompletions } from './http/chat-completions.ts'
+import { health } from './http/health.ts'
+import { memoryRoutes } from './http/memory.ts'
+import { listenToMetrics } from './http/metrics.ts'
+import { modelRoutes } from './http/models.ts'
+import { rateLimit } from './http/rate-limit.ts'
+import { responses } from './http/responses.ts'
+import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
+import { type Frame, frame } from './web/frame.ts'
+import { hostRules } from './web/hosts.ts'
+import { type Listening, serve } from './web/serve.ts'
+
+/**
+ * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
+ *
+ * @throws GazewayError `conflict` when the port is taken
+ */
+export async function serveHttp(gateway: Gateway): Promise<Listening> {
+  const { http } = gateway.loaded.config
+  const relay = await gateway.upstream.openRelay()
+  const metrics = listenToMetrics(gateway)
+  const app = new Hono<Frame>({ strict: false })
+  app.onError(errorHandler(gateway.log))
+  app.notFound(notFound)
+  app.use(
+    metrics.measure,
+    frame({
+      keys: gateway.keys,
+      scope: 'inference',
+      hosts: hostRules(http.host, http.allowed_hosts, http.allowed_origins),
+      open: (c) =>
+        c.req.path === '/health' || (c.req.path === '/metrics' && isLoopback(c.env.incoming.socket.remoteAddress)),
+    }),
+  )
+  if (http.rate_limit.requests_per_minute !== null) app.use(rateLimit(http.rate_limit.requests_per_minute))
+
+  app.get('/health', health(gateway))
+  app.get('/metrics', metrics.expose)
+  app.post('/v1/chat/completions', chatCompletions(relay, http.max_body_bytes))
+  app.post('/v1/responses', responses(relay, http.max_body_bytes))
+  modelRoutes(app, gateway)
+  memoryRoutes(app, gateway)
+  refuseOtherMethods(app)
+
+  const listening = await serve(app, {
+    host: http.host,
+    port: http.port,
+    flag: '--port',
+    headerTimeoutMs: http.header_timeout_ms,
+    requestTimeoutMs: http.request_timeout_ms,
+  })
+  return {
+    url: listening.url,
+    async stop() {
+      await listening.stop()
+      await relay.close()
+      metrics.stop()
+    },
+  }
+}
+
+/** Whether a peer is on this machine, where an operator's own collector may read the metrics without a key. */
+const isLoopback = (address: string | undefined): boolean =>
+  address === '::1' || (address?.replace(/^::ffff:/, '').startsWith('127.') ?? false)

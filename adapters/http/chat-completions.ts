@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { CallContext } from '../../src/upstream/call-record.ts'
+import type { Relay } from '../../src/upstream/relay/relay.ts'
+import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts'
+import { parseInput } from '../../src/validation.ts'
+import type { FrameContext } from '../web/frame.ts'
+import { readJson } from '../web/json-body.ts'
+import { ALREADY_SENT, receiverOf } from '../web/receiver.ts'
+
+/** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
+const ChatRequest = z.looseObject({
+  model: z.string().min(1).max(256).optional(),
+  messages: z.array(z.looseObject({ role: z.string() })).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+})
+
+/** `POST /v1/chat/completions` */
+export function chatCompletions(relay: Relay, maxBodyBytes: number) {
+  return async (c: FrameContext): Promise<Response> => {
+    const { json } = await readJson(c.env.incoming, maxBodyBytes)
+    parseInput(ChatRequest, json)
+    await relayChat(relay, json as ChatBody, receiverOf(c), callContext(c))
+    return ALREADY_SENT
+  }
+}
+
+/** What a call knows of the request that it serves. */
+export function callContext(c: FrameContext): CallContext & { requestId: string } {
+  const traceparent = c.env.incoming.headers.traceparent
+  return {
+    surface: 'http',
+    callerId: c.get('identity')?.id ?? null,
+    requestId: c.get('requestId'),
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+  }
+}

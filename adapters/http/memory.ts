@@ -1,0 +1,37 @@
+import type { Hono } from 'hono'
+import { z } from 'zod'
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { MemoryInput, MemoryList } from '../../src/memory/record.ts'
+import { parseInput } from '../../src/validation.ts'
+import type { Frame } from '../web/frame.ts'
+import { idempotent } from '../web/idempotent.ts'
+import { readJson } from '../web/json-body.ts'
+import { queryNumbers } from '../web/query.ts'
+
+const RecallQuery = z.strictObject({ key: MemoryInput.shape.key, namespace: MemoryInput.shape.namespace })
+const RecentQuery = MemoryList.strict()
+
+/** `POST /memory/store`, `GET /memory/recall` and `GET /memory/recent`: the memory tools for clients without MCP. */
+export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
+  const { memory } = gateway
+  const limit = gateway.loaded.config.http.max_body_bytes
+
+  app.post('/memory/store', async (c) => {
+    const { text, json } = await readJson(c.env.incoming, limit)
+    return idempotent(c, gateway, text, async () => {
+      const { memory: stored, created } = await memory.store(parseInput(MemoryInput.strict(), json))
+      return { status: created ? 201 : 200, body: { memory: stored, created } }
+    })
+  })
+  app.get('/memory/recall', async (c) => {
+    const { key, namespace } = parseInput(RecallQuery, c.req.query())
+    const found = await memory.recall({ key, namespace })
+    if (!found.memory)
+      throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}.`, { param: 'key' })
+    return c.json(found)
+  })
+  app.get('/memory/recent', async (c) =>
+    c.json(await memory.recent(parseInput(RecentQuery, queryNumbers(c.req.query(), ['limit', 'offset'])))),
+  )
+}

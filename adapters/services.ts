@@ -1,0 +1,45 @@
+import type { LoadedConfig } from '../src/config/config.ts'
+import { createGateway } from '../src/gateway.ts'
+import type { Log } from '../src/log.ts'
+import { VERSION } from '../src/version.ts'
+import type { Listening } from './web/serve.ts'
+
+/** Which of the long-running services to start. */
+export interface Services {
+  http: boolean
+}
+
+/**
+ * Runs the HTTP services in this process until it is told to stop.
+ *
+ * @returns when everything is stopped and flushed; the process may then exit
+ * @throws GazewayError when one of them cannot start; the others are stopped then
+ */
+export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
+  const gateway = await createGateway(loaded, log)
+  const running: Listening[] = []
+  const told = toldToStop()
+  try {
+    const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
+    if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
+    if (services.http) {
+      const { serveHttp } = await import('./http.ts')
+      const listening = await serveHttp(gateway)
+      running.push(listening)
+      say(`gazeway ${VERSION}: gateway on ${listening.url}/v1 (upstream ${gateway.upstream.provider.name})`)
+    }
+    await told
+    say('Stopping; replies in progress have 10 s to finish.')
+  } finally {
+    await Promise.all(running.map((service) => service.stop()))
+    await gateway.close()
+  }
+}
+
+function toldToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
+const say = (text: string) => void process.stderr.write(`${text}\n`)

@@ -1,0 +1,57 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Context, MiddlewareHandler } from 'hono'
+import { type Identity, type Keys, requireScope, type Scope } from '../../src/identity/keys.ts'
+import { newId } from '../../src/ids.ts'
+import { checkHost, type HostRules } from './hosts.ts'
+
+/** What every route of both HTTP services finds in its context. */
+export interface Frame {
+  Bindings: HttpBindings
+  Variables: {
+    requestId: string
+    /** Whose key opened the request; absent on routes that need none. */
+    identity?: Identity
+  }
+}
+
+export type FrameContext = Context<Frame>
+
+/** A request id that a client may choose: nothing that could break a header or a log line. */
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
+
+/**
+ * What comes before every route, in one step because it runs for each request: the request id, the checks against
+ * foreign hosts and origins, and the bearer key.
+ *
+ * @param options.open whether a request needs no key
+ * @throws GazewayError `forbidden_origin`, `invalid_api_key` or `insufficient_scope`
+ */
+export function frame(options: {
+  keys: Keys
+  scope: Scope
+  hosts: HostRules
+  open: (c: FrameContext) => boolean
+}): MiddlewareHandler<Frame> {
+  const { keys, scope, hosts, open } = options
+  return async (c, next) => {
+    const { incoming } = c.env
+    const asked = incoming.headers['x-request-id']
+    const requestId = typeof asked === 'string' && SANE_REQUEST_ID.test(asked) ? asked : newId('req')
+    c.set('requestId', requestId)
+    checkHost(incoming.headers, hosts)
+    if (!open(c)) {
+      const token = bearerToken(incoming.headers.authorization)
+      const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
+      requireScope(identity, scope)
+      c.set('identity', identity)
+    }
+    await next()
+    if (!c.env.outgoing.headersSent) c.header('x-request-id', requestId)
+  }
+}
+
+function bearerToken(header: string | undefined): string | null {
+  if (header === undefined) return null
+  const [scheme, token] = header.split(' ', 2)
+  return scheme?.toLowerCase() === 'bearer' && token ? token : null
+}

@@ -1,0 +1,51 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { printStep } from './demo/print.ts'
+import { openStdio } from './demo/stdio.ts'
+import { story } from './demo/story.ts'
+import type { Surface } from './demo/surface.ts'
+
+/** Calls each of the twelve tools of the built server once, on this repository and without a key, and prints the answers. */
+
+const project = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
+const command = join(project, 'dist', 'cli.js')
+if (!existsSync(command)) {
+  console.error('dist/cli.js is missing: run npm run build first, or npm run demo, which does both.')
+  process.exit(1)
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-demo-'))
+try {
+  const began = performance.now()
+  const surface = await openStdio({ command, dataDir, project })
+  console.log(`\n${surface.about}.\nProject: ${project}\n`)
+  const answered = await tell(surface)
+  await surface.close()
+
+  const missing = surface.tools.filter((tool) => !answered.has(tool))
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  console.log(`${answered.size} of ${surface.tools.length} tools answered in ${seconds} s.`)
+  for (const tool of missing) console.log(`NOT ANSWERED: ${tool}`)
+  if (missing.length > 0) process.exitCode = 1
+} finally {
+  rmSync(dataDir, { recursive: true, force: true })
+}
+console.log(`The reading was made up, and the data folder is gone again. The sandbox only quotes what it is given; with a key a
+real model answers. To have Gazeway in your assistant (README.md has the entries for others than Claude Code):
+
+  claude mcp add gazeway -- node ${command}
+`)
+
+/** Goes through the story, prints it, and returns the tools that answered. */
+async function tell(surface: Surface): Promise<Set<string>> {
+  const answered = new Set<string>()
+  for (const [i, step] of story(project, new Date()).entries()) {
+    const asked = performance.now()
+    const answer = await surface.call(step.tool, step.input)
+    printStep(i + 1, step, answer, performance.now() - asked)
+    if (!answer.failed) answered.add(step.tool)
+  }
+  return answered
+}

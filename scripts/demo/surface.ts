@@ -1,0 +1,17 @@
+/** What a tool answered. */
+export interface Answer {
+  /** The text meant for a reader. */
+  text: string
+  failed: boolean
+}
+
+/** One way into Gazeway, opened for the demonstration. */
+export interface Surface {
+  /** What was started and how it is spoken to, in a few words. */
+  about: string
+  /** The tools that it offers. */
+  tools: readonly string[]
+  call(tool: string, input: Record<string, unknown>): Promise<Answer>
+  /** Ends it; what it wrote to its data folder may then be removed. */
+  close(): Promise<void>
+}

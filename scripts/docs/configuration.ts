@@ -1,0 +1,42 @@
+import { getProperty } from 'dot-prop'
+import { accepts } from '../../src/accepted.ts'
+import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
+import { CONFIG_KEYS, type ConfigKey } from '../../src/config/keys.ts'
+import { Config } from '../../src/config/schema.ts'
+import { code, table } from './table.ts'
+
+/** Every configuration key by section, as Markdown. */
+export function configurationReference(): string {
+  const defaults = Config.parse({})
+  const sections = new Set(CONFIG_KEYS.map(({ path }) => path[0]))
+  return [...sections]
+    .map((section) => {
+      const keys = CONFIG_KEYS.filter(({ path }) => path[0] === section)
+      const rows = keys.map((key) => row(key, defaults))
+      return `### ${section}\n\n${table(HEAD, rows)}`
+    })
+    .join('\n\n')
+}
+
+const SECRECY = { value: 'Secret: never shown.', url: 'May hold a password, which is never shown.' }
+const HEAD = ['key', 'default', 'accepts', 'what it is for', 'variable']
+
+function row({ key, path, schema, secret, hasEntries, description }: ConfigKey, defaults: Config): string[] {
+  const notes = [
+    description,
+    ...(hasEntries ? [`Entries can be set one by one, as ${code(`${key}.NAME`)}.`] : []),
+    ...(secret === null ? [] : [SECRECY[secret]]),
+  ]
+  return [code(key), shown(getProperty(defaults, path)), accepts(schema), notes.join(' '), variables(key)]
+}
+
+function shown(value: unknown): string {
+  if (value === null) return 'unset'
+  return Array.isArray(value) && value.length > 0 ? value.map(code).join(' ') : code(value)
+}
+
+function variables(key: string): string {
+  const own = Object.keys(VARIABLES).filter((variable) => VARIABLES[variable] === key)
+  const borrowed = key === 'upstream.api_key' ? Object.values(KEY_VARIABLES) : []
+  return [...own, ...borrowed].map(code).join(' or ')
+}

@@ -1,0 +1,186 @@
+import { sql } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+
+/** How long a key is remembered, in milliseconds: 24 h. */
+const KEPT_FOR_MS = 86_400_000
+/** Old keys that one kept reply clears away: more than it adds, so that they cannot pile up. */
+const SWEPT_PER_REPLY = 8
+
+/** A reply as it is kept: what the first caller got. */
+export interface Reply {
+  status: number
+  /** Only those headers that belong to the reply itself, in lower case: no request id, no date, no cookie. */
+  headers?: Readonly<Record<string, string>>
+  body: string
+}
+
+/** One attempt at a request under an idempotency key. */
+export interface Attempt {
+  scope: string
+  key: string
+  /** What tells this request from another one under the same key. */
+  fingerprint: string
+  /** Tells this attempt from others at the same request. */
+  id: string
+}
+
+/** The keys that were used, and what came of it. */
+export interface Claims {
+  /**
+   * Makes the key this attempt's own, or finds what an earlier one has left.
+   *
+   * @returns the first reply; null when the attempt may go on, and must then be renewed until it is kept or released
+   * @throws GazewayError `idempotency_key_reused`, `idempotency_in_flight` or `idempotency_reply_not_kept`
+   */
+  claim(attempt: Attempt): Promise<Reply | null>
+  /** Tells the others that this attempt is still at work. */
+  renew(attempt: Attempt): Promise<void>
+  /** Keeps the reply of this attempt, unless another one took over; null keeps that there was one. */
+  keep(attempt: Attempt, status: number, reply: Reply | null): Promise<void>
+  /** Makes the key free again. */
+  release(attempt: Attempt): Promise<void>
+  /** Deletes at most `limit` keys that are no longer remembered; returns how many. */
+  sweep(limit: number): Promise<number>
+}
+
+/** @param deadlineMs how long an attempt that is not renewed counts as being in flight */
+export function createClaims({
+  store,
+  now,
+  deadlineMs,
+}: {
+  store: Store
+  now: () => Date
+  deadlineMs: number
+}): Claims {
+  const { db } = store
+  const time = () => now().toISOString()
+  const after = (ms: number) => new Date(now().getTime() + ms).toISOString()
+
+  /** One bounded statement, so that of attempts at the same moment one wins. */
+  async function take({ scope, key, fingerprint, id }: Attempt): Promise<boolean> {
+    const at = time()
+    const fresh = {
+      fingerprint,
+      attempt: id,
+      in_flight_until: after(deadlineMs),
+      status: null,
+      headers: null,
+      body: null,
+      expires_at: after(KEPT_FOR_MS),
+    }
+    const taken = await db
+      .insertInto('idempotency_keys')
+      .values({ scope, key, ...fresh })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['scope', 'key'])
+          .doUpdateSet(fresh)
+          .where(
+            sql<boolean>`idempotency_keys.expires_at <= ${at} or
+              (idempotency_keys.in_flight_until <= ${at} and idempotency_keys.fingerprint = ${fingerprint})`,
+          ),
+      )
+      .returning('attempt')
+      .execute()
+    return taken.length === 1
+  }
+
+  function find({ scope, key }: Attempt) {
+    return db
+      .selectFrom('idempotency_keys')
+      .select(['fingerprint', 'in_flight_until', 'status', 'headers', 'body'])
+      .where('scope', '=', scope)
+      .where('key', '=', key)
+      .executeTakeFirst()
+  }
+
+  return {
+    async claim(attempt) {
+      for (;;) {
+        if (await take(attempt)) return null
+        const earlier = await find(attempt)
+        // Released between the two statements: it is free again.
+        if (earlier) return replyOf(earlier, attempt)
+      }
+    },
+
+    async renew({ scope, key, id }) {
+      await db
+        .updateTable('idempotency_keys')
+        .set({ in_flight_until: after(deadlineMs) })
+        .where('scope', '=', scope)
+        .where('key', '=', key)
+        .where('attempt', '=', id)
+        .where('in_flight_until', 'is not', null)
+        .execute()
+    },
+
+    keep: ({ scope, key, id }, status, reply) =>
+      store.write(async (trx) => {
+        await trx
+          .updateTable('idempotency_keys')
+          .set({
+            in_flight_until: null,
+            status,
+            headers: reply === null ? null : JSON.stringify(reply.headers ?? {}),
+            body: reply === null ? null : reply.body,
+          })
+          .where('scope', '=', scope)
+          .where('key', '=', key)
+          .where('attempt', '=', id)
+          .execute()
+        await sweepExpired(trx, time(), SWEPT_PER_REPLY)
+      }),
+
+    async release({ scope, key, id }) {
+      await db
+        .deleteFrom('idempotency_keys')
+        .where('scope', '=', scope)
+        .where('key', '=', key)
+        .where('attempt', '=', id)
+        .execute()
+    },
+
+    sweep: (limit) => sweepExpired(db, time(), limit),
+  }
+}
+
+function replyOf(
+  row: {
+    fingerprint: string
+    in_flight_until: string | null
+    status: number | null
+    headers: string | null
+    body: string | null
+  },
+  attempt: Attempt,
+): Reply {
+  if (row.fingerprint !== attempt.fingerprint)
+    throw new GazewayError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used for another request. Take a new key, or send the first request unchanged.',
+      { param: 'idempotency-key' },
+    )
+  if (row.in_flight_until !== null || row.status === null)
+    throw new GazewayError(
+      'idempotency_in_flight',
+      'The first request with this Idempotency-Key is still being worked on; ask again soon for its reply.',
+      { param: 'idempotency-key', retryAfterSeconds: 1 },
+    )
+  if (row.body === null)
+    throw new GazewayError(
+      'idempotency_reply_not_kept',
+      `The request with this Idempotency-Key was answered with status ${row.status}, and is not done again; ` +
+        'its reply held a secret or was too large to keep.',
+      { param: 'idempotency-key' },
+    )
+  return { status: row.status, headers: JSON.parse(row.headers ?? '{}'), body: row.body }
+}
+
+async function sweepExpired(db: Store['db'], now: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`delete from idempotency_keys where expires_at <= ${now} and (scope, key) in
+    (select scope, key from idempotency_keys where expires_at <= ${now} order by expires_at limit ${limit})`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}

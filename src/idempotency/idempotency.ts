@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { errorBody, GazewayError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+import { type Attempt, createClaims, type Reply } from './claim.ts'
+
+export type { Reply } from './claim.ts'
+
+/** How long an attempt counts as in flight after the last sign of life of its process, in milliseconds. */
+const DEADLINE_MS = 60_000
+/** Signs of life within a deadline. */
+const RENEWALS = 3
+/** The largest reply body that is kept, in bytes of UTF-8. */
+const MAX_KEPT_BYTES = 1024 * 1024
+/** Visible ASCII and spaces: what a header can carry. */
+const KEY = /^[\x20-\x7e]{1,255}$/
+/** Refusals that ask to pay, wait or try again and then to send the same request: kept, they would be all it ever got. */
+const PASSING = new Set([402, 408, 425, 429, 499])
+
+/** One request under an idempotency key. */
+export interface KeyedRequest {
+  /** Whose key it is: the caller's id. Callers do not meet each other's keys. */
+  scope: string
+  /** The `Idempotency-Key` header. */
+  key: string
+  /** Method and path. */
+  route: string
+  /** The request's body as it was sent. */
+  body: string | Uint8Array
+}
+
+/** What work under an idempotency key returns. */
+export interface WorkReply extends Reply {
+  /** The reply is for the first caller alone and is not kept: a repeated request is refused instead. */
+  secret?: boolean
+}
+
+/** Requests that take effect once, however often they arrive. */
+export interface Idempotency {
+  /**
+   * Does `work` and keeps its reply for 24 h; a repeated request gets that reply without the work, on any process that
+   * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one. Replies of 5xx, other
+   * errors, and refusals that pass (402, 408, 425, 429, 499) are not kept: the request may then be repeated. An attempt
+   * whose process died is done again 60 s later; what it had already done must bear that (a ledger transfer under the
+   * same key does).
+   *
+   * @throws GazewayError `validation_failed` for a key that no header can carry, `idempotency_key_reused` for another
+   *   request under the same key, `idempotency_in_flight` while the first is worked on, `idempotency_reply_not_kept` when
+   *   it was done but its reply is secret or above 1 MiB; or what `work` throws
+   */
+  run(request: KeyedRequest, work: () => Promise<WorkReply>): Promise<{ reply: Reply; replayed: boolean }>
+  /** Deletes at most `limit` keys that are older than 24 h; returns how many. Each kept reply does a little of it. */
+  sweep(limit: number): Promise<number>
+}
+
+/**
+ * @param onError told when the outcome of finished work could not be noted; its caller gets the reply all the same
+ * @param deadlineMs how long a dead attempt counts as in flight; 60 s when absent
+ */
+export function createIdempotency({
+  store,
+  now,
+  onError,
+  deadlineMs = DEADLINE_MS,
+}: {
+  store: Store
+  now: () => Date
+  onError: (error: unknown) => void
+  deadlineMs?: number
+}): Idempotency {
+  const claims = createClaims({ store, now, deadlineMs })
+
+  /** Does the work, saying all the while that its process is alive: a slow upstream must not be paid twice. */
+  async function workOn(attempt: Attempt, work: () => Promise<WorkReply>): Promise<WorkReply> {
+    const alive = setInterval(() => claims.renew(attempt).catch(onError), deadlineMs / RENEWALS).unref()
+    try {
+      return await work()
+    } catch (error) {
+      await noteFailure(attempt, error).catch(onError)
+      throw error
+    } finally {
+      clearInterval(alive)
+    }
+  }
+
+  async function note(attempt: Attempt, reply: Reply, secret = false): Promise<void> {
+    if (reply.status >= 500 || PASSING.has(reply.status)) return claims.release(attempt)
+    const kept = !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES
+    return claims.keep(attempt, reply.status, kept ? reply : null)
+  }
+
+  function noteFailure(attempt: Attempt, error: unknown): Promise<void> {
+    if (!(error instanceof GazewayError)) return claims.release(attempt)
+    return note(attempt, { status: error.status, body: JSON.stringify({ error: errorBody(error) }) })
+  }
+
+  return {
+    async run({ scope, key, route, body }, work) {
+      if (!KEY.test(key))
+        throw new GazewayError(
+          'validation_failed',
+          'idempotency-key: not in the accepted form; accepted: 1 to 255 visible ASCII characters.',
+          { param: 'idempotency-key' },
+        )
+      const fingerprint = createHash('sha256').update(route).update('\n').update(body).digest('hex')
+      const attempt = { scope, key, fingerprint, id: randomUUID() }
+      const earlier = await claims.claim(attempt)
+      if (earlier !== null) return { reply: earlier, replayed: true }
+      const { secret, ...reply } = await workOn(attempt, work)
+      await note(attempt, reply, secret).catch(onError)
+      return { reply, replayed: false }
+    },
+    sweep: claims.sweep,
+  }
+}

@@ -1,0 +1,94 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { KeyRow } from '../store/tables/keys.ts'
+
+/** The file in the data folder that keeps the first key. */
+const FILE = 'admin.key'
+
+/**
+ * Puts the first key into a store that never had one, and its token into `admin.key` (mode 0600, flushed). Of processes
+ * that start together, one does it. An `admin.key` that was left by another store is replaced.
+ *
+ * @param made the key to put there
+ * @returns the token, or null when the store has a key already, a revoked one included
+ * @throws GazewayError `store_unavailable` when the data folder cannot be written; the store is then as it was
+ */
+export async function keepFirstKey(
+  store: Store,
+  dataDir: string,
+  made: { token: string; row: KeyRow },
+): Promise<string | null> {
+  if (await hasKeys(store.db)) return null
+  const file = join(dataDir, FILE)
+  const draft = `${file}.${made.row.id.slice(-12)}.tmp`
+  // Written before the key counts, so that a full disk does not leave a key that nobody knows.
+  await writing(file, () => writeDraft(dataDir, draft, made.token))
+  try {
+    if (!(await claimFirst(store, made.row))) return null
+    await writing(file, async () => {
+      await rename(draft, file)
+      await syncFolder(dataDir)
+    })
+    return made.token
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Whether `row` became the first key. `first` is unique, so that it is so on an engine that lets writers overlap, too. */
+function claimFirst(store: Store, row: KeyRow): Promise<boolean> {
+  return store.write(async (trx) => {
+    if (await hasKeys(trx)) return false
+    const claimed = await trx
+      .insertInto('keys')
+      .values({ ...row, first: 1 })
+      .onConflict((conflict) => conflict.column('first').doNothing())
+      .returning('id')
+      .execute()
+    return claimed.length === 1
+  })
+}
+
+async function hasKeys(db: Kysely<Schema>): Promise<boolean> {
+  return (await db.selectFrom('keys').select('id').limit(1).execute()).length > 0
+}
+
+async function writeDraft(folder: string, draft: string, token: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${token}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open a folder for flushing; its file systems log the rename themselves.
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writing(file: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
+    throw new GazewayError(
+      'store_unavailable',
+      `${file}: not written (${code}); its folder must be writable by this user. ` +
+        'Without it, make a key with gazeway key create, or set GAZEWAY_API_KEY.',
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,177 @@
+import { timingSafeEqual } from 'node:crypto'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+import { parseInput } from '../validation.ts'
+import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
+import { keepFirstKey } from './first-key.ts'
+import { ENVIRONMENT_IDENTITY, type Identity } from './identity.ts'
+import { KEY_COLUMNS, KeyId, type KeyRecord, NewKey, Scope, toRecord, toRow } from './key.ts'
+import { createLastUsed } from './last-used.ts'
+import { createRevocations } from './revocations.ts'
+import { hashToken, keyIdOf, newToken } from './token.ts'
+
+export { type Identity, requireScope } from './identity.ts'
+export { KeyId, KeyRecord, Limit, NewKey, Scope, WalletAddress } from './key.ts'
+
+/** The longest token that is looked at, in characters; the longest fixed key has as many. */
+const MAX_TOKEN = 4096
+
+/** API keys: who may call, and what they may do. */
+export interface Keys {
+  /**
+   * Makes a key. `key` is its token: shown now and never again.
+   *
+   * @throws GazewayError `validation_failed`
+   */
+  create(input: z.input<typeof NewKey>): Promise<{ key: string; record: KeyRecord }>
+  /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
+  list(query: ListQuery): Promise<Page<KeyRecord>>
+  /**
+   * Ends a key for good: at once here, within 5 s in other processes on the store. Again is fine.
+   *
+   * @throws GazewayError `not_found`
+   */
+  revoke(id: string): Promise<KeyRecord>
+  /**
+   * Who bears `token`; null is no token.
+   *
+   * @throws GazewayError `invalid_api_key`, the same for every token that is not good; or the store's error
+   */
+  authenticate(token: string | null): Promise<Identity>
+  /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
+  authenticateCached(token: string | null): Identity | null
+  /**
+   * Calls `listener` with the id of each key that is revoked, by whichever process, within some 2 s.
+   *
+   * @returns stops listening
+   */
+  onRevoked(listener: (id: string) => void): () => void
+  /**
+   * Makes the first key, an admin's, where the store has none and the configuration no fixed one, and keeps it in
+   * `admin.key` in the data folder.
+   *
+   * @returns its token, to be shown; null where it was not needed, or another process made it
+   * @throws GazewayError `store_unavailable` when the data folder cannot be written
+   */
+  ensureFirstKey(of: { dataDir: string }): Promise<string | null>
+  /** Stops polling and writes what is noted; the store can then be closed. */
+  close(): Promise<void>
+}
+
+/** What keys are kept with. */
+export interface KeysDeps {
+  store: Store
+  now: () => Date
+  /** The fixed admin key of the configuration, at least 16 characters. */
+  fixedKey: string | null
+  /** Told when work in the background failed. */
+  onError: (error: unknown) => void
+  /** A clock that is never set, in milliseconds; the process's own when absent. */
+  elapsedMs?: () => number
+}
+
+/** The keys in `store`. */
+export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => performance.now() }: KeysDeps): Keys {
+  const { db } = store
+  const fixedHash = fixedKey === null ? null : hashToken(fixedKey)
+  const lastUsed = createLastUsed({ store, now, onError })
+  const revocations = createRevocations({ store, now, onError, forget: (id) => cache.revoke(id) })
+  const cache = createKeyCache({
+    read: (id) => db.selectFrom('keys').select(CHECKED_COLUMNS).where('id', '=', id).executeTakeFirst(),
+    elapsedMs,
+    onRevoked: revocations.announce,
+    onError,
+  })
+
+  /** The identity behind `entry` for whoever bears the token with `hash`. */
+  function admit(entry: Entry, hash: Buffer): Identity | null {
+    if (!timingSafeEqual(entry.hash, hash) || entry.identity === null) return null
+    if (!entry.used) {
+      entry.used = true
+      lastUsed.mark(entry.identity.id)
+    }
+    return entry.identity
+  }
+
+  function authenticateCached(token: string | null): Identity | null {
+    if (token === null || token.length > MAX_TOKEN) return null
+    const hash = hashToken(token)
+    if (fixedHash !== null && timingSafeEqual(fixedHash, hash)) return ENVIRONMENT_IDENTITY
+    const id = keyIdOf(token)
+    const entry = id === null ? undefined : cache.peek(id)
+    return entry === undefined ? null : admit(entry, hash)
+  }
+
+  async function authenticateStored(token: string): Promise<Identity | null> {
+    const id = keyIdOf(token)
+    return id === null ? null : admit(await cache.get(id), hashToken(token))
+  }
+
+  function newKey(input: z.input<typeof NewKey>) {
+    const key = parseInput(NewKey, input)
+    const { id, token } = newToken()
+    return { token, row: toRow(key, { id, hash: hashToken(token), createdAt: now().toISOString() }) }
+  }
+
+  return {
+    async create(input) {
+      const { token, row } = newKey(input)
+      await db.insertInto('keys').values(row).execute()
+      return { key: token, record: toRecord(row) }
+    },
+
+    async list({ limit, cursor, offset }) {
+      // Ids sort by creation.
+      let query = db.selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
+      if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
+      if (offset !== undefined) query = query.offset(offset)
+      const rows = await query.limit(limit + 1).execute()
+      const { total } = await db.selectFrom('keys').select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow()
+      return toPage(rows, { limit, total: Number(total), item: toRecord, cursor: (row) => [row.id] })
+    },
+
+    async revoke(id) {
+      const at = now().toISOString()
+      const row = await db
+        .updateTable('keys')
+        .set({ revoked_at: sql`coalesce(revoked_at, ${at})` })
+        .where('id', '=', id)
+        .returning(KEY_COLUMNS)
+        .executeTakeFirst()
+      // Not repeated: someone may have sent the key itself.
+      if (!row) throw new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
+      revocations.announce(id)
+      return toRecord(row)
+    },
+
+    async authenticate(token) {
+      if (token === null || token === '') {
+        throw new GazewayError(
+          'invalid_api_key',
+          'No API key was sent; send it as "Authorization: Bearer KEY". Make one with: gazeway key create --name NAME',
+        )
+      }
+      const identity = authenticateCached(token) ?? (await authenticateStored(token))
+      if (identity === null)
+        throw new GazewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.')
+      return identity
+    },
+
+    authenticateCached,
+    onRevoked: revocations.listen,
+
+    async ensureFirstKey({ dataDir }) {
+      if (fixedKey !== null) return null
+      return keepFirstKey(store, dataDir, newKey({ name: 'first admin', scopes: [...Scope.options] }))
+    },
+
+    async close() {
+      await revocations.close()
+      await cache.close()
+      await lastUsed.flush()
+    },
+  }
+}

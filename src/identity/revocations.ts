@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache'
+import type { Store } from '../store/store.ts'
+
+/** How often the store is asked for revocations by other processes, in milliseconds. */
+const POLL_MS = 2_000
+/** How far back it is asked: more than the clocks of machines that share a store differ, in milliseconds. */
+const LOOK_BACK_MS = 600_000
+const MAX_ANNOUNCED = 10_000
+
+/** Tells who listens that a key is revoked, whichever process did it. */
+export interface Revocations {
+  /** A key is found to be revoked: it is forgotten, and listeners are told, once. */
+  announce(id: string): void
+  /**
+   * Calls `listener` with the id of each key that is revoked, within some 2 s, and at first with those of the last ten
+   * minutes. The store is polled only while someone listens; listen once, for as long as the process serves.
+   *
+   * @returns stops listening
+   */
+  listen(listener: (id: string) => void): () => void
+  /** Stops polling, and waits for a poll that is under way. */
+  close(): Promise<void>
+}
+
+/**
+ * @param forget makes the key fail from now on, before listeners are told
+ * @param onError told when a poll or a listener failed
+ */
+export function createRevocations({
+  store,
+  now,
+  forget,
+  onError,
+}: {
+  store: Store
+  now: () => Date
+  forget: (id: string) => void
+  onError: (error: unknown) => void
+}): Revocations {
+  const listeners = new Set<(id: string) => void>()
+  const announced = new LRUCache<string, true>({ max: MAX_ANNOUNCED })
+  let timer: NodeJS.Timeout | undefined
+  let polling: Promise<void> | undefined
+
+  function announce(id: string): void {
+    forget(id)
+    if (announced.has(id)) return
+    announced.set(id, true)
+    for (const listener of listeners) {
+      try {
+        listener(id)
+      } catch (error) {
+        onError(error)
+      }
+    }
+  }
+
+  async function poll(): Promise<void> {
+    const since = new Date(now().getTime() - LOOK_BACK_MS).toISOString()
+    const rows = await store.db.selectFrom('keys').select('id').where('revoked_at', '>=', since).execute()
+    for (const { id } of rows) announce(id)
+  }
+
+  function tick(): void {
+    polling ??= poll()
+      .catch(onError)
+      .finally(() => {
+        polling = undefined
+      })
+  }
+
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    announce,
+    listen(listener) {
+      listeners.add(listener)
+      timer ??= setInterval(tick, POLL_MS).unref()
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) stop()
+      }
+    },
+    async close() {
+      stop()
+      await polling
+    },
+  }
+}

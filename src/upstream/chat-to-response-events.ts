@@ -1,0 +1,115 @@
+import type OpenAI from 'openai'
+import { errorBody, GazewayError } from '../errors.ts'
+import { type Ending, endResponse, incompleteReason, outputText, responseShell } from './chat-to-response.ts'
+import { type Loose, record, records } from './loose.ts'
+import { itemId } from './response-items.ts'
+import { customToolNames } from './response-tools.ts'
+import type { ResponseRequest } from './responses-to-chat.ts'
+import type { Emit, ResponseEvent } from './streamed-items.ts'
+import { createStreamedOutput } from './streamed-output.ts'
+
+export type { ResponseEvent } from './streamed-items.ts'
+
+export type ChatChunk = OpenAI.Chat.ChatCompletionChunk
+
+/** Turns the chunks of a chat stream into the events of a streamed Response. Nothing comes after the last event. */
+export interface ResponseEvents {
+  /** `response.created` and `response.in_progress`. The other three begin with them where this was not called. */
+  start(): ResponseEvent[]
+  /** The events of one chunk. A chunk that holds an error ends the stream as `fail` does. */
+  push(chunk: ChatChunk): ResponseEvent[]
+  /** After the last chunk: ends all items, then the Response, or fails where the stream gave no finish reason. */
+  finish(): ResponseEvent[]
+  /** `error`, then `response.failed` with what had come. Open items get no `done`: a cut tool call must not be run. */
+  fail(error: GazewayError): ResponseEvent[]
+}
+
+/**
+ * The converter from a chat stream to a streamed Response, for the fallback: a state machine without input or output of
+ * its own. Events are numbered from 0 and come in the documented order
+ * (https://platform.openai.com/docs/api-reference/responses-streaming, https://www.openresponses.org/specification);
+ * the last one holds the Response that `toResponse` makes of the whole completion.
+ *
+ * @param options.model what to call the model until the upstream names it
+ */
+export function createResponseEvents(request: ResponseRequest, options: { model?: string } = {}): ResponseEvents {
+  const shell = responseShell(request, {
+    id: itemId('resp'),
+    model: options.model ?? request.model ?? '',
+    createdAt: Math.floor(Date.now() / 1000),
+  })
+  const ending: Omit<Ending, 'output'> = { model: shell.model, finishReason: null, usage: null, serviceTier: null }
+  let phase: 'new' | 'open' | 'over' = 'new'
+  let number = 0
+  let batch: ResponseEvent[] = []
+
+  const emit: Emit = (event) => void batch.push({ ...event, sequence_number: number++ } as ResponseEvent)
+  const output = createStreamedOutput(emit, customToolNames(request))
+
+  /** The events that `work` emits, after the first two where they have not been given yet. */
+  function eventsOf(work: () => void): ResponseEvent[] {
+    if (phase === 'over') return []
+    batch = []
+    if (phase === 'new') {
+      phase = 'open'
+      emit({ type: 'response.created', response: shell })
+      emit({ type: 'response.in_progress', response: shell })
+    }
+    work()
+    return batch
+  }
+
+  function read(chunk: Loose): void {
+    if (typeof chunk.model === 'string' && chunk.model !== '') ending.model = chunk.model
+    if (typeof chunk.service_tier === 'string') ending.serviceTier = chunk.service_tier
+    if (chunk.usage) ending.usage = chunk.usage as OpenAI.CompletionUsage
+    const choice = records(chunk.choices).find(({ index }) => (index ?? 0) === 0)
+    if (!choice) return
+    output.read(choice)
+    if (typeof choice.finish_reason === 'string') ending.finishReason = choice.finish_reason
+  }
+
+  function end(): void {
+    const isCut = incompleteReason(ending.finishReason) !== null
+    const response = endResponse(shell, { ...ending, output: output.close(isCut) })
+    emit({ type: isCut ? 'response.incomplete' : 'response.completed', response })
+    phase = 'over'
+  }
+
+  function breakOff(error: GazewayError): void {
+    const { message, code, type, param } = errorBody(error)
+    // OpenAI documents the fields on the event itself, Open Responses below `error`, which its clients throw on.
+    const event = { type: 'error' as const, code, message, param, error: { type, code, message, param } }
+    emit(event)
+    const items = output.soFar()
+    const reason = {
+      code: error.status === 429 ? ('rate_limit_exceeded' as const) : ('server_error' as const),
+      message,
+    }
+    const said = { model: ending.model ?? shell.model, output: items, output_text: outputText(items) }
+    emit({ type: 'response.failed', response: { ...shell, ...said, status: 'failed', error: reason } })
+    phase = 'over'
+  }
+
+  return {
+    start: () => (phase === 'new' ? eventsOf(() => {}) : []),
+    push: (chunk) =>
+      eventsOf(() => {
+        const { error } = record(chunk)
+        if (error) breakOff(errorOfChunk(error))
+        else read(record(chunk))
+      }),
+    finish: () => eventsOf(() => (ending.finishReason === null ? breakOff(unfinished()) : end())),
+    fail: (error) => eventsOf(() => breakOff(error)),
+  }
+}
+
+/** The error that an upstream puts into its stream when it breaks off. */
+function errorOfChunk(error: unknown): GazewayError {
+  const { message } = record(error)
+  const said = typeof message === 'string' ? message : JSON.stringify(error)
+  return new GazewayError('upstream_error', `The upstream broke off its answer: ${said.slice(0, 500)}`)
+}
+
+const unfinished = () =>
+  new GazewayError('upstream_bad_reply', 'The upstream ended its stream before the answer was complete. Try again.')

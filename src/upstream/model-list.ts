@@ -1,0 +1,77 @@
+import type { CallContext } from './call-record.ts'
+import type { PassthroughReply, PassthroughRequest } from './passthrough.ts'
+import type { Provider } from './provider.ts'
+
+/** How long the upstream's list is believed. */
+const FRESH_MS = 60_000
+/** How long the upstream may take to list its models before the aliases stand alone. */
+const PATIENCE_MS = 5_000
+
+/** A model in OpenAI's form. */
+export interface Model {
+  id: string
+  object: 'model'
+  /** Unix seconds. */
+  created: number
+  owned_by: string
+}
+
+/**
+ * The models that clients can ask for: our own aliases, then what the upstream lists. While it cannot be asked, its last
+ * list stands, or the aliases alone.
+ */
+export function createModelList(options: {
+  provider: Provider
+  passThrough: (request: PassthroughRequest, context: CallContext) => Promise<PassthroughReply>
+  now: () => Date
+}): (context: CallContext) => Promise<Model[]> {
+  const { provider, passThrough, now } = options
+  const started = Math.floor(now().getTime() / 1000)
+  const aliases = provider.aliases.map((id) => ({
+    id,
+    object: 'model' as const,
+    created: started,
+    owned_by: 'gazeway',
+  }))
+  let listed: Model[] = []
+  let asked = 0
+  let asking: Promise<void> | undefined
+
+  async function ask(context: CallContext): Promise<void> {
+    asked = now().getTime()
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    try {
+      const { status, body } = await passThrough({ method: 'GET', path: '/models' }, { ...context, signal })
+      if (status < 300) listed = readModels(body)
+    } catch {
+      // The failed call is in the audit trail; the list goes on without the upstream.
+    }
+  }
+
+  return async (context) => {
+    if (now().getTime() - asked > FRESH_MS)
+      asking ??= ask(context).finally(() => {
+        asking = undefined
+      })
+    await asking
+    const known = new Set(aliases.map(({ id }) => id))
+    return [...aliases, ...listed.filter(({ id }) => !known.has(id))]
+  }
+}
+
+function readModels(body: unknown): Model[] {
+  const data = body !== null && typeof body === 'object' && 'data' in body ? body.data : null
+  if (!Array.isArray(data)) return []
+  return data.flatMap((entry: Partial<Model> | null) =>
+    typeof entry?.id === 'string'
+      ? [
+          {
+            id: entry.id,
+            object: 'model' as const,
+            created: entry.created ?? 0,
+            owned_by: entry.owned_by ?? 'upstream',
+          },
+        ]
+      : [],
+  )
+}

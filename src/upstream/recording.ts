@@ -1,0 +1,87 @@
+import { newId } from '../ids.ts'
+import { toUsd } from '../wallet/money.ts'
+import type { CallContext, CallStatus } from './call-record.ts'
+import type { Calls } from './calls.ts'
+import { type Prices, upstreamCost } from './prices.ts'
+import type { Provider } from './provider.ts'
+import type { Usage } from './usage.ts'
+
+/** What the record of a call needs around it. */
+export interface RecordingDeps {
+  provider: Provider
+  calls: Calls
+  /** By our own model ids. */
+  prices: Prices
+  /** Keep request and answer in the call record (`audit.store_content`). */
+  storeContent: boolean
+}
+
+/** One call about to be made. */
+export interface Invocation {
+  /** Path below the provider's base URL. */
+  path: string
+  model: { requested: string; upstream: string } | null
+  stream: boolean
+  /** The failed call that this one stands in for. */
+  fallbackFrom?: string | undefined
+  /** What is sent, for the record where content is kept, and to count where the upstream reports no usage. */
+  request: unknown
+}
+
+/** How a call ended. */
+export interface CallEnd {
+  status: CallStatus
+  httpStatus: number | null
+  error: string | null
+  usage: Usage | null
+  /** What came back, for the record where content is kept. */
+  answer: unknown
+}
+
+/** A call that is being made. */
+export interface Recording {
+  callId: string
+  /** The first piece of the answer arrived. */
+  firstToken(): void
+  /** Writes the record. @returns what the call cost upstream, in US dollars */
+  finish(end: CallEnd): number
+}
+
+/** Begins the record of a call; its latency runs from here. */
+export function startRecording(deps: RecordingDeps, invocation: Invocation, context: CallContext): Recording {
+  const { provider, calls, prices, storeContent } = deps
+  const callId = newId('call')
+  const started = Date.now()
+  let firstTokenMs: number | null = null
+  return {
+    callId,
+    firstToken() {
+      firstTokenMs ??= Date.now() - started
+    },
+    finish({ status, httpStatus, error, usage, answer }) {
+      const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
+      const record = {
+        call_id: callId,
+        at: new Date(started).toISOString(),
+        surface: context.surface,
+        caller_id: context.callerId,
+        path: provider.pathname + invocation.path,
+        requested_model: invocation.model?.requested ?? null,
+        model: invocation.model?.upstream ?? null,
+        upstream: provider.name,
+        stream: invocation.stream,
+        status,
+        http_status: httpStatus,
+        fallback_from: invocation.fallbackFrom ?? null,
+        latency_ms: Date.now() - started,
+        first_token_ms: firstTokenMs,
+        usage,
+        upstream_cost_usd: costUsd,
+        error,
+      }
+      const content = storeContent ? { content: { request: invocation.request, answer } } : {}
+      calls.record({ ...record, ...content }, context)
+      return costUsd
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import type { Provider } from '../provider.ts'
+import { CLIENT_GONE, type Send } from './send.ts'
+
+/** Sends to an upstream in this process (the sandbox), through the provider's own `fetch`. */
+export function inProcessSend(provider: Provider): Send {
+  return ({ path, headers, body }, listener) => {
+    const ending = new AbortController()
+    let waiting: (() => void) | undefined
+    let paused = false
+
+    async function run(): Promise<void> {
+      const url = provider.baseUrl + path
+      const response = await provider.fetch(new Request(url, { method: 'POST', headers, body, signal: ending.signal }))
+      listener.onHead(response.status, Object.fromEntries(response.headers))
+      for await (const chunk of response.body ?? []) {
+        if (ending.signal.aborted) throw ending.signal.reason
+        listener.onData(Buffer.from(chunk))
+        if (paused)
+          await new Promise<void>((resolve) => {
+            waiting = resolve
+          })
+      }
+      listener.onEnd()
+    }
+    // In a later turn, so that the caller holds the exchange before anything arrives.
+    setImmediate(() => run().catch((error) => listener.onError(error)))
+
+    const resume = () => {
+      paused = false
+      waiting?.()
+    }
+    return {
+      pause: () => {
+        paused = true
+      },
+      resume,
+      abort() {
+        ending.abort(CLIENT_GONE)
+        resume()
+      },
+    }
+  }
+}

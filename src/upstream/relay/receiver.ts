@@ -1,0 +1,82 @@
+import type { StreamReply } from './send.ts'
+import type { SseTap } from './sse-tap.ts'
+
+/** Whoever a reply goes to: an HTTP response, seen from the domain. */
+export interface Receiver {
+  /** Aborted when the client goes away before its reply is complete. */
+  signal: AbortSignal
+  /** The whole reply at once. */
+  whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
+  /** The head of a stream; `write` and `end` follow. */
+  head(status: number, headers: Record<string, string>): void
+  /** @returns false when the client reads more slowly than it is written to; wait for `onDrain` then */
+  write(bytes: Buffer | string): boolean
+  onDrain(resume: () => void): void
+  end(bytes?: Buffer | string): void
+}
+
+/** How a stream ended. */
+export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
+
+/**
+ * Passes a stream on as it arrives, at the pace of its reader.
+ *
+ * @param options.filter what to pass on of the whole events that have arrived; the tap has seen them
+ * @param options.stallMs how long a reader may leave its connection full before it counts as gone
+ */
+export function pump(
+  reply: StreamReply,
+  receiver: Receiver,
+  tap: SseTap,
+  options: { filter: (events: Buffer) => Buffer | null; onFirst: () => void; stallMs: number },
+): Promise<StreamEnd> {
+  return new Promise((resolve) => {
+    let first = true
+    let stalled: NodeJS.Timeout | undefined
+    const { exchange } = reply
+
+    function settle(end: StreamEnd): void {
+      clearTimeout(stalled)
+      receiver.signal.removeEventListener('abort', gone)
+      resolve(end)
+    }
+    function gone(): void {
+      exchange.abort()
+      settle({ kind: 'gone' })
+    }
+    function resume(): void {
+      clearTimeout(stalled)
+      exchange.resume()
+    }
+    function pass(events: Buffer | null): void {
+      const bytes = events && options.filter(events)
+      if (!bytes || bytes.length === 0 || receiver.write(bytes)) return
+      exchange.pause()
+      stalled = setTimeout(gone, options.stallMs)
+      receiver.onDrain(resume)
+    }
+
+    if (receiver.signal.aborted) {
+      gone()
+      return
+    }
+    receiver.signal.addEventListener('abort', gone, { once: true })
+    reply.consume({
+      onData(chunk) {
+        if (first) options.onFirst()
+        first = false
+        try {
+          pass(tap.push(chunk))
+        } catch (error) {
+          exchange.abort()
+          settle({ kind: 'broken', error: error as Error })
+        }
+      },
+      onEnd() {
+        pass(tap.rest())
+        settle({ kind: 'complete' })
+      },
+      onError: (error) => settle(receiver.signal.aborted ? { kind: 'gone' } : { kind: 'broken', error }),
+    })
+  })
+}

@@ -1,0 +1,138 @@
+import type { GazewayError } from '../../errors.ts'
+import type { CallContext } from '../call-record.ts'
+import { estimateUsage } from '../estimate.ts'
+import { badReply, upstreamFailure } from '../failure.ts'
+import { type Recording, startRecording } from '../recording.ts'
+import { readUsage } from '../usage.ts'
+import { pump, type Receiver } from './receiver.ts'
+import type { Relay } from './relay.ts'
+import { chatErrorEvent, passedHeaders, refusalBody } from './reply.ts'
+import type { StreamReply, WholeReply } from './send.ts'
+import { createSseTap, type SseTap } from './sse-tap.ts'
+
+/** A chat completion request as its client wrote it; what Gazeway does not know is passed on. */
+export interface ChatBody {
+  model?: string | undefined
+  stream?: boolean | null | undefined
+  stream_options?: { include_usage?: boolean | undefined } | null | undefined
+  [field: string]: unknown
+}
+
+/**
+ * Passes a chat completion through: the client's fields upstream with the model's alias resolved, the upstream's bytes
+ * back as they come. Usage is asked for even where the client did not; the chunk that then reports it stays here.
+ *
+ * Usage in the record, by how the call ended: as reported where it was (the last report, when a provider sends one with
+ * every chunk); otherwise counted and marked `estimated` — from the whole answer when it finished, from what had arrived
+ * when the client went away or the upstream broke off; none when nothing had arrived or the upstream refused.
+ *
+ * @returns when the reply is over and recorded
+ * @throws GazewayError before the first byte of the reply; after it, the stream itself ends with an error chunk
+ */
+export async function relayChat(
+  relay: Relay,
+  body: ChatBody,
+  receiver: Receiver,
+  context: CallContext & { requestId: string | null },
+): Promise<void> {
+  const { provider } = relay
+  provider.requireKey()
+  const model = provider.resolve(body.model, 'chat')
+  const stream = body.stream === true
+  const usageWanted = body.stream_options?.include_usage === true
+  const sent = {
+    ...body,
+    model: model.upstream,
+    ...(stream ? { stream_options: { ...body.stream_options, include_usage: true } } : {}),
+  }
+  const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
+  try {
+    const reply = await relay.open('/chat/completions', sent, receiver.signal)
+    if (reply.kind === 'stream') {
+      const tap = createSseTap({ dropUsageChunk: !usageWanted })
+      await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
+    } else await relayWhole(relay, reply, receiver, recording, sent, context.requestId)
+  } catch (error) {
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted, timedOut: false })
+    const status = failure.code === 'cancelled' ? 'aborted' : 'error'
+    recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
+    failure.callId = recording.callId
+    throw failure
+  }
+}
+
+async function relayWhole(
+  relay: Relay,
+  reply: WholeReply,
+  receiver: Receiver,
+  recording: Recording,
+  sent: unknown,
+  requestId: string | null,
+): Promise<void> {
+  const { status: httpStatus } = reply
+  const headers = { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId }
+  if (httpStatus >= 300) {
+    const refusal = refusalBody(reply, relay.provider, requestId)
+    receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, refusal)
+    recording.finish({ status: 'error', httpStatus, error: refusal.slice(0, 500), usage: null, answer: null })
+    return
+  }
+  const completion = readCompletion(reply.body)
+  if (!completion) throw badReply(relay.provider, 'its reply is not a chat completion')
+  receiver.whole(httpStatus, headers, reply.body)
+  const usage =
+    readUsage(completion.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
+  recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: completion })
+}
+
+async function relayStream(
+  relay: Relay,
+  reply: StreamReply,
+  tap: SseTap,
+  receiver: Receiver,
+  recording: Recording,
+  sent: unknown,
+  requestId: string | null,
+): Promise<void> {
+  const { provider } = relay
+  receiver.head(reply.status, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId })
+  const end = await pump(reply, receiver, tap, {
+    filter: (events) => events,
+    onFirst: recording.firstToken,
+    stallMs: provider.timeoutMs,
+  })
+  const { done, finished } = tap.ending()
+  const broken =
+    end.kind === 'broken' ? upstreamFailure(end.error, provider, { cancelled: false, timedOut: false }) : cut()
+  if (end.kind === 'gone') {
+    await finish('aborted', 'The client went away before the end of the stream.')
+    return
+  }
+  if (broken) {
+    receiver.end(chatErrorEvent(broken, requestId))
+    await finish('error', broken.message)
+    return
+  }
+  // Some providers leave out the last line that clients wait for.
+  receiver.end(done ? undefined : 'data: [DONE]\n\n')
+  await finish('ok', null)
+
+  function cut(): GazewayError | null {
+    return done || finished ? null : badReply(provider, 'its stream ended before the answer was complete')
+  }
+  async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
+    const { text, factor } = tap.said()
+    const counted = tap.usage() ?? (text === '' ? null : await estimateUsage(relay.countTokens, sent, text, factor))
+    recording.finish({ status, httpStatus: reply.status, error, usage: counted, answer: text })
+  }
+}
+
+/** A chat completion, as far as it is read here; null when the bytes are not one. */
+function readCompletion(bytes: Buffer): { choices: unknown[]; usage?: unknown } | null {
+  try {
+    const value = JSON.parse(bytes.toString('utf8'))
+    return Array.isArray(value?.choices) ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,144 @@
+import type { GazewayError } from '../../errors.ts'
+import type { CallContext } from '../call-record.ts'
+import { toResponse } from '../chat-to-response.ts'
+import { createResponseEvents } from '../chat-to-response-events.ts'
+import { estimateUsage } from '../estimate.ts'
+import { badReply, upstreamFailure } from '../failure.ts'
+import { type Recording, startRecording } from '../recording.ts'
+import { type ResponseRequest, toChatRequest } from '../responses-to-chat.ts'
+import { readUsage } from '../usage.ts'
+import { pump, type Receiver } from './receiver.ts'
+import type { Relay } from './relay.ts'
+import { passedHeaders, refusalBody } from './reply.ts'
+import type { StreamReply, WholeReply } from './send.ts'
+import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
+
+/** A Responses request, streaming or not. */
+export type RelayedRequest = Omit<ResponseRequest, 'stream'> & { stream?: boolean | null }
+
+/** Why the responses endpoint could not answer: its own refusal, or what went wrong. */
+export interface FirstFailure {
+  callId: string
+  error: GazewayError
+  /** What the upstream answered, if it did. */
+  reply: WholeReply | null
+}
+
+/** Tells the client which endpoint answered. */
+const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
+
+/**
+ * Answers a Responses request through chat completions with the fallback model, as a Response or its stream of events.
+ *
+ * @param first why the responses endpoint could not answer
+ * @returns false when chat completions could not answer either; the client has had nothing then
+ */
+export async function relayFallback(
+  relay: Relay,
+  request: RelayedRequest,
+  first: FirstFailure,
+  receiver: Receiver,
+  context: CallContext & { requestId: string | null },
+): Promise<boolean> {
+  if (first.error.code === 'cancelled') return false
+  const { provider } = relay
+  const model = provider.resolve(undefined, 'fallback')
+  const stream = request.stream === true
+  const chat = { ...toChatRequest(request as ResponseRequest, refusedField(first.reply)), model: model.upstream }
+  const sent = stream ? { ...chat, stream: true, stream_options: { include_usage: true } } : chat
+  const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
+  const recording = startRecording(relay, invocation, context)
+  try {
+    const reply = await relay.open('/chat/completions', sent, receiver.signal)
+    if (reply.kind === 'stream') return await passEvents(relay, reply, request, sent, receiver, recording)
+    return await passResponse(relay, reply, request, sent, receiver, recording)
+  } catch (error) {
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted, timedOut: false })
+    const status = failure.code === 'cancelled' ? 'aborted' : 'error'
+    recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
+    return false
+  }
+}
+
+async function passResponse(
+  relay: Relay,
+  reply: WholeReply,
+  request: RelayedRequest,
+  sent: unknown,
+  receiver: Receiver,
+  recording: Recording,
+): Promise<boolean> {
+  const { status: httpStatus } = reply
+  if (httpStatus >= 300) {
+    const error = refusalBody(reply, relay.provider, null).slice(0, 500)
+    recording.finish({ status: 'error', httpStatus, error, usage: null, answer: null })
+    return false
+  }
+  const completion = JSON.parse(reply.body.toString('utf8'))
+  if (!Array.isArray(completion?.choices)) throw badReply(relay.provider, 'its reply is not a chat completion')
+  const usage =
+    readUsage(completion.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
+  const headers = { 'content-type': 'application/json', ...ROUTE, 'x-gazeway-call-id': recording.callId }
+  receiver.whole(200, headers, JSON.stringify(toResponse(completion, request as ResponseRequest)))
+  recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: completion })
+  return true
+}
+
+async function passEvents(
+  relay: Relay,
+  reply: StreamReply,
+  request: RelayedRequest,
+  sent: unknown,
+  receiver: Receiver,
+  recording: Recording,
+): Promise<boolean> {
+  const { provider } = relay
+  const tap = createSseTap({ dropUsageChunk: false })
+  const events = createResponseEvents(request as ResponseRequest)
+  let begun = false
+
+  function filter(bytes: Buffer): Buffer | null {
+    const chunks = splitEvents(bytes).flatMap((event) => eventData(event) ?? [])
+    const failed = chunks.find((chunk) => 'error' in chunk)
+    if (failed) throw badReply(provider, 'its stream reported an error')
+    if (chunks.length === 0) return null
+    const out = [...(begun ? [] : events.start()), ...chunks.flatMap((chunk) => events.push(chunk as never))]
+    if (!begun) receiver.head(200, { ...passedHeaders(reply.headers), ...ROUTE, 'x-gazeway-call-id': recording.callId })
+    begun = true
+    return toSse(out)
+  }
+
+  const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
+  const { text, factor } = tap.said()
+  const usage = tap.usage() ?? (text === '' ? null : await estimateUsage(relay.countTokens, sent, text, factor))
+  if (end.kind === 'gone') {
+    const error = 'The client went away before the end of the stream.'
+    recording.finish({ status: 'aborted', httpStatus: reply.status, error, usage, answer: text })
+    return true
+  }
+  const { done, finished } = tap.ending()
+  const cut = done || finished ? null : new Error('The stream ended before the answer was complete.')
+  const fault = end.kind === 'broken' ? end.error : cut
+  const broken = fault && upstreamFailure(fault, provider, { cancelled: false, timedOut: false })
+  if (broken)
+    recording.finish({ status: 'error', httpStatus: reply.status, error: broken.message, usage, answer: text })
+  else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: text })
+  if (!begun) return false
+  receiver.end(toSse(broken ? events.fail(broken) : events.finish()))
+  return true
+}
+
+const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>
+  Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+
+/** The field that the upstream's 400 complains of. */
+function refusedField(reply: WholeReply | null): string | null {
+  if (reply?.status !== 400 && reply?.status !== 422) return null
+  try {
+    const param = JSON.parse(reply.body.toString('utf8'))?.error?.param
+    return typeof param === 'string' ? param : null
+  } catch {
+    // A refusal that is not JSON names no field.
+    return null
+  }
+}

@@ -1,0 +1,177 @@
+import { errorBody, GazewayError } from '../../errors.ts'
+import type { CallContext } from '../call-record.ts'
+import { estimateUsage } from '../estimate.ts'
+import { badReply, upstreamFailure } from '../failure.ts'
+import { type Recording, startRecording } from '../recording.ts'
+import { readUsage } from '../usage.ts'
+import { pump, type Receiver } from './receiver.ts'
+import type { Relay } from './relay.ts'
+import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
+import { passedHeaders, refusalBody } from './reply.ts'
+import type { StreamReply, WholeReply } from './send.ts'
+import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
+
+/** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
+const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress'])
+const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
+
+/**
+ * Passes a Responses request through. Where the endpoint fails before its first output, chat completions answer in its
+ * place with the fallback model; where they fail too, the client gets the first failure.
+ *
+ * Usage is recorded as for chat completions (`relayChat`).
+ *
+ * @returns when the reply is over and recorded
+ * @throws GazewayError before the first byte of the reply; after it, the stream itself ends with an error event
+ */
+export async function relayResponses(
+  relay: Relay,
+  body: RelayedRequest,
+  receiver: Receiver,
+  context: CallContext & { requestId: string | null },
+): Promise<void> {
+  const { provider } = relay
+  provider.requireKey()
+  const model = provider.resolve(body.model, 'primary')
+  const stream = body.stream === true
+  const sent = { ...body, model: model.upstream }
+  const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
+  const failure = await attempt(relay, sent, receiver, recording, context.requestId)
+  if (failure === null) return
+  const answered = await relayFallback(relay, body, failure, receiver, context)
+  if (answered) return
+  if (!failure.reply || failure.reply.status < 300) throw failure.error
+  const headers = { ...passedHeaders(failure.reply.headers), 'x-gazeway-call-id': failure.callId }
+  const refusal = refusalBody(failure.reply, provider, context.requestId)
+  receiver.whole(failure.reply.status, { ...headers, 'content-type': 'application/json' }, refusal)
+}
+
+/** Asks the responses endpoint. @returns null when the client has its reply, else why it has none */
+async function attempt(
+  relay: Relay,
+  sent: unknown,
+  receiver: Receiver,
+  recording: Recording,
+  requestId: string | null,
+): Promise<FirstFailure | null> {
+  const { provider } = relay
+  let reply: WholeReply | StreamReply
+  try {
+    reply = await relay.open('/responses', sent, receiver.signal)
+  } catch (error) {
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted, timedOut: false })
+    failure.callId = recording.callId
+    return fail(recording, failure, null)
+  }
+  if (reply.kind === 'stream') return passStream(relay, reply, sent, receiver, recording, requestId)
+
+  const { status: httpStatus } = reply
+  const response = httpStatus < 300 ? readResponse(reply.body) : null
+  if (!response) return fail(recording, refusal(relay, reply, requestId), reply)
+  receiver.whole(httpStatus, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId }, reply.body)
+  const usage =
+    readUsage(response.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(response.output)))
+  recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: response })
+  return null
+}
+
+async function passStream(
+  relay: Relay,
+  reply: StreamReply,
+  sent: unknown,
+  receiver: Receiver,
+  recording: Recording,
+  requestId: string | null,
+): Promise<FirstFailure | null> {
+  const { provider } = relay
+  const tap = createSseTap({ dropUsageChunk: false })
+  let held: Buffer[] | null = []
+  let last: Buffer | null = null
+  let complete = false
+
+  /** Holds back what comes before the first output, so that a failure there leaves the client's reply unbegun. */
+  function filter(events: Buffer): Buffer | null {
+    last = events
+    complete ||= LAST_EVENTS.some((type) => events.includes(type))
+    if (held === null) return events
+    held.push(events)
+    for (const event of splitEvents(events)) {
+      const data = eventData(event)
+      if (data === null || BEFORE_OUTPUT.has(data.type ?? '')) continue
+      if (data.type === 'response.failed' || data.type === 'error')
+        throw badReply(provider, `the response failed: ${reasonOf(data)}`)
+      const whole = Buffer.concat(held)
+      held = null
+      receiver.head(reply.status, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId })
+      return whole
+    }
+    return null
+  }
+
+  const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
+  if (end.kind === 'gone') {
+    await finish('aborted', 'The client went away before the end of the stream.')
+    return null
+  }
+  const cut = badReply(provider, 'its stream ended before the answer was complete')
+  const notLost = { cancelled: false, timedOut: false }
+  const broken = end.kind === 'broken' ? upstreamFailure(end.error, provider, notLost) : complete ? null : cut
+  if (broken && held !== null) {
+    broken.callId = recording.callId
+    return fail(recording, broken, null)
+  }
+  receiver.end(broken ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
+  await finish(broken ? 'error' : 'ok', broken?.message ?? null)
+  return null
+
+  async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
+    const { text, factor } = tap.said()
+    const usage = tap.usage() ?? (text === '' ? null : await estimateUsage(relay.countTokens, sent, text, factor))
+    recording.finish({ status, httpStatus: reply.status, error, usage, answer: text })
+  }
+}
+
+/** The error that ends a Responses stream which has already begun. */
+function errorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): string {
+  const { code, message, param, request_id } = errorBody(error, requestId)
+  const data = { type: 'error', code, message, param, sequence_number: sequenceNumber, request_id }
+  return `event: error\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+function nextNumber(events: Buffer | null): number {
+  const last =
+    events &&
+    splitEvents(events)
+      .map(eventData)
+      .findLast((data) => data !== null)
+  return (last?.sequence_number ?? -1) + 1
+}
+
+function reasonOf(data: unknown): string {
+  const { response, message } = data as { response?: { error?: { message?: string } }; message?: string }
+  return response?.error?.message ?? message ?? 'no reason given'
+}
+
+function fail(recording: Recording, error: GazewayError, reply: WholeReply | null): FirstFailure {
+  const status = error.code === 'cancelled' ? 'aborted' : 'error'
+  recording.finish({ status, httpStatus: reply?.status ?? null, error: error.message, usage: null, answer: null })
+  return { callId: recording.callId, error, reply }
+}
+
+function refusal(relay: Relay, reply: WholeReply, requestId: string | null): GazewayError {
+  if (reply.status < 300) return badReply(relay.provider, 'its reply is not a response')
+  const said = refusalBody(reply, relay.provider, requestId).slice(0, 500)
+  return new GazewayError('upstream_error', `The upstream ${relay.provider.name} answered ${reply.status}: ${said}`, {
+    status: reply.status,
+  })
+}
+
+/** A Response, as far as it is read here; null when the bytes are not one that succeeded. */
+function readResponse(bytes: Buffer): { output: unknown[]; usage?: unknown } | null {
+  try {
+    const value = JSON.parse(bytes.toString('utf8'))
+    return Array.isArray(value?.output) && value.status !== 'failed' ? value : null
+  } catch {
+    return null
+  }
+}

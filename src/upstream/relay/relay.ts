@@ -1,0 +1,76 @@
+import {
+  BrokenCircuitError,
+  type CircuitBreakerPolicy,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  ExponentialBackoff,
+  handleWhen,
+} from 'cockatiel'
+import { GazewayError } from '../../errors.ts'
+import { upstreamFailure } from '../failure.ts'
+import type { UpstreamDeps } from '../invoke.ts'
+import { CLIENT_GONE, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
+
+/** This many failures in a row, and an endpoint of the upstream counts as down. */
+const FAILURES = 10
+/** So long it is then left alone before one request tries it again; longer each time that it fails. */
+const PAUSE = new ExponentialBackoff({ initialDelay: 1000, maxDelay: 15_000 })
+/** What a proxy or an overloaded server answers in place of the one behind it. */
+const DOWN = new Set([502, 503, 504])
+
+/** What the relays of all endpoints share. */
+export interface Relay extends UpstreamDeps {
+  /**
+   * Sends a request to the upstream with its key. An endpoint that keeps failing is left alone for a while; requests to
+   * it then fail at once.
+   *
+   * @throws GazewayError `upstream_unreachable` or `upstream_timeout`; `cancelled` when the client has gone
+   */
+  open(path: string, body: unknown, signal: AbortSignal): Promise<WholeReply | StreamReply>
+}
+
+/** The relay of one upstream over a transport. */
+export function createRelay(deps: UpstreamDeps, send: Send): Relay {
+  const { provider } = deps
+  const breakers = new Map<string, CircuitBreakerPolicy>()
+  const headers = {
+    ...provider.headers,
+    'content-type': 'application/json',
+    'user-agent': 'gazeway',
+    ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
+  }
+
+  function breakerOf(path: string): CircuitBreakerPolicy {
+    const known = breakers.get(path)
+    if (known) return known
+    const failures = handleWhen((error) => error !== CLIENT_GONE).orWhenResult((reply) =>
+      DOWN.has((reply as WholeReply).status),
+    )
+    const breaker = circuitBreaker(failures, { halfOpenAfter: PAUSE, breaker: new ConsecutiveBreaker(FAILURES) })
+    breakers.set(path, breaker)
+    return breaker
+  }
+
+  return {
+    ...deps,
+    async open(path, body, signal) {
+      try {
+        const request = { path, headers, body: JSON.stringify(body) }
+        return await breakerOf(path).execute(() => openReply(send, request, signal))
+      } catch (error) {
+        if (error instanceof BrokenCircuitError)
+          throw new GazewayError(
+            'upstream_unreachable',
+            `The upstream ${provider.name} has failed ${FAILURES} times in a row and is left alone for a moment. Try again in a few seconds.`,
+            { status: 503, retryAfterSeconds: 2, cause: error },
+          )
+        throw upstreamFailure(error, provider, { cancelled: signal.aborted, timedOut: isTimeout(error) })
+      }
+    },
+  }
+}
+
+/** Whether undici gave up waiting: for the connection, the head or the next piece of the body. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code))
+}

@@ -1,0 +1,117 @@
+/** A request to the upstream, as bytes. */
+export interface RelayRequest {
+  /** Below the provider's base URL. */
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** What the transport tells of a reply, in order: head, data, then end or error. */
+export interface ReplyListener {
+  onHead(status: number, headers: Headers): void
+  onData(chunk: Buffer): void
+  onEnd(): void
+  onError(error: Error): void
+}
+
+/** Reply headers by lower-case name. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** A request on its way: its reply can be held up, let go on, or given up. */
+export interface Exchange {
+  pause(): void
+  resume(): void
+  /** Ends the request; the listener hears no more of it than one error. */
+  abort(): void
+}
+
+/** Sends a request; the reply arrives at the listener. */
+export type Send = (request: RelayRequest, listener: ReplyListener) => Exchange
+
+/** A reply that has arrived in whole. */
+export interface WholeReply {
+  kind: 'whole'
+  status: number
+  headers: Headers
+  body: Buffer
+}
+
+/** A reply that goes on: server-sent events. Nothing flows until `consume`. */
+export interface StreamReply {
+  kind: 'stream'
+  status: number
+  headers: Headers
+  exchange: Exchange
+  /** Hands over what arrives from now on. */
+  consume(sink: Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>): void
+}
+
+/** What a request fails with that was given up because its client has gone. */
+export const CLIENT_GONE = new Error('The client has gone.')
+
+/** A reply that is not a stream is kept in memory up to this size. */
+const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
+
+/**
+ * Sends a request and waits for its whole reply, or for the head of an event stream.
+ *
+ * @param signal ends the request, and the stream that follows, when the client has gone
+ * @throws whatever the transport failed with
+ */
+export function openReply(send: Send, request: RelayRequest, signal: AbortSignal): Promise<WholeReply | StreamReply> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(CLIENT_GONE)
+    const chunks: Buffer[] = []
+    let size = 0
+    let status = 0
+    let headers: Headers = {}
+    let sink: Parameters<StreamReply['consume']>[0] | undefined
+    let early: Buffer[] | undefined
+    let ended = false
+    let failed: Error | undefined
+
+    let exchange: Exchange | undefined
+    const abort = () => exchange?.abort()
+
+    exchange = send(request, {
+      onHead(code, head) {
+        status = code
+        headers = head
+        if (code < 200 || code >= 300 || !String(head['content-type']).startsWith('text/event-stream')) return
+        early = []
+        if (exchange) resolve({ kind: 'stream', status, headers, exchange, consume })
+      },
+      onData(chunk) {
+        if (sink) sink.onData(chunk)
+        else if (early) early.push(chunk)
+        else keep(chunk)
+      },
+      onEnd() {
+        signal.removeEventListener('abort', abort)
+        ended = true
+        if (sink) sink.onEnd()
+        else if (!early) resolve({ kind: 'whole', status, headers, body: Buffer.concat(chunks, size) })
+      },
+      onError(error) {
+        signal.removeEventListener('abort', abort)
+        failed = error
+        if (sink) sink.onError(error)
+        else reject(error)
+      },
+    })
+    signal.addEventListener('abort', abort, { once: true })
+
+    function consume(to: NonNullable<typeof sink>): void {
+      for (const chunk of early ?? []) to.onData(chunk)
+      sink = to
+      if (failed) to.onError(failed)
+      else if (ended) to.onEnd()
+    }
+
+    function keep(chunk: Buffer): void {
+      size += chunk.length
+      if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
+      else abort()
+    }
+  })
+}

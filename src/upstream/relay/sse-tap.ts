@@ -1,0 +1,137 @@
+import { readUsage, type Usage } from '../usage.ts'
+
+/** An event longer than this is not one that a model sends. */
+const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
+/** How much of a stream is kept to count its tokens, should the upstream not report them. */
+const KEPT_BYTES = 64 * 1024
+/** How a chunk that reports usage spells it; most chunks hold none, or `"usage":null`. */
+const USAGE = [Buffer.from('"usage":{'), Buffer.from('"usage": {')]
+const FINISHED = [Buffer.from('"finish_reason":"'), Buffer.from('"finish_reason": "')]
+const DONE = Buffer.from('data: [DONE]')
+
+/** Reads a stream of server-sent events on its way through, without holding it up. */
+export interface SseTap {
+  /** What to pass on of what has arrived: whole events only, an unfinished one waits for its rest. */
+  push(chunk: Buffer): Buffer | null
+  /** What is left when the stream has ended in order. */
+  rest(): Buffer | null
+  /** The last usage that was reported. */
+  usage(): Usage | null
+  /** What the model said, for counting: its text, and by which factor the stream was longer than what was kept. */
+  said(): { text: string; factor: number }
+  /** Whether `[DONE]` has gone by, and whether a finish reason has. */
+  ending(): { done: boolean; finished: boolean }
+}
+
+/**
+ * @param options.dropUsageChunk leave out the chunk that only reports usage, which the client has not asked for
+ * @throws from `push` when an event has no end
+ */
+export function createSseTap(options: { dropUsageChunk: boolean }): SseTap {
+  let held: Buffer | null = null
+  let usage: Usage | null = null
+  const kept: Buffer[] = []
+  let keptBytes = 0
+  let totalBytes = 0
+  let done = false
+  let finished = false
+
+  function keep(whole: Buffer): void {
+    totalBytes += whole.length
+    if (keptBytes >= KEPT_BYTES) return
+    kept.push(whole)
+    keptBytes += whole.length
+  }
+
+  return {
+    push(chunk) {
+      const joined = held ? Buffer.concat([held, chunk]) : chunk
+      const end = lastBoundary(joined)
+      held = end === joined.length ? null : joined.subarray(end)
+      if (held && held.length > EVENT_LIMIT_BYTES) throw new Error('An event of the stream has no end.')
+      if (end === 0) return null
+      const whole = joined.subarray(0, end)
+      done ||= whole.includes(DONE)
+      finished ||= FINISHED.some((mark) => whole.includes(mark))
+      keep(whole)
+      if (!USAGE.some((mark) => whole.includes(mark))) return whole
+      const passed = splitEvents(whole).filter((event) => {
+        if (!USAGE.some((mark) => event.includes(mark))) return true
+        const data = eventData(event)
+        usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
+        return !(options.dropUsageChunk && Array.isArray(data?.choices) && data.choices.length === 0)
+      })
+      return passed.length === 0 ? null : Buffer.concat(passed)
+    },
+    rest() {
+      const left = held
+      held = null
+      if (left) done ||= left.includes(DONE)
+      return left
+    },
+    usage: () => usage,
+    said: () => ({
+      text: splitEvents(Buffer.concat(kept)).map(saidBy).join(''),
+      factor: keptBytes === 0 ? 1 : totalBytes / keptBytes,
+    }),
+    ending: () => ({ done, finished }),
+  }
+}
+
+/** The events of a piece of a stream, each with its blank line; line ends may be LF or CRLF. */
+export function splitEvents(bytes: Buffer): Buffer[] {
+  const events: Buffer[] = []
+  let start = 0
+  while (start < bytes.length) {
+    const end = firstBoundary(bytes, start)
+    events.push(bytes.subarray(start, end))
+    start = end
+  }
+  return events
+}
+
+/** An event as far as a relay reads it. */
+export interface EventData {
+  type?: string
+  usage?: unknown
+  response?: { usage?: unknown; status?: string }
+  choices?: Array<{ delta?: { content?: string | null; tool_calls?: unknown } }>
+  delta?: unknown
+  sequence_number?: number
+}
+
+/** The JSON of an event's `data` lines; null for `[DONE]`, comments and what is not JSON. */
+export function eventData(event: Buffer): EventData | null {
+  const data = event
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5).trimStart())
+    .join('\n')
+  if (!data.startsWith('{')) return null
+  try {
+    return JSON.parse(data)
+  } catch {
+    return null
+  }
+}
+
+function saidBy(event: Buffer): string {
+  const data = eventData(event)
+  if (typeof data?.delta === 'string') return data.delta
+  const delta = data?.choices?.[0]?.delta
+  return (delta?.content ?? '') + (delta?.tool_calls ? JSON.stringify(delta.tool_calls) : '')
+}
+
+function lastBoundary(bytes: Buffer): number {
+  const lf = bytes.lastIndexOf('\n\n')
+  const crlf = bytes.lastIndexOf('\n\r\n')
+  return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3)
+}
+
+function firstBoundary(bytes: Buffer, from: number): number {
+  const lf = bytes.indexOf('\n\n', from)
+  const crlf = bytes.indexOf('\n\r\n', from)
+  const ends = [lf === -1 ? bytes.length : lf + 2, crlf === -1 ? bytes.length : crlf + 3]
+  return Math.min(...ends)
+}

@@ -1,0 +1,128 @@
+import type OpenAI from 'openai'
+import { type Loose, present, records } from './loose.ts'
+import { toCustomCall } from './response-tools.ts'
+import type { ResponseRequest } from './responses-to-chat.ts'
+
+type Message = OpenAI.Chat.ChatCompletionMessageParam
+type Part = OpenAI.Chat.ChatCompletionContentPart
+type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
+
+/**
+ * The instructions and input of a Responses request as chat messages. Calls of one turn are one assistant message, as
+ * chat completions wants it; a refusal is what the assistant said; images and files in a tool's output follow in a user
+ * message, for tool messages hold text alone. Reasoning, references and the calls of built-in tools are left out.
+ */
+export function toMessages({ instructions, input }: ResponseRequest): Message[] {
+  const thread = createThread()
+  if (instructions) thread.add({ role: 'system', content: String(instructions) })
+  if (typeof input === 'string') thread.add({ role: 'user', content: input })
+  const items = records(input)
+  const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
+  for (const item of items) append(thread, item, answered)
+  return thread.close()
+}
+
+/** @param answered ids of the custom calls that the client has answered; the others are the provider's own searches */
+function append(thread: Thread, item: Loose, answered: ReadonlySet<unknown>): void {
+  switch (item.type ?? 'message') {
+    case 'message':
+      appendMessage(thread, item)
+      return
+    case 'function_call':
+      thread.call(item.call_id, item.name, asText(item.arguments ?? '{}'))
+      return
+    case 'custom_tool_call':
+      if (answered.has(item.call_id)) thread.call(item.call_id, item.name, toCustomCall(item.input))
+      return
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      thread.result(item.call_id, item.output)
+  }
+}
+
+function appendMessage(thread: Thread, { role, content }: Loose): void {
+  if (role === 'system' || role === 'developer') thread.add({ role: 'system', content: textOf(content) })
+  if (role === 'assistant') thread.say(textOf(content))
+  if (role === 'user') thread.add({ role: 'user', content: compact(toParts(content)) })
+}
+
+type Thread = ReturnType<typeof createThread>
+
+/** Messages in the order that chat completions wants: calls in one message, their results next to them. */
+function createThread() {
+  const messages: Message[] = []
+  let attachments: Part[] = []
+
+  function add(message: Message): void {
+    if (attachments.length > 0) messages.push({ role: 'user', content: attachments })
+    attachments = []
+    messages.push(message)
+  }
+
+  /** Text beside calls whose results are still to come has to share their message. */
+  function say(text: string): void {
+    const last = messages.at(-1)
+    if (last?.role === 'assistant' && last.tool_calls) last.content = last.content ? `${last.content}\n${text}` : text
+    else add({ role: 'assistant', content: text })
+  }
+
+  function call(callId: unknown, name: unknown, args: string): void {
+    const made: ToolCall = { id: String(callId), type: 'function', function: { name: String(name), arguments: args } }
+    const last = messages.at(-1)
+    if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), made]
+    else add({ role: 'assistant', content: null, tool_calls: [made] })
+  }
+
+  function result(callId: unknown, output: unknown): void {
+    const isList = Array.isArray(output)
+    messages.push({ role: 'tool', tool_call_id: String(callId), content: isList ? textOf(output) : asText(output) })
+    if (isList) attachments.push(...toParts(output).filter((part) => part.type !== 'text'))
+  }
+
+  function close(): Message[] {
+    if (attachments.length > 0) messages.push({ role: 'user', content: attachments })
+    attachments = []
+    return messages
+  }
+
+  return { add, say, call, result, close }
+}
+
+/** Plain text where it is all text, which every upstream takes. */
+function compact(parts: Part[]): string | Part[] {
+  return parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts
+}
+
+function toParts(content: unknown): Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return records(content).flatMap((part) => toPart(part))
+}
+
+function toPart(part: Loose): Part[] {
+  if (part.type === 'input_image') return [toImage(part)]
+  if (part.type === 'input_file') return [toFile(part)]
+  const text = part.text ?? part.refusal
+  return typeof text === 'string' ? [{ type: 'text', text }] : []
+}
+
+/** Chat completions takes images by address alone: the model is told of one that the provider has stored. */
+function toImage({ image_url: url, detail, file_id }: Loose): Part {
+  if (typeof url !== 'string') return { type: 'text', text: `[image ${file_id ?? ''} that cannot be shown here]` }
+  // The one detail that chat completions does not know is above its highest.
+  const known = detail === 'original' ? 'high' : detail
+  return { type: 'image_url', image_url: { url, ...present({ detail: known as 'auto' | 'low' | 'high' }) } }
+}
+
+function toFile({ file_id, filename, file_data, file_url }: Loose): Part {
+  const file = present({ file_id, filename, file_data }) as { file_id?: string; filename?: string; file_data?: string }
+  if (file.file_id || file.file_data) return { type: 'file', file }
+  return { type: 'text', text: `[file ${filename ?? ''} ${file_url ?? ''} that cannot be opened here]` }
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  const texts = records(content).map((part) => part.text ?? part.refusal)
+  return texts.filter((text) => typeof text === 'string').join('\n')
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''))

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  ResponseCustomToolCall,
+  ResponseFunctionToolCall,
+  ResponseOutputMessage,
+  ResponseOutputRefusal,
+  ResponseOutputText,
+  ResponseReasoningItem,
+} from 'openai/resources/responses/responses'
+import { record, records } from './loose.ts'
+import { fromCustomCall } from './response-tools.ts'
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+/** Text in a message, with the two lists that clients read even where they are empty. */
+export type TextPart = ResponseOutputText & { logprobs: Logprob[]; annotations: Citation[] }
+export type Logprob = ResponseOutputText.Logprob
+export type Citation = ResponseOutputText.URLCitation
+
+export type CallItem =
+  | (ResponseFunctionToolCall & { id: string; status: ItemStatus })
+  | (ResponseCustomToolCall & { id: string; status: ItemStatus })
+
+/** An item of a Response's output that a chat completion can have. */
+export type OutputItem = ResponseOutputMessage | ResponseReasoningItem | CallItem
+
+/** A call of a tool as chat completions has it. */
+export interface ToolCall {
+  callId: string
+  name: string
+  /** JSON, as far as the model wrote it. */
+  arguments: string
+}
+
+/** An id in the provider's own form, for what the provider did not make. */
+export function itemId(prefix: 'resp' | 'msg' | 'rs' | 'fc' | 'ctc' | 'call'): string {
+  return `${prefix}_${randomBytes(24).toString('hex')}`
+}
+
+export function messageItem(
+  id: string,
+  status: ItemStatus,
+  content: ResponseOutputMessage['content'],
+): ResponseOutputMessage {
+  return { type: 'message', id, status, role: 'assistant', content }
+}
+
+export function textPart(text: string, annotations: Citation[] = [], logprobs: Logprob[] = []): TextPart {
+  return { type: 'output_text', text, annotations, logprobs }
+}
+
+export function refusalPart(refusal: string): ResponseOutputRefusal {
+  return { type: 'refusal', refusal }
+}
+
+/** What a model thought, as the summary of a reasoning item: the one place where every client looks for it. */
+export function reasoningItem(id: string, status: ItemStatus, text: string): ResponseReasoningItem {
+  return { type: 'reasoning', id, status, summary: text === '' ? [] : [{ type: 'summary_text', text }] }
+}
+
+/** A function call, or the call of one of the request's custom tools. */
+export function callItem(id: string, status: ItemStatus, call: ToolCall, custom: ReadonlySet<string>): CallItem {
+  const { callId: call_id, name, arguments: args } = call
+  if (custom.has(name))
+    return { type: 'custom_tool_call', id, status, call_id, name, input: args === '' ? '' : fromCustomCall(args) }
+  return { type: 'function_call', id, status, call_id, name, arguments: args }
+}
+
+/**
+ * Each item with its status. Only the last can be incomplete: the one that was being written when the model was cut.
+ *
+ * Source: https://www.openresponses.org/specification (Items are state machines)
+ */
+export function statusAt(index: number, count: number, cut: boolean): ItemStatus {
+  return cut && index === count - 1 ? 'incomplete' : 'completed'
+}
+
+/** The text of a chat message or delta, which some upstreams send as parts. */
+export function chatText(content: unknown): string {
+  if (typeof content === 'string') return content
+  return records(content)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('')
+}
+
+/** The thoughts in a chat message or delta, under either of the names that upstreams give them. */
+export function chatReasoning(message: unknown): string {
+  const { reasoning_content, reasoning } = record(message)
+  return chatText(reasoning_content ?? reasoning)
+}
+
+/** The arguments in a call or its delta as text; some upstreams send them parsed. */
+export function chatArguments(args: unknown): string {
+  if (typeof args === 'string') return args
+  return args === undefined || args === null ? '' : JSON.stringify(args)
+}
+
+/** The citations of a chat message or delta, in the shape that a Response has. */
+export function chatCitations(annotations: unknown): Citation[] {
+  return records(annotations).flatMap(({ type, url_citation }) => {
+    const { url, title, start_index, end_index } = record(url_citation)
+    if (type !== 'url_citation' || typeof url !== 'string') return []
+    return [
+      {
+        type: 'url_citation',
+        url,
+        title: typeof title === 'string' ? title : '',
+        start_index: Number(start_index ?? 0),
+        end_index: Number(end_index ?? 0),
+      },
+    ]
+  })
+}
+
+/** The log probabilities of a choice's text, with every key that a Response's have. */
+export function chatLogprobs(logprobs: unknown): Logprob[] {
+  return records(record(logprobs).content).map((entry) => ({
+    ...logprob(entry),
+    top_logprobs: records(entry.top_logprobs).map(logprob),
+  }))
+}
+
+function logprob({ token, logprob, bytes }: Record<string, unknown>) {
+  return { token: String(token), logprob: Number(logprob), bytes: Array.isArray(bytes) ? (bytes as number[]) : [] }
+}

@@ -1,0 +1,170 @@
+import type { ResponseOutputRefusal, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import {
+  type Citation,
+  callItem,
+  type ItemStatus,
+  itemId,
+  type Logprob,
+  messageItem,
+  type OutputItem,
+  reasoningItem,
+  refusalPart,
+  type TextPart,
+  type ToolCall,
+  textPart,
+} from './response-items.ts'
+
+/** An event of a streamed Response, as the client's types have it. */
+export type ResponseEvent = ResponseStreamEvent
+
+type Unnumbered<Event> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never
+
+/** Takes the events of a Response in their order. */
+export type Emit = (event: Unnumbered<ResponseEvent>) => void
+
+/** An item of the output that is still being written. Making one emits `response.output_item.added`. */
+export interface StreamedItem {
+  /** The item as far as it has come. */
+  item(status: ItemStatus): OutputItem
+  /** Emits what ends the item's parts, then `response.output_item.done`. Nothing may be added after. */
+  close(status: ItemStatus): void
+}
+
+export interface StreamedMessage extends StreamedItem {
+  text(delta: string, logprobs: Logprob[]): void
+  cite(citation: Citation): void
+  refuse(delta: string): void
+}
+
+/** A message, its text and its refusal a part each, opened by their first delta. */
+export function streamMessage(emit: Emit, output_index: number): StreamedMessage {
+  const id = itemId('msg')
+  const parts: (TextPart | ResponseOutputRefusal)[] = []
+  let text: TextPart | undefined
+  let refusal: ResponseOutputRefusal | undefined
+  const at = (part: TextPart | ResponseOutputRefusal) => ({
+    item_id: id,
+    output_index,
+    content_index: parts.indexOf(part),
+  })
+
+  emit({ type: 'response.output_item.added', output_index, item: messageItem(id, 'in_progress', []) })
+
+  function openText(): TextPart {
+    if (text) return text
+    text = textPart('')
+    parts.push(text)
+    emit({ type: 'response.content_part.added', ...at(text), part: textPart('') })
+    return text
+  }
+
+  function openRefusal(): ResponseOutputRefusal {
+    if (refusal) return refusal
+    refusal = refusalPart('')
+    parts.push(refusal)
+    emit({ type: 'response.content_part.added', ...at(refusal), part: refusalPart('') })
+    return refusal
+  }
+
+  function closePart(part: TextPart | ResponseOutputRefusal): void {
+    if (part.type === 'output_text')
+      emit({ type: 'response.output_text.done', ...at(part), text: part.text, logprobs: part.logprobs })
+    else emit({ type: 'response.refusal.done', ...at(part), refusal: part.refusal })
+    emit({ type: 'response.content_part.done', ...at(part), part })
+  }
+
+  const item = (status: ItemStatus) => messageItem(id, status, parts)
+  return {
+    text(delta, logprobs) {
+      const part = openText()
+      part.text += delta
+      part.logprobs.push(...logprobs)
+      if (delta !== '') emit({ type: 'response.output_text.delta', ...at(part), delta, logprobs })
+    },
+    cite(annotation) {
+      const part = openText()
+      const annotation_index = part.annotations.push(annotation) - 1
+      emit({ type: 'response.output_text.annotation.added', ...at(part), annotation_index, annotation })
+    },
+    refuse(delta) {
+      const part = openRefusal()
+      part.refusal += delta
+      emit({ type: 'response.refusal.delta', ...at(part), delta })
+    },
+    item,
+    close(status) {
+      for (const part of parts) closePart(part)
+      emit({ type: 'response.output_item.done', output_index, item: item(status) })
+    },
+  }
+}
+
+export interface StreamedReasoning extends StreamedItem {
+  think(delta: string): void
+}
+
+/** What the model thinks, as the one summary part of a reasoning item. */
+export function streamReasoning(emit: Emit, output_index: number): StreamedReasoning {
+  const id = itemId('rs')
+  const at = { item_id: id, output_index, summary_index: 0 }
+  let text = ''
+  emit({ type: 'response.output_item.added', output_index, item: reasoningItem(id, 'in_progress', '') })
+  emit({ type: 'response.reasoning_summary_part.added', ...at, part: { type: 'summary_text', text: '' } })
+
+  const item = (status: ItemStatus) => reasoningItem(id, status, text)
+  return {
+    think(delta) {
+      text += delta
+      emit({ type: 'response.reasoning_summary_text.delta', ...at, delta })
+    },
+    item,
+    close(status) {
+      emit({ type: 'response.reasoning_summary_text.done', ...at, text })
+      emit({ type: 'response.reasoning_summary_part.done', ...at, part: { type: 'summary_text', text } })
+      emit({ type: 'response.output_item.done', output_index, item: item(status) })
+    },
+  }
+}
+
+export interface StreamedCall extends StreamedItem {
+  write(delta: string): void
+}
+
+/**
+ * A call of a function, or of a custom tool: whose input comes as one delta at the end, because it is wrapped in JSON
+ * that can be read only when it is whole.
+ */
+export function streamCall(
+  emit: Emit,
+  output_index: number,
+  { callId, name }: Omit<ToolCall, 'arguments'>,
+  custom: ReadonlySet<string>,
+): StreamedCall {
+  const isCustom = custom.has(name)
+  const id = itemId(isCustom ? 'ctc' : 'fc')
+  const at = { item_id: id, output_index }
+  const call: ToolCall = { callId, name, arguments: '' }
+  const item = (status: ItemStatus) => callItem(id, status, call, custom)
+  emit({ type: 'response.output_item.added', output_index, item: item('in_progress') })
+
+  function write(delta: string): void {
+    if (delta === '') return
+    call.arguments += delta
+    if (!isCustom) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
+  }
+
+  return {
+    write,
+    item,
+    close(status) {
+      // A function without parameters: some models write nothing, and clients parse what they get.
+      if (call.arguments === '') write('{}')
+      const done = item(status)
+      if (done.type === 'custom_tool_call') {
+        emit({ type: 'response.custom_tool_call_input.delta', ...at, delta: done.input })
+        emit({ type: 'response.custom_tool_call_input.done', ...at, input: done.input })
+      } else emit({ type: 'response.function_call_arguments.done', ...at, name, arguments: call.arguments })
+      emit({ type: 'response.output_item.done', output_index, item: done })
+    },
+  }
+}

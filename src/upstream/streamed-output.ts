@@ -1,0 +1,85 @@
+import { type Loose, record, records } from './loose.ts'
+import { chatCitations, chatLogprobs, chatReasoning, chatText, type OutputItem, statusAt } from './response-items.ts'
+import { createStreamedCalls } from './streamed-calls.ts'
+import {
+  type Emit,
+  type StreamedItem,
+  type StreamedMessage,
+  type StreamedReasoning,
+  streamCall,
+  streamMessage,
+  streamReasoning,
+} from './streamed-items.ts'
+
+/** The output of a streamed Response while it is being written. */
+export interface StreamedOutput {
+  /** Emits what one choice of a chat chunk adds. */
+  read(choice: Loose): void
+  /** Ends every open item in its order, and gives the output. An answer without anything is an empty message. */
+  close(isCut: boolean): OutputItem[]
+  /** The output as far as it has come; what is still open is incomplete. */
+  soFar(): OutputItem[]
+}
+
+/**
+ * Sorts the deltas of a chat stream into items, numbered as they appear. Reasoning ends where the answer begins or goes
+ * on; the message and the calls stay open to the end, because chat deltas may switch between them.
+ *
+ * @param custom names of the request's custom tools
+ */
+export function createStreamedOutput(emit: Emit, custom: ReadonlySet<string>): StreamedOutput {
+  const items: StreamedItem[] = []
+  const closed = new Set<StreamedItem>()
+  const calls = createStreamedCalls((call) => add(streamCall(emit, items.length, call, custom)))
+  let message: StreamedMessage | undefined
+  let reasoning: StreamedReasoning | undefined
+
+  function add<Item extends StreamedItem>(item: Item): Item {
+    items.push(item)
+    return item
+  }
+
+  function answer(): StreamedMessage {
+    message ??= add(streamMessage(emit, items.length))
+    return message
+  }
+
+  function think(delta: string): void {
+    reasoning ??= add(streamReasoning(emit, items.length))
+    reasoning.think(delta)
+  }
+
+  function endReasoning(): void {
+    if (!reasoning) return
+    reasoning.close('completed')
+    closed.add(reasoning)
+    reasoning = undefined
+  }
+
+  function read(choice: Loose): void {
+    const delta = record(choice.delta)
+    const thought = chatReasoning(delta)
+    const text = chatText(delta.content)
+    const citations = chatCitations(delta.annotations)
+    const refusal = chatText(delta.refusal)
+    const called = records(delta.tool_calls)
+    if (thought !== '') think(thought)
+    if (text !== '' || citations.length > 0 || refusal !== '' || called.length > 0) endReasoning()
+    if (text !== '') answer().text(text, chatLogprobs(choice.logprobs))
+    for (const citation of citations) answer().cite(citation)
+    if (refusal !== '') answer().refuse(refusal)
+    for (const call of called) calls.push(call)
+  }
+
+  function close(isCut: boolean): OutputItem[] {
+    calls.end()
+    if (items.length === 0) answer().text('', [])
+    return items.map((item, index) => {
+      const status = statusAt(index, items.length, isCut)
+      if (!closed.has(item)) item.close(status)
+      return item.item(status)
+    })
+  }
+
+  return { read, close, soFar: () => items.map((item) => item.item(closed.has(item) ? 'completed' : 'incomplete')) }
+}

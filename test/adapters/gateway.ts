@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serveHttp } from '../../adapters/http.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { createLog } from '../../src/log.ts'
+
+/** A gateway over HTTP in this process, on a free port and a fresh store. */
+export interface RunningGateway {
+  /** `http://127.0.0.1:PORT` */
+  url: string
+  /** A key with the scope `inference`. */
+  key: string
+  gateway: Gateway
+  /** The lines that were logged. */
+  logged: string[]
+  close(): Promise<void>
+}
+
+/** @param upstream a base URL, or `sandbox` @param config what config.json would hold, by environment-like dotted keys */
+export async function startGateway(
+  upstream: string,
+  env: Record<string, string> = {},
+  document: Record<string, unknown> = {},
+): Promise<RunningGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
+  if (Object.keys(document).length > 0) {
+    const { writeFileSync } = await import('node:fs')
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(document))
+  }
+  const loaded = await loadConfig({
+    env: { GAZEWAY_UPSTREAM_API_KEY: 'upstream-secret-key', ...env },
+    flags: { data: folder, upstream, port: '0' },
+  })
+  const logged: string[] = []
+  const log = createLog({
+    level: 'debug',
+    secrets: () => loaded.secrets,
+    destination: { write: (line) => void logged.push(line) },
+  })
+  const gateway = await createGateway(loaded, log)
+  const { key } = await gateway.keys.create({ name: 'test', scopes: ['inference'] })
+  const listening = await serveHttp(gateway)
+  return {
+    url: listening.url,
+    key,
+    gateway,
+    logged,
+    async close() {
+      await listening.stop()
+      await gateway.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

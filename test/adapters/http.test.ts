@@ -1,0 +1,528 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/upstream/call-record.ts'
+import * as double from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+const ASK = { messages: [{ role: 'user', content: 'Say hello.' }] }
+const QUESTION = { input: 'Find it.', instructions: 'Be short.' }
+
+describe('the gateway over HTTP', () => {
+  let server: double.UpstreamDouble
+  let running: RunningGateway
+
+  before(async () => {
+    server = await double.startUpstream()
+    running = await startGateway(server.url, {}, { upstream: { timeout_ms: 700 } })
+  })
+  beforeEach(async () => {
+    server.received.length = 0
+    await running.gateway.calls.flush()
+    await running.gateway.store.db.deleteFrom('calls').execute()
+    await running.gateway.store.db.deleteFrom('call_rollups').execute()
+  })
+  afterEach(() => assert.ok(!running.logged.join('').includes('upstream-secret-key')))
+  after(async () => {
+    await running.close()
+    await server.close()
+  })
+
+  const request = (path: string, init: RequestInit & { key?: string | null } = {}) => {
+    const { key = running.key, ...rest } = init
+    const headers = { ...(key ? { authorization: `Bearer ${key}` } : {}), ...(rest.headers as Record<string, string>) }
+    return fetch(running.url + path, { ...rest, headers })
+  }
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+    request(path, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(signal ? { signal } : {}),
+    })
+  const errorOf = async (reply: Response) => ((await reply.json()) as { error: Record<string, unknown> }).error
+  const records = async (): Promise<CallRecord[]> => (await running.gateway.calls.history({ limit: 50 })).items
+  const sentBody = () => server.received.at(-1)?.body as Record<string, unknown>
+  const eventsOf = (text: string) =>
+    text
+      .split('\n\n')
+      .filter((event) => event.includes('data: {'))
+      .map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 6)))
+
+  describe('at the door', () => {
+    it('answers /health without a key', async () => {
+      const reply = await request('/health', { key: null })
+      assert.equal(reply.status, 200)
+      const body = (await reply.json()) as Record<string, unknown>
+      assert.deepEqual(Object.keys(body), ['status', 'version', 'uptime_seconds', 'store', 'upstream'])
+    })
+
+    for (const [name, key] of Object.entries({ no: null, 'a wrong': `gzw_${'0'.repeat(32)}_x`, 'a foreign': 'sk-abc' }))
+      it(`refuses ${name} key with 401, as a browser gets it`, async () => {
+        for (const path of ['/v1/models', '/mcp', '/', '/nowhere']) {
+          const reply = await request(path, { key })
+          assert.equal(reply.status, 401)
+          assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer/)
+          assert.equal((await errorOf(reply)).type, 'authentication_error')
+        }
+      })
+
+    it('refuses a revoked key, and one without the scope', async () => {
+      const { key, record } = await running.gateway.keys.create({ name: 'gone', scopes: ['inference'] })
+      assert.equal((await request('/v1/models', { key })).status, 200)
+      await running.gateway.keys.revoke(record.id)
+      assert.equal((await request('/v1/models', { key })).status, 401)
+      const other = await running.gateway.keys.create({ name: 'other', scopes: ['platform'] })
+      const reply = await request('/v1/models', { key: other.key })
+      assert.equal(reply.status, 403)
+      assert.equal((await errorOf(reply)).code, 'insufficient_scope')
+    })
+
+    it('has no /mcp, knows no other path, and names the methods of those it knows', async () => {
+      assert.equal((await request('/mcp', { method: 'POST' })).status, 404)
+      assert.equal((await request('/nowhere')).status, 404)
+      const reply = await request('/v1/chat/completions')
+      assert.equal(reply.status, 405)
+      assert.equal(reply.headers.get('allow'), 'POST')
+    })
+
+    it('refuses foreign hosts and origins', async () => {
+      const raw = await new Promise<string>((resolve) => {
+        const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+        let text = ''
+        socket.on('data', (data) => {
+          text += data
+        })
+        socket.on('close', () => resolve(text))
+        socket.end('GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
+      })
+      assert.match(raw, /^HTTP\/1\.1 403 /)
+      assert.equal((await request('/health', { headers: { origin: 'https://evil.example' } })).status, 403)
+      assert.equal((await request('/health', { headers: { origin: running.url } })).status, 200)
+    })
+
+    it('keeps a sane request id and replaces any other', async () => {
+      const id = async (asked: string) =>
+        (await request('/health', { headers: { 'x-request-id': asked } })).headers.get('x-request-id')
+      assert.equal(await id('abc-123'), 'abc-123')
+      assert.match((await id('no spaces allowed')) ?? '', /^req_[0-9a-f]{32}$/)
+    })
+
+    for (const path of ['/v1/chat/completions', '/v1/responses'])
+      it(`refuses bad bodies on ${path}`, async () => {
+        const type = { 'content-type': 'text/plain' }
+        assert.equal((await post(path, '{}', type)).status, 415)
+        assert.equal((await post(path, '{"messages": [')).status, 400)
+        assert.equal((await post(path, 'x'.repeat(5 * 1024 * 1024))).status, 413)
+        const wrong = await post(path, { ...ASK, ...QUESTION, stream: 'yes' })
+        assert.equal(wrong.status, 422)
+        assert.equal((await errorOf(wrong)).param, 'stream')
+        assert.equal((await post(path, {})).status, 422)
+        assert.equal(server.received.length, 0)
+      })
+  })
+
+  describe('POST /v1/chat/completions', () => {
+    it('passes the request and the reply through', async () => {
+      const answer = double.completion('Hello.')
+      server.on('/chat/completions', double.json(200, answer, { 'x-ratelimit-remaining': '7', 'set-cookie': 'a=b' }))
+      const asked = { ...ASK, model: 'llm-3-fast', seed: 7, provider_field: { a: [1] } }
+      const reply = await post('/v1/chat/completions', asked, { 'x-request-id': 'mine', cookie: 'c=d' })
+      assert.equal(reply.status, 200)
+      assert.deepEqual(await reply.json(), answer)
+      assert.equal(reply.headers.get('x-request-id'), 'mine')
+      assert.equal(reply.headers.get('x-ratelimit-remaining'), '7')
+      assert.equal(reply.headers.get('set-cookie'), null)
+      assert.deepEqual(sentBody(), asked)
+      const { headers } = server.received[0] ?? assert.fail()
+      assert.equal(headers.authorization, 'Bearer upstream-secret-key')
+      assert.equal(headers.cookie, undefined)
+      assert.ok(!JSON.stringify(server.received).includes(running.key), 'the caller’s key stays here')
+      const [record] = await records()
+      assert.equal(record?.surface, 'http')
+      assert.match(record?.caller_id ?? '', /^key_/)
+      assert.deepEqual(record?.usage, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
+    })
+
+    it('streams chunk by chunk, counts usage and leaves out the chunk that the client did not ask for', async () => {
+      server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
+      const reply = await post('/v1/chat/completions', { ...ASK, stream: true })
+      assert.equal(reply.headers.get('content-type'), 'text/event-stream')
+      const text = await reply.text()
+      assert.ok(text.endsWith('data: [DONE]\n\n'))
+      assert.ok(!text.includes('"usage":{'))
+      assert.deepEqual(sentBody().stream_options, { include_usage: true })
+      const [record] = await records()
+      assert.deepEqual(record?.usage, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
+      assert.ok(record?.stream)
+      assert.notEqual(record?.first_token_ms, null)
+    })
+
+    it('passes the usage chunk on where it was asked for', async () => {
+      server.on('/chat/completions', double.sse(double.chunks(['Hi.'])))
+      const asked = { ...ASK, stream: true, stream_options: { include_usage: true } }
+      const text = await (await post('/v1/chat/completions', asked)).text()
+      assert.equal(eventsOf(text).at(-1).usage.total_tokens, 15)
+    })
+
+    it('counts usage once where every chunk reports it beside its choices', async () => {
+      const chunks = double.chunks(['a', 'b', 'c'], null).map((chunk, i) => ({
+        ...chunk,
+        usage: { prompt_tokens: 4, completion_tokens: i, total_tokens: 4 + i },
+      }))
+      server.on('/chat/completions', double.sse(chunks))
+      const text = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+      assert.equal(eventsOf(text).length, chunks.length, 'chunks with choices are passed on')
+      assert.deepEqual((await records())[0]?.usage, { prompt_tokens: 4, completion_tokens: 4, total_tokens: 8 })
+    })
+
+    it('estimates usage that the upstream does not report, streaming and not', async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.', null)))
+      await post('/v1/chat/completions', ASK)
+      server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'], null)))
+      await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+      await until(async () => (await records()).length === 2)
+      for (const { usage } of await records()) {
+        assert.equal(usage?.estimated, true)
+        assert.ok((usage?.completion_tokens ?? 0) > 0)
+      }
+    })
+
+    for (const status of [400, 401, 403, 404, 429, 500, 503])
+      it(`keeps the upstream's ${status} and OpenAI's shape`, async () => {
+        server.on('/chat/completions', double.fails(status, { 'retry-after': '3' }))
+        for (const stream of [false, true]) {
+          const reply = await post('/v1/chat/completions', { ...ASK, stream })
+          assert.equal(reply.status, status)
+          assert.equal((await errorOf(reply)).message, `double says ${status}`)
+          assert.equal(reply.headers.get('retry-after'), '3')
+        }
+        assert.deepEqual(
+          (await records()).map((record) => [record.status, record.usage]),
+          [
+            ['error', null],
+            ['error', null],
+          ],
+        )
+      })
+
+    it('gives an error of another shape OpenAI’s, and takes the key out of it', async () => {
+      server.on('/chat/completions', double.json(400, { code: 'bad_key', error: 'key upstream-secret-key is bad' }))
+      const error = await errorOf(await post('/v1/chat/completions', ASK))
+      assert.deepEqual([error.code, error.message], ['bad_key', 'key *** is bad'])
+      assert.ok(!JSON.stringify(await records()).includes('upstream-secret-key'))
+    })
+
+    for (const [name, failure, status] of [
+      ['silence', double.hangs, 504],
+      ['a dropped connection', double.drops, 502],
+      ['malformed JSON', double.malformed, 502],
+    ] as const)
+      it(`answers ${status} on ${name}`, async () => {
+        server.on('/chat/completions', failure)
+        const reply = await post('/v1/chat/completions', ASK)
+        assert.equal(reply.status, status)
+        assert.equal((await errorOf(reply)).type, 'upstream_error')
+        assert.equal((await records())[0]?.status, 'error')
+      })
+
+    for (const end of ['break', 'hang', 'none'] as const)
+      it(`ends a stream with an error chunk when the upstream's ends with ${end}`, async () => {
+        server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.']).slice(0, 3), end))
+        const text = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+        const events = eventsOf(text)
+        assert.equal(events[1].choices[0].delta.content, 'Hel')
+        assert.equal(events.at(-1).error.type, 'upstream_error')
+        assert.ok(!text.includes('[DONE]'))
+        await until(async () => (await records()).length === 1)
+        const [record] = await records()
+        assert.equal(record?.status, 'error')
+        assert.equal(record?.usage?.estimated, true, 'what was generated is counted')
+      })
+
+    it('never writes an error into an unfinished event', async () => {
+      server.on('/chat/completions', async (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(`data: ${JSON.stringify(double.chunks(['Hel'])[1])}\n\ndata: {"choices":[{"del`)
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        response.socket?.destroy()
+      })
+      const text = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+      assert.deepEqual(
+        eventsOf(text).map((event) => Object.keys(event).includes('error')),
+        [false, true],
+      )
+    })
+
+    it('adds the [DONE] that a provider leaves out', async () => {
+      server.on('/chat/completions', double.sse(double.chunks(['Hi.']), 'none'))
+      const text = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+      assert.ok(text.endsWith('data: [DONE]\n\n'))
+    })
+
+    it('reads events cut anywhere, with CRLF line ends too', async () => {
+      const text = `${double
+        .chunks(['Hé', '🙂'])
+        .map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`)
+        .join('')}data: [DONE]\r\n\r\n`
+      server.on('/chat/completions', async (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        const bytes = Buffer.from(text)
+        for (let at = 0; at < bytes.length; at += 37) {
+          response.write(bytes.subarray(at, at + 37))
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        response.end()
+      })
+      const passed = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+      const usageChunk = text.indexOf('data: ', text.indexOf('"finish_reason":"stop"'))
+      assert.equal(passed, text.slice(0, usageChunk) + 'data: [DONE]\r\n\r\n')
+      assert.equal((await records())[0]?.usage?.total_tokens, 15)
+    })
+
+    it('aborts the upstream when the client goes, waiting or streaming, and records it', async () => {
+      for (const [stream, behaviour] of [
+        [false, double.hangs],
+        [true, double.sse(double.chunks(['Hel']).slice(0, 2), 'hang')],
+      ] as const) {
+        server.received.length = 0
+        server.on('/chat/completions', behaviour)
+        const client = new AbortController()
+        const reply = post('/v1/chat/completions', { ...ASK, stream }, {}, client.signal)
+        if (stream) await (await reply).body?.getReader().read()
+        else await until(async () => server.received.length === 1)
+        client.abort()
+        await reply.catch(() => {})
+        await server.received[0]?.aborted
+      }
+      await until(async () => (await records()).length === 2)
+      const [streamed, waited] = await records()
+      assert.deepEqual([waited?.status, waited?.usage], ['aborted', null])
+      assert.deepEqual([streamed?.status, streamed?.usage?.estimated], ['aborted', true])
+    })
+
+    it('holds the upstream back for a client that does not read', async () => {
+      let written = 0
+      server.on('/chat/completions', async (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        const event = `data: ${JSON.stringify(double.chunks(['x'.repeat(60_000)], null)[1])}\n\n`
+        while (written < 200_000_000 && !response.destroyed) {
+          written += event.length
+          if (response.write(event)) continue
+          const more = await Promise.race([
+            new Promise((resolve) => response.once('drain', () => resolve(true))),
+            new Promise((resolve) => setTimeout(() => resolve(false), 300)),
+          ])
+          if (!more) break
+        }
+      })
+      const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+      const body = JSON.stringify({ ...ASK, stream: true })
+      socket.pause()
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      await until(async () => (await records()).length === 1)
+      assert.ok(written < 50_000_000, `${written} bytes were taken from the upstream`)
+      assert.equal((await records())[0]?.status, 'aborted', 'a reader that stalls for too long counts as gone')
+      socket.destroy()
+    })
+  })
+
+  describe('POST /v1/responses', () => {
+    it('passes a response through', async () => {
+      const answer = double.response('Found.')
+      server.on('/responses', double.json(200, answer))
+      const asked = { ...QUESTION, previous_response_id: 'resp_0', store: true, tools: [{ type: 'web_search' }], x: 1 }
+      const reply = await post('/v1/responses', asked)
+      assert.deepEqual(await reply.json(), answer)
+      assert.deepEqual(sentBody(), { ...asked, model: 'llm-4.20-multi-agent-beta-0309' })
+      assert.equal(reply.headers.get('x-gazeway-route'), null)
+      assert.equal((await records())[0]?.usage?.total_tokens, 27)
+    })
+
+    it('passes a stream of events through', async () => {
+      const events = double.responseEvents(['Fo', 'und.'])
+      server.on('/responses', double.sse(events, 'none'))
+      const reply = await post('/v1/responses', { ...QUESTION, stream: true })
+      assert.deepEqual(eventsOf(await reply.text()), events)
+      assert.equal((await records())[0]?.usage?.total_tokens, 27)
+    })
+
+    it('counts the usage of a response that was cut short', async () => {
+      const events = double.responseEvents(['Fo'])
+      const cut = { ...events.at(-1), type: 'response.incomplete' }
+      server.on('/responses', double.sse([...events.slice(0, -1), cut], 'none'))
+      await (await post('/v1/responses', { ...QUESTION, stream: true })).text()
+      const [record] = await records()
+      assert.deepEqual([record?.status, record?.usage?.total_tokens], ['ok', 27])
+    })
+
+    const failures: Record<string, double.Behaviour> = {
+      'a refusal': double.fails(400),
+      'an unknown endpoint': double.fails(404),
+      'a rate limit': double.fails(429),
+      'an error of the server': double.fails(500),
+      'a dropped connection': double.drops,
+      silence: double.hangs,
+      'malformed JSON': double.malformed,
+      'a failed response': double.json(200, { ...double.response(''), status: 'failed', error: { message: 'busy' } }),
+      'a stream that breaks before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'break'),
+      'a stream that ends before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'none'),
+      'a stream that fails before its first output': double.sse([
+        ...double.responseEvents(['x']).slice(0, 1),
+        { type: 'response.failed', response: { error: { message: 'busy' } } },
+      ]),
+    }
+    for (const [name, failure] of Object.entries(failures))
+      it(`falls back after ${name}`, async () => {
+        for (const stream of [false, true]) {
+          server.on('/responses', failure)
+          const chat = stream
+            ? double.sse(double.chunks(['From ', 'chat.']))
+            : double.json(200, double.completion('From chat.'))
+          server.on('/chat/completions', chat)
+          const reply = await post('/v1/responses', { ...QUESTION, stream })
+          assert.equal(reply.status, 200)
+          assert.equal(reply.headers.get('x-gazeway-route'), 'chat_fallback')
+          assert.equal(sentBody().model, 'llm-4.20-0309-reasoning')
+          const text = await reply.text()
+          if (stream) {
+            const events = eventsOf(text)
+            assert.equal(events.at(-1).type, 'response.completed')
+            assert.deepEqual(
+              events.map((event) => event.sequence_number),
+              events.map((_, i) => i),
+            )
+            assert.equal(events.at(-1).response.usage.total_tokens, 15)
+          } else assert.equal(JSON.parse(text).output[0].content[0].text, 'From chat.')
+        }
+        await until(async () => (await records()).length === 4)
+        const [second, first] = await records()
+        assert.equal(second?.fallback_from, first?.call_id)
+        assert.deepEqual([first?.status, second?.status], ['error', 'ok'])
+        assert.deepEqual([first?.usage ?? null, second?.usage?.total_tokens], [null, 15], 'usage is counted once')
+      })
+
+    it('does not fall back once output has begun', async () => {
+      server.on('/responses', double.sse(double.responseEvents(['Fo', 'und.']).slice(0, 4), 'break'))
+      const text = await (await post('/v1/responses', { ...QUESTION, stream: true })).text()
+      const events = eventsOf(text)
+      assert.deepEqual([events.at(-1).type, events.at(-1).sequence_number], ['error', 4])
+      assert.equal(server.received.length, 1)
+    })
+
+    it('gives the first error when both fail', async () => {
+      server.on('/responses', double.fails(403))
+      for (const second of [double.fails(500), double.drops, double.malformed]) {
+        server.on('/chat/completions', second)
+        for (const stream of [false, true]) {
+          const reply = await post('/v1/responses', { ...QUESTION, stream })
+          assert.equal(reply.status, 403)
+          assert.equal((await errorOf(reply)).message, 'double says 403')
+        }
+      }
+      server.on('/responses', double.hangs)
+      assert.equal((await post('/v1/responses', QUESTION)).status, 504)
+    })
+
+    it('does not send again the field that was refused', async () => {
+      server.on('/responses', double.fails(400, {}, 'temperature'))
+      server.on('/chat/completions', double.json(200, double.completion('x')))
+      await post('/v1/responses', { ...QUESTION, temperature: 0.3, top_p: 0.9 })
+      assert.deepEqual([sentBody().temperature, sentBody().top_p], [undefined, 0.9])
+    })
+  })
+
+  it('lists the aliases, then what the upstream lists, and gives one model', async () => {
+    server.on('/models', double.json(200, { data: [{ id: 'a/b', object: 'model', created: 1, owned_by: 'double' }] }))
+    const fresh = await startGateway(server.url)
+    const get = async (path: string) => fetch(fresh.url + path, { headers: { authorization: `Bearer ${fresh.key}` } })
+    const list = (await (await get('/v1/models')).json()) as { object: string; data: Array<{ id: string }> }
+    assert.equal(list.object, 'list')
+    const ids = list.data.map((model) => model.id)
+    assert.deepEqual(ids.slice(0, 3), ['llm-4.20-multi-agent-beta-0309', 'llm-4.20-0309-reasoning', 'llm-3-fast'])
+    assert.equal(ids.at(-1), 'a/b')
+    assert.equal(((await (await get('/v1/models/a/b')).json()) as { id: string }).id, 'a/b')
+    assert.equal((await get('/v1/models/none')).status, 404)
+    assert.equal(server.received.filter((entry) => entry.path === '/v1/models').length, 1, 'asked once a minute')
+    await fresh.close()
+  })
+
+  it('stores, recalls and lists memories', async () => {
+    const stored = await post('/memory/store', { key: 'a', value: { b: 1 } })
+    assert.equal(stored.status, 201)
+    assert.equal((await post('/memory/store', { key: 'a', value: 2 })).status, 200)
+    const recalled = (await (await request('/memory/recall?key=a')).json()) as {
+      memory: { value: number; version: number }
+    }
+    assert.deepEqual([recalled.memory.value, recalled.memory.version], [2, 2])
+    assert.equal((await request('/memory/recall?key=b')).status, 404)
+    assert.equal((await errorOf(await request('/memory/recall'))).param, 'key')
+    assert.equal(((await (await request('/memory/recent?limit=1')).json()) as { items: unknown[] }).items.length, 1)
+    assert.equal((await request('/memory/recent?limit=0')).status, 422)
+  })
+
+  it('answers a repeated Idempotency-Key with the first reply', async () => {
+    const key = { 'idempotency-key': 'once' }
+    const first = await post('/memory/store', { key: 'i', value: 1 }, key)
+    const again = await post('/memory/store', { key: 'i', value: 1 }, key)
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    assert.deepEqual([again.status, await again.json()], [first.status, await first.json()])
+    assert.equal((await post('/memory/store', { key: 'i', value: 2 }, key)).status, 422)
+  })
+
+  it('limits the requests of a key where it is told to', async () => {
+    const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 3 } } })
+    const get = () => fetch(`${limited.url}/memory/recent`, { headers: { authorization: `Bearer ${limited.key}` } })
+    const statuses = [(await get()).status, (await get()).status, (await get()).status]
+    assert.deepEqual(statuses, [200, 200, 200])
+    const reply = await get()
+    assert.equal(reply.status, 429)
+    assert.ok(Number(reply.headers.get('retry-after')) > 0)
+    await limited.close()
+  })
+
+  it('answers others while a thousand slow connections wait', async () => {
+    const port = Number(new URL(running.url).port)
+    const slow = Array.from({ length: 1000 }, () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write('POST /v1/chat/completions HTTP/1.1\r\nHost: loc')
+      return socket
+    })
+    await Promise.all(slow.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+    assert.equal((await request('/health')).status, 200)
+    for (const socket of slow) socket.destroy()
+  })
+
+  it('leaves an endpoint alone that keeps failing, and falls back at once', async () => {
+    const fresh = await startGateway(server.url)
+    const call = (path: string, body: unknown) =>
+      fetch(fresh.url + path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    server.on('/responses', double.drops)
+    server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+    for (let i = 0; i < 10; i++) await call('/v1/responses', QUESTION)
+    server.received.length = 0
+    assert.equal((await call('/v1/responses', QUESTION)).headers.get('x-gazeway-route'), 'chat_fallback')
+    assert.deepEqual(
+      server.received.map((entry) => entry.path),
+      ['/v1/chat/completions'],
+    )
+    await fresh.close()
+  })
+})
+
+/** Waits until a condition holds that an event outside this process's reach brings about; five seconds at most. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 5000
+  while (!(await holds())) {
+    if (Date.now() > deadline) assert.fail('It did not happen within 5 s.')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const MEMORIES = [
+  { key: 'deploy/staging', value: 'The staging cluster is eu-west; roll back with one command.', tags: ['operations'] },
+  { key: 'notes/monday', value: 'Talked about the deployment of the billing service.', tags: ['meeting'] },
+  { key: 'billing/owner', value: 'Grace owns it', tags: ['people'] },
+  { key: 'faq/7', value: 'Ask Grace about invoices', tags: ['billing'] },
+  { key: 'faq/8', value: 'Invoices older than a year are in the billing archive', tags: [] },
+  {
+    key: 'database',
+    value: { engine: 'PostgreSQL', replicas: [{ host: 'replica-one' }], port: 5432 },
+    tags: ['infra'],
+  },
+  { key: '笔记/数据', value: '数据库迁移在周五进行', tags: ['中文'] },
+  { key: 'travel', value: 'Café Zoë in São Paulo', tags: ['Straße'] },
+  { key: 'style', value: 'Constants are upper case, functions are verbs', tags: ['code'], namespace: 'project' },
+]
+
+/** What every engine's memory search finds. `open` opens an empty store. */
+export function searchContract(open: () => Promise<Store>): void {
+  describe('memory search', () => {
+    let store: Store
+    let memory: MemoryService
+    let at = Date.parse('2026-11-21T07:00:00.000Z')
+
+    before(async () => {
+      store = await open()
+      memory = createMemory({ store, now: () => new Date(at) })
+      for (const input of MEMORIES) {
+        await memory.store(MemoryInput.parse(input))
+        at += 60_000
+      }
+    })
+    after(() => store.close())
+
+    const search = (query: string, more: Record<string, unknown> = {}) =>
+      memory.search(MemorySearch.parse({ query, ...more }))
+    const keys = async (query: string, more: Record<string, unknown> = {}) =>
+      (await search(query, more)).results.map((result) => result.memory.key)
+
+    it('ranks a word in the key over one in the tags over one in the value', async () => {
+      assert.deepEqual((await keys('billing')).slice(0, 2), ['billing/owner', 'faq/7'])
+      assert.deepEqual((await keys('billing')).slice(2).toSorted(), ['faq/8', 'notes/monday'])
+      const { results, total } = await search('billing')
+      assert.equal(total, 4)
+      assert.equal(results[0]?.score, 1)
+      assert.deepEqual(
+        results.map((r) => r.score),
+        results.map((r) => r.score).toSorted((a, b) => b - a),
+      )
+    })
+
+    it('matches what begins with a word, after the word itself', async () => {
+      assert.deepEqual(await keys('deploy'), ['deploy/staging', 'notes/monday'])
+      assert.deepEqual(await keys('deploym'), ['notes/monday'])
+      assert.deepEqual(await keys('stag'), ['deploy/staging'])
+    })
+
+    for (const [typo, found] of [
+      ['stagign', 'deploy/staging'],
+      ['satging', 'deploy/staging'],
+      ['tsaging', 'deploy/staging'],
+      ['staing', 'deploy/staging'],
+      ['staaging', 'deploy/staging'],
+      ['ztaging', 'deploy/staging'],
+      ['taging', 'deploy/staging'],
+      ['clusetr', 'deploy/staging'],
+      ['postgersq', 'database'],
+      ['postgrseqll', 'database'],
+      ['comand', 'deploy/staging'],
+      ['gracw', 'billing/owner'],
+    ] as const)
+      it(`finds ${found} although it is asked for "${typo}"`, async () => assert.equal((await keys(typo))[0], found))
+
+    it('forgives no typo in short words, and not too many in long ones', async () => {
+      assert.deepEqual(await keys('fqa'), [])
+      assert.deepEqual(await keys('stagxxg'), [])
+    })
+
+    it('wants all words first and takes some when that finds too little', async () => {
+      assert.equal((await keys('grace invoices'))[0], 'faq/7')
+      const { results } = await search('grace invoices')
+      assert.deepEqual(results.map((result) => result.memory.key).toSorted(), ['billing/owner', 'faq/7', 'faq/8'])
+      assert.deepEqual(
+        results.map((result) => result.score > 0.5),
+        [true, false, false],
+      )
+      assert.equal((await keys('what is the staging cluster called again?'))[0], 'deploy/staging')
+      assert.equal((await keys('invoices quokka'))[0] !== undefined, true)
+    })
+
+    it('looks inside JSON values, at names and numbers too', async () => {
+      assert.equal((await keys('replica-one'))[0], 'database')
+      assert.deepEqual(await keys('replicas 5432'), ['database'])
+    })
+
+    it('ignores case and accents', async () => {
+      assert.deepEqual(await keys('CAFE zoe'), ['travel'])
+      assert.deepEqual(await keys('sao paulo'), ['travel'])
+      assert.deepEqual(await keys('STRAßE'), ['travel'])
+    })
+
+    it('finds parts of text in scripts without spaces', async () => {
+      for (const query of ['数据库', '据库', '迁移', '库', '笔记', '中文', '数据库 周五'])
+        assert.deepEqual(await keys(query), ['笔记/数据'], query)
+      assert.equal((await keys('数据库怎么迁移'))[0], '笔记/数据')
+    })
+
+    it('filters by namespace, tags and time', async () => {
+      assert.deepEqual(await keys('functions', { namespace: 'project' }), ['style'])
+      assert.deepEqual(await keys('functions', { namespace: 'default' }), [])
+      assert.deepEqual(await keys('billing', { tags: ['billing'] }), ['faq/7'])
+      assert.deepEqual(await keys('billing', { tags: ['billing', 'people'] }), [])
+      assert.deepEqual(await keys('billing', { tags: ['bill'] }), [])
+      assert.deepEqual(await keys('billing', { from: '2026-11-21T08:04:00+01:00' }), ['faq/8'])
+      assert.deepEqual(await keys('billing', { to: '2026-11-21T07:01:00Z' }), ['notes/monday'])
+    })
+
+    it('shows the value around the match', async () => {
+      const text = `${'lorem ipsum '.repeat(100)}the needle is here${' dolor sit'.repeat(100)}`
+      const { memory: kept } = await memory.store(MemoryInput.parse({ key: 'long', value: text }))
+      const [result] = (await search('needel')).results
+      assert.match(result?.excerpt ?? '', /^….*the needle is here.*…$/)
+      assert.ok((result?.excerpt.length ?? 0) <= 200)
+      assert.equal(
+        (await search('postgresql')).results[0]?.excerpt,
+        'engine PostgreSQL replicas host replica-one port 5432',
+      )
+      await memory.remove(kept.id)
+    })
+
+    it('finds nothing for a query without words', async () => {
+      for (const query of ['', '   ', '!?*()"', '🎉', '"', "'; drop table memories; --".replace(/\w/g, '')])
+        assert.deepEqual(await search(query), { results: [], total: 0 })
+    })
+
+    it('reads no query as syntax', async () => {
+      for (const query of [
+        'key: AND (',
+        '"deploy',
+        'deploy*',
+        'NEAR(deploy staging)',
+        '{key_text} : deploy',
+        '-deploy',
+        '^deploy',
+      ])
+        assert.equal((await keys(query)).includes('deploy/staging'), /deploy/.test(query), query)
+      assert.deepEqual(await keys('key_text'), [])
+      const text = fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 60 }),
+        fc.string({ unit: 'grapheme', maxLength: 60 }),
+      )
+      await fc.assert(
+        fc.asyncProperty(text, async (query) => void (await search(query))),
+        { numRuns: 200 },
+      )
+      await search('deploy "'.repeat(500))
+    })
+
+    it('counts up to 1,000 of many matches, and still shows those with the word in the key first', async () => {
+      const { keepMemory } = await import('../../src/memory/keep.ts')
+      await store.write(async (trx) => {
+        const now = new Date(at).toISOString()
+        const put = (key: string, value: string) =>
+          keepMemory(trx, MemoryInput.parse({ key, value, namespace: 'many' }), now)
+        await put('walrus', 'the one')
+        for (let i = 0; i < 1_100; i++) await put(`m${i}`, `something about a walrus, number ${i}`)
+      })
+      const { results, total } = await search('walrus', { limit: 5 })
+      assert.deepEqual([total, results.length, results[0]?.memory.key], [1000, 5, 'walrus'])
+      assert.deepEqual((await keys('walrus 1042')).slice(0, 1), ['m1042'])
+    })
+  })
+}

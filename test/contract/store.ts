@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { MIGRATIONS } from '../../src/store/migrations/index.ts'
+import type { Store } from '../../src/store/store.ts'
+import { memoryContract } from './memory.ts'
+import { searchContract } from './search.ts'
+
+const NOW = new Date('2026-11-21T07:17:52.000Z')
+
+/** What every store engine does, and the services on it. `open` opens an empty store; who opens it closes it. */
+export function storeContract(name: string, open: () => Promise<Store>): void {
+  describe(name, () => {
+    it('runs each migration once, however often it is opened', async () => {
+      const store = await open()
+      await migrate(store.db, store.engine, name)
+      await migrate(store.db, store.engine, name)
+      const { rows } = await store.db
+        .withTables<{ kysely_migration: { name: string } }>()
+        .selectFrom('kysely_migration')
+        .select('name')
+        .orderBy('name')
+        .execute()
+        .then((rows) => ({ rows }))
+      assert.deepEqual(
+        rows.map((row) => row.name),
+        Object.keys(MIGRATIONS),
+      )
+      await store.close()
+    })
+
+    it('refuses a store that a newer version has moved forward', async () => {
+      const store = await open()
+      await store.db
+        .withTables<{ kysely_migration: { name: string; timestamp: string } }>()
+        .insertInto('kysely_migration')
+        .values({ name: '999_from_the_future', timestamp: NOW.toISOString() })
+        .execute()
+      await assert.rejects(migrate(store.db, store.engine, name), {
+        code: 'store_too_new',
+        message: /999_from_the_future/,
+      })
+      await store.close()
+    })
+
+    it('keeps nothing of a write that fails, in the tables and in the text index', async () => {
+      const store = await open()
+      const memory = createMemory({ store, now: () => NOW })
+      await memory.store(MemoryInput.parse({ key: 'before', value: 'kept' }))
+      const fault = new Error('in the middle')
+      await assert.rejects(
+        store.write(async (trx) => {
+          await trx.updateTable('memories').set({ value: '"lost"', value_text: 'lost' }).execute()
+          await trx.deleteFrom('memory_totals').execute()
+          throw fault
+        }),
+        fault,
+      )
+      assert.equal((await memory.recall({ key: 'before', namespace: 'default' })).memory?.value, 'kept')
+      assert.equal((await memory.search(MemorySearch.parse({ query: 'lost' }))).total, 0)
+      assert.equal((await memory.search(MemorySearch.parse({ query: 'kept' }))).total, 1)
+      assert.equal((await memory.stats()).count, 1)
+      await store.close()
+    })
+
+    it('gives concurrent writes turns, and reads in between what is committed', async () => {
+      const store = await open()
+      const memory = createMemory({ store, now: () => NOW })
+      const count = () =>
+        store.db
+          .selectFrom('memories')
+          .select((eb) => eb.fn.countAll<number>().as('n'))
+          .executeTakeFirstOrThrow()
+      const pair = (i: number) =>
+        store.write(async (trx) => {
+          const { keepMemory } = await import('../../src/memory/keep.ts')
+          for (const half of ['a', 'b'])
+            await keepMemory(trx, MemoryInput.parse({ key: `${i}/${half}`, value: i }), NOW.toISOString())
+        })
+      const seen = await Promise.all(Array.from({ length: 20 }, (_, i) => pair(i).then(count)))
+      assert.ok(seen.every(({ n }) => n % 2 === 0))
+      assert.equal((await memory.stats()).count, 40)
+      await store.close()
+    })
+
+    memoryContract(open)
+    searchContract(open)
+  })
+}

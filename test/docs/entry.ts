@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { connect, newPlace, type ServerOptions } from '../e2e/server.ts'
+
+/** What an assistant's configuration says of a server. */
+export interface Entry {
+  command: string
+  args: string[]
+  env?: Record<string, string>
+}
+
+/** An entry as the documentation has it, for the built command in place of the published package. */
+export function asBuilt({ command, args, env = {} }: Entry): Required<ServerOptions> {
+  assert.deepEqual([command, ...args.slice(0, 2)], ['npx', '-y', 'gazeway'])
+  return { args: args.slice(2), env }
+}
+
+/** Starts what an entry says, in a new place, and connects to it as an assistant does. */
+export async function start(entry: Entry) {
+  return connect(newPlace(), asBuilt(entry))
+}

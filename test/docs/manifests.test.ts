@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { z } from 'zod'
+import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
+import { start } from './entry.ts'
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+const manifest = read('package.json')
+
+/** What an MCP registry asks of a server's description, as far as a package on stdio goes (schema of 2025-12-11). */
+const ServerDescription = z.object({
+  $schema: z.url(),
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
+    .min(3)
+    .max(200),
+  title: z.string().min(1).max(100),
+  description: z.string().min(1).max(100),
+  version: z.string().regex(/^\d+\.\d+\.\d+(-[\w.]+)?$/),
+  packages: z.tuple([
+    z.strictObject({
+      registryType: z.literal('npm'),
+      identifier: z.string(),
+      version: z.string(),
+      runtimeHint: z.literal('npx'),
+      transport: z.strictObject({ type: z.literal('stdio') }),
+      environmentVariables: z.array(
+        z.strictObject({
+          name: z.string(),
+          description: z.string().min(1),
+          isSecret: z.boolean().optional(),
+          default: z.string().optional(),
+          choices: z.array(z.string()).optional(),
+          format: z.enum(['string', 'number', 'boolean', 'filepath']).optional(),
+        }),
+      ),
+    }),
+  ]),
+})
+
+describe('server.json', () => {
+  it('is a description that a registry takes', () => {
+    ServerDescription.strict().parse(read('server.json'))
+  })
+
+  it('names the package as package.json does', () => {
+    const { name, version, packages } = ServerDescription.parse(read('server.json'))
+    assert.equal(name, manifest.mcpName)
+    assert.equal(version, manifest.version)
+    assert.equal(packages[0].identifier, manifest.name)
+    assert.equal(packages[0].version, manifest.version)
+  })
+
+  it('names variables that are read, and marks the keys as secret', () => {
+    const known = [...Object.keys(VARIABLES), ...Object.values(KEY_VARIABLES), 'GAZEWAY_HOME']
+    const { environmentVariables } = ServerDescription.parse(read('server.json')).packages[0]
+    for (const { name, isSecret = false } of environmentVariables) {
+      assert.ok(known.includes(name), name)
+      assert.equal(isSecret, name.endsWith('_KEY'), name)
+    }
+  })
+})
+
+describe('mcp.example.json', () => {
+  const { mcpServers } = read('mcp.example.json')
+
+  it('starts a server that remembers', async () => {
+    const { call } = await start(mcpServers.gazeway)
+    await call('gateway_memory_store', { key: 'colour', value: 'green' })
+    const { structuredContent } = await call('gateway_memory_recall', { key: 'colour' })
+    assert.equal(structuredContent.memory.value, 'green')
+  })
+
+  it('has no key in it, so that a model tool says what to do', async () => {
+    const { call } = await start(mcpServers.gazeway)
+    const { isError, content } = await call('gateway_llm_query', { query: 'anything' })
+    assert.equal(isError, true)
+    assert.match(content[0]?.text ?? '', /^upstream_not_configured: .*XAI_API_KEY.*sandbox/)
+  })
+})
+
+describe('package.json', () => {
+  it('publishes what a user needs', () => {
+    for (const file of ['dist', 'mcp.example.json', 'server.json', 'CHANGELOG.md'])
+      assert.ok(manifest.files.includes(file), file)
+    assert.deepEqual(manifest.bin, { gazeway: 'dist/cli.js' })
+  })
+})

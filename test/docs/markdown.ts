@@ -1,0 +1,32 @@
+/** A fenced block of a page. */
+export interface Block {
+  language: string
+  text: string
+}
+
+/** The fenced blocks of a page, in order. */
+export function blocksOf(page: string): Block[] {
+  return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }))
+}
+
+/** The rows of the table under a heading, without its head; each cell as it stands there. */
+export function tableUnder(page: string, heading: string): string[][] {
+  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
+  const lines = section.split('\n').filter((line) => line.startsWith('|'))
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+/** Where the links of a page lead, fragments left out. */
+export function linksOf(page: string): string[] {
+  return [...page.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target)
+}
+
+/** The words in backticks inside a text. */
+export function codeIn(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
+import { CODES } from '../../src/errors.ts'
+import { PRESETS } from '../../src/upstream/presets.ts'
+import { tools } from '../../tools/index.ts'
+import { newPlace, run } from '../e2e/server.ts'
+import { asBuilt, type Entry, start } from './entry.ts'
+import { blocksOf, codeIn, tableUnder } from './markdown.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+const { scripts, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
+const names = tools.map(({ name }) => name)
+
+describe('a command in README.md', () => {
+  const lines = blocksOf(readme)
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.trim().split('\n'))
+    .flatMap((line) => line.split(' && '))
+
+  for (const line of new Set(lines)) it(`${line} does what it says`, () => check(line))
+
+  it('comes first: how to try it', () => assert.deepEqual(lines.slice(0, 3), ['npm ci', 'npm run demo', 'npm test']))
+})
+
+async function check(line: string): Promise<void> {
+  const script = /^npm (?:run )?(\S+)$/.exec(line)?.[1]
+  const added = /^(?:claude|codex) mcp add gazeway --env (\w+)=(\S+) -- (.+)$/.exec(line)
+  if (script === 'ci') return lockAgrees()
+  if (script) return scriptExists(script)
+  if (added) {
+    const [command = '', ...args] = (added[3] ?? '').split(' ')
+    return startsWithAllTools({ command, args, env: { [added[1] ?? '']: added[2] ?? '' } })
+  }
+  if (line.startsWith('npx -y gazeway ')) return succeeds(line)
+  assert.fail('nothing checks this line')
+}
+
+function lockAgrees(): void {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  for (const field of ['name', 'version', 'dependencies', 'devDependencies'])
+    assert.deepEqual(packages[''][field], manifest[field], field)
+}
+
+function scriptExists(name: string): void {
+  assert.ok(scripts[name], `package.json has no script ${name}`)
+  for (const [, file = ''] of scripts[name].matchAll(/tsx ((?:scripts|test|adapters)\/\S+)/g))
+    assert.ok(existsSync(file), `${file} is missing`)
+}
+
+async function succeeds(line: string): Promise<void> {
+  const [command = '', ...words] = line.split(' ')
+  const { args } = asBuilt({ command, args: words })
+  const { code, stdout, stderr } = await run(newPlace(), args, { GAZEWAY_UPSTREAM: 'sandbox' })
+  assert.equal(code, 0, stdout + stderr)
+}
+
+async function startsWithAllTools(entry: Entry): Promise<void> {
+  const { client } = await start(entry)
+  const listed = await client.listTools()
+  assert.deepEqual(
+    listed.tools.map(({ name }) => name),
+    names,
+  )
+}
+
+describe('an entry to paste from README.md', () => {
+  const entries = [
+    ...blocksOf(readme).flatMap(({ language, text }) => (language === 'json' ? jsonEntry(text) : [])),
+    ...blocksOf(readme).flatMap(({ language, text }) => (language === 'toml' ? tomlEntry(text) : [])),
+  ]
+
+  it('is there for Claude Code, Cursor, VS Code and Codex', () => assert.equal(entries.length, 4))
+  for (const [i, entry] of entries.entries())
+    it(`starts the server with its twelve tools (${i + 1})`, () => startsWithAllTools(entry))
+
+  it('starts it with the sandbox when that is added to its arguments', async () => {
+    const { call } = await start({ command: 'npx', args: ['-y', 'gazeway', '--upstream', 'sandbox'] })
+    const answer = await call('gateway_chat_completion', { messages: [{ role: 'user', content: 'Hello' }] })
+    assert.equal(answer.structuredContent.upstream, 'sandbox')
+  })
+})
+
+function jsonEntry(text: string): Entry[] {
+  const { mcpServers, servers } = JSON.parse(text)
+  return [(mcpServers ?? servers).gazeway]
+}
+
+/** The few forms of TOML that an entry needs, each one line. */
+function tomlEntry(text: string): Entry[] {
+  assert.ok(text.startsWith('[mcp_servers.gazeway]\n'))
+  const value = (key: string) =>
+    JSON.parse((new RegExp(`^${key} = (.+)$`, 'm').exec(text)?.[1] ?? '').replaceAll(' = ', ': '))
+  return [{ command: value('command'), args: value('args'), env: value('env') }]
+}
+
+describe('README.md', () => {
+  it('lists the tools as they are, in their order', () => {
+    assert.deepEqual(
+      tableUnder(readme, 'The twelve tools').map(([tool = '']) => codeIn(tool)[0]),
+      names,
+    )
+  })
+
+  it('lists every provider and where its key comes from', () => {
+    const rows = tableUnder(readme, 'Models and keys').map(([provider = '', key = '']) => [
+      codeIn(provider)[0],
+      codeIn(key)[0],
+    ])
+    const providers = Object.keys(PRESETS).map((name) => [name, KEY_VARIABLES[name]])
+    assert.deepEqual(rows, [...providers, [undefined, 'GAZEWAY_UPSTREAM_API_KEY']])
+  })
+
+  it('names flags that the command has and variables that it reads', async () => {
+    const { stdout: help } = await run(newPlace(), ['--help'])
+    for (const [flag = '', variable = ''] of tableUnder(readme, 'Configuration')) {
+      assert.ok(help.includes(`${codeIn(flag)[0]} <`), flag)
+      const known = codeIn(variable)[0] ?? ''
+      assert.ok(known === 'GAZEWAY_HOME' || known in VARIABLES, variable)
+    }
+  })
+
+  it('explains errors that exist', () => {
+    const named = tableUnder(readme, 'When something is wrong').flatMap(([seen = '']) => codeIn(seen))
+    const codes = named.filter((word) => /^[a-z]+_[a-z_]+$/.test(word) && !word.startsWith('gateway_'))
+    assert.ok(codes.length > 0)
+    for (const code of codes) assert.ok(code in CODES, code)
+  })
+
+  it('keeps a place for what was measured', () => {
+    assert.match(readme, /<!-- measured:start -->[\s\S]*<!-- measured:end -->/)
+  })
+})

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { connect, newPlace, spawnServer, writeProject } from './server.ts'
+
+type Server = Awaited<ReturnType<typeof connect>>
+
+describe('a session', () => {
+  it('begins with instructions, the name and what the server can do', async () => {
+    const { client } = await connect(newPlace())
+    assert.match(client.getInstructions() ?? '', /gateway_get_context/)
+    assert.equal(client.getServerVersion()?.name, 'gazeway')
+    assert.match(client.getServerVersion()?.version ?? '', /^\d+\.\d+\.\d+/)
+    const capabilities = Object.keys(client.getServerCapabilities() ?? {}).sort()
+    assert.deepEqual(capabilities, ['completions', 'logging', 'prompts', 'resources', 'tools'])
+  })
+
+  it('ends when its client closes, in silence', async () => {
+    const server = await connect(newPlace())
+    await server.call('gateway_memory_recall', { key: 'a' })
+    await server.client.close()
+    assert.equal(server.stderr(), '')
+  })
+})
+
+describe('memories as resources', () => {
+  const keys = [
+    'plain',
+    'deploy/staging',
+    'a b',
+    '100%',
+    'naïve/日本',
+    'a?b#c',
+    'x,y{z}',
+    'a/../b',
+    '..',
+    'line\nbreak',
+  ]
+  let server: Server
+  const addressOf = (key: string) => `memory://team%20one/${encodeURIComponent(key)}`
+  const read = async (uri: string) => (await server.client.readResource({ uri })).contents[0]
+
+  before(async () => {
+    server = await connect(newPlace())
+    for (const key of keys)
+      await server.call('gateway_memory_store', { key, value: `about ${key}`, namespace: 'team one', tags: ['odd'] })
+    await server.call('gateway_memory_store', { key: 'limits', value: { requests: 5 } })
+  })
+
+  it('are listed, the last stored first, with what a client shows', async () => {
+    const { resources } = await server.client.listResources()
+    assert.equal(resources.length, keys.length + 1)
+    assert.equal(resources[0]?.uri, 'memory://default/limits')
+    const odd = resources.find(({ name }) => name === '100%')
+    assert.match(odd?.description ?? '', /team one.*odd/)
+    assert.match(String(odd?.annotations?.lastModified), /^\d{4}-.*Z$/)
+  })
+
+  it('are read under the address that they are listed with', async () => {
+    for (const { uri, name } of (await server.client.listResources()).resources) {
+      const content = await read(uri)
+      assert.equal(content?.uri, uri)
+      if (name !== 'limits') assert.equal(content && 'text' in content && content.text, `about ${name}`)
+    }
+  })
+
+  for (const key of keys)
+    it(`are read by an address that was put together by hand: ${JSON.stringify(key)}`, async () => {
+      const expected = { uri: addressOf(key), mimeType: 'text/plain', text: `about ${key}` }
+      assert.deepEqual(await read(addressOf(key)), expected)
+      const content = await read(`memory://team one/${key}`)
+      assert.equal(content && 'text' in content && content.text, `about ${key}`)
+    })
+
+  it('come as JSON where they are no text', async () => {
+    const content = await read('memory://default/limits')
+    assert.equal(content?.mimeType, 'application/json')
+    assert.deepEqual(JSON.parse(content && 'text' in content ? content.text : ''), { requests: 5 })
+  })
+
+  for (const uri of ['memory://default/nothing', 'memory://default/', 'memory:///x', 'file:///etc/passwd', 'nonsense'])
+    it(`are not found under ${uri}`, () => assert.rejects(read(uri), { code: -32002 }))
+
+  it('are offered as a template that completes namespaces and keys', async () => {
+    const { resourceTemplates } = await server.client.listResourceTemplates()
+    const uri = resourceTemplates[0]?.uriTemplate ?? ''
+    assert.equal(uri, 'memory://{namespace}/{+key}')
+    const complete = async (name: string, value: string, namespace?: string) => {
+      const context = namespace === undefined ? {} : { context: { arguments: { namespace } } }
+      const ref = { type: 'ref/resource' as const, uri }
+      return (await server.client.complete({ ref, argument: { name, value }, ...context })).completion.values
+    }
+    assert.deepEqual((await complete('namespace', '')).sort(), ['default', 'team one'])
+    assert.deepEqual(await complete('namespace', 'te'), ['team one'])
+    assert.deepEqual(await complete('key', 'dep'), ['deploy/staging'])
+    assert.deepEqual(await complete('key', '', 'default'), ['limits'])
+    assert.deepEqual(await complete('key', 'zzz'), [])
+  })
+})
+
+describe('the prompt that starts a session', () => {
+  let server: Server
+  const place = newPlace()
+  before(async () => {
+    server = await connect(place)
+    await server.call('gateway_memory_store', { key: 'retries', value: 'retry three times, never more' })
+  })
+  const open = async (args: Record<string, string>) => {
+    const { messages } = await server.client.getPrompt({ name: 'start_session', arguments: args })
+    const content = messages[0]?.content
+    return content?.type === 'text' ? content.text : ''
+  }
+
+  it('is listed with its argument', async () => {
+    const { prompts } = await server.client.listPrompts()
+    assert.deepEqual(
+      prompts.map(({ name, arguments: args }) => [name, args?.map((argument) => [argument.name, argument.required])]),
+      [['start_session', [['task', false]]]],
+    )
+  })
+
+  it('brings the project and the memories that fit the task', async () => {
+    const text = await open({ task: 'Change how retries work' })
+    for (const expected of [/Change how retries work/, /retry\.ts/, /retry three times, never more/])
+      assert.match(text, expected)
+    assert.ok(text.includes(place.project), 'names the project')
+  })
+
+  it('asks where one left off when it is given no task', async () => {
+    assert.match(await open({}), /where I left off/)
+  })
+
+  it('names the argument that is of the wrong kind', async () => {
+    await assert.rejects(server.client.getPrompt({ name: 'start_session', arguments: { task: 5 } as never }), {
+      code: -32602,
+      message: /params\.arguments\.task/,
+    })
+  })
+})
+
+describe('the project', () => {
+  const rootOf = async (server: Server) => (await server.call('gateway_get_context')).structuredContent.root
+
+  function offers(roots: { uri: string }[]) {
+    const prepare = (client: Client) => client.setRequestHandler(ListRootsRequestSchema, () => ({ roots }))
+    return { capabilities: { roots: { listChanged: true } }, prepare }
+  }
+
+  it('is the working directory for a client without roots', async () => {
+    const place = newPlace()
+    assert.equal(await rootOf(await connect(place)), place.project)
+  })
+
+  it('is the first root of a client that has some, and follows when they change', async () => {
+    const place = newPlace()
+    const [first, second] = [join(place.home, 'a b'), join(place.home, 'zweites')]
+    for (const folder of [first, second]) {
+      mkdirSync(folder)
+      writeProject(folder, { 'index.ts': 'export {}\n' })
+    }
+    const roots = [{ uri: pathToFileURL(first).href }, { uri: pathToFileURL(place.project).href }]
+    const server = await connect(place, offers(roots))
+    assert.equal(await rootOf(server), first)
+    roots[0] = { uri: pathToFileURL(second).href }
+    await server.client.sendRootsListChanged()
+    assert.equal(await rootOf(server), second)
+    assert.match(JSON.stringify(await server.client.getPrompt({ name: 'start_session' })), /zweites/)
+  })
+
+  it('is the working directory when the roots are of no use', async () => {
+    const place = newPlace()
+    for (const roots of [[], [{ uri: 'file://another-machine/share' }], [{ uri: 'https://example.org/' }]])
+      assert.equal(await rootOf(await connect(place, offers(roots))), place.project)
+  })
+
+  it('is the working directory when a client does not answer for its roots', async () => {
+    const place = newPlace()
+    const server = spawnServer(place)
+    await server.initialize({ roots: {} })
+    server.callTool(1, 'gateway_get_context', {})
+    const asked = await server.message(({ method }) => method === 'roots/list')
+    assert.ok(asked.id !== undefined, 'it was asked')
+    assert.equal((await server.answer(1)).result.structuredContent.root, place.project)
+  })
+})
+
+describe('logging', () => {
+  it('takes the levels that there are', async () => {
+    const { client } = await connect(newPlace())
+    await client.setLoggingLevel('emergency')
+    await assert.rejects(client.setLoggingLevel('loud' as never), { code: -32602, message: /params\.level/ })
+  })
+
+  it('writes JSON lines to stderr, and nothing to stdout', async () => {
+    const server = spawnServer(newPlace(), { args: ['--log-level', 'debug'] })
+    const line = once(server.child.stderr, 'data')
+    server.write('not a message\n')
+    const { level, msg } = JSON.parse(String((await line)[0]))
+    assert.deepEqual([level, msg], ['debug', 'A message was not understood.'])
+    server.child.stdin.end()
+    assert.equal((await server.exit).code, 0)
+    server.assertProtocolOnly()
+  })
+})

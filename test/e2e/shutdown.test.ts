@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { connect, newPlace, type Place, spawnServer } from './server.ts'
+
+const ASK = { messages: [{ role: 'user', content: 'Count.' }] }
+/** What a client has patience for before it kills, with room for a busy machine. */
+const SOON_MS = 8000
+
+describe('the end of a server', () => {
+  let upstream: double.UpstreamDouble
+  let place: Place
+  before(async () => {
+    upstream = await double.startUpstream()
+    upstream.on('/chat/completions', double.hangs)
+  })
+  beforeEach(() => {
+    place = newPlace()
+    upstream.received.splice(0)
+  })
+  after(() => upstream.close())
+
+  /** A server in the middle of a call that never ends. */
+  async function busy() {
+    const server = spawnServer(place, { env: { GAZEWAY_UPSTREAM: upstream.url } })
+    await server.initialize()
+    const asked = new Promise<void>((resolve) => {
+      upstream.on('/chat/completions', () => resolve())
+    })
+    server.callTool('busy', 'gateway_chat_completion', ASK)
+    await asked
+    return server
+  }
+
+  /** What the store holds of the upstream calls, as the next server sees it. */
+  async function calls() {
+    const { call } = await connect(place)
+    const { structuredContent } = await call('gateway_upstream_api_history')
+    return structuredContent.items.map(({ status, path }: { status: string; path: string }) => [status, path])
+  }
+
+  const ends: Record<string, (server: ReturnType<typeof spawnServer>) => void> = {
+    'stdin closes': ({ child }) => child.stdin.end(),
+    SIGINT: ({ child }) => child.kill('SIGINT'),
+    SIGTERM: ({ child }) => child.kill('SIGTERM'),
+    'stdin closes and SIGTERM follows at once': ({ child }) => {
+      child.stdin.end()
+      child.kill('SIGTERM')
+    },
+  }
+  for (const [what, end] of Object.entries(ends))
+    it(`comes soon after ${what} in the middle of a call, which is recorded`, async () => {
+      const server = await busy()
+      const began = Date.now()
+      end(server)
+      assert.deepEqual(await server.exit, { code: 0, signal: null })
+      assert.ok(Date.now() - began < SOON_MS, `it took ${Date.now() - began} ms`)
+      await upstream.received[0]?.aborted
+      assert.deepEqual(await calls(), [['aborted', '/v1/chat/completions']])
+      assert.equal(server.stderr(), '')
+      server.assertProtocolOnly()
+    })
+
+  it('comes at once when nothing is under way', async () => {
+    for (const end of Object.values(ends)) {
+      const server = spawnServer(place)
+      await server.initialize()
+      end(server)
+      assert.deepEqual(await server.exit, { code: 0, signal: null })
+      assert.equal(server.stderr(), '')
+    }
+  })
+
+  it('comes after the answers to all that was sent before stdin closed', async () => {
+    const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
+    await server.initialize()
+    server.callTool(1, 'gateway_memory_store', { key: 'last', value: 'words' })
+    server.callTool(2, 'gateway_chat_completion', ASK)
+    server.write('{"jsonrpc":"2.0","id":3,"method":"ping"}')
+    server.child.stdin.end()
+    assert.deepEqual(await server.exit, { code: 0, signal: null })
+    assert.equal((await server.answer(1)).result.structuredContent.created, true)
+    assert.match((await server.answer(2)).result.content[0].text, /sandbox/)
+    assert.deepEqual((await server.answer(3)).result, {})
+    assert.deepEqual(await calls(), [['ok', '/v1/chat/completions']])
+  })
+
+  it('comes without a word when there never was a message', async () => {
+    const server = spawnServer(place)
+    server.child.stdin.end()
+    assert.deepEqual(await server.exit, { code: 0, signal: null })
+    assert.equal(server.stdout() + server.stderr(), '')
+  })
+
+  it('comes when the client reads no more, and its call is recorded', async () => {
+    const server = await busy()
+    server.child.stdout.destroy()
+    server.send({ id: 1, method: 'ping' }, { id: 2, method: 'ping' })
+    assert.deepEqual(await server.exit, { code: 0, signal: null })
+    assert.equal(server.stderr(), '', 'and no stack trace')
+    assert.deepEqual(await calls(), [['aborted', '/v1/chat/completions']])
+  })
+
+  it('comes although its client has stopped to read in the middle of a long answer', async () => {
+    const server = spawnServer(place)
+    await server.initialize()
+    server.child.stdout.pause()
+    server.send(...Array.from({ length: 200 }, (_, id) => ({ id, method: 'tools/list' })))
+    server.child.stdin.end()
+    await new Promise((resolve) => server.child.once('exit', resolve))
+    assert.equal(server.child.exitCode, 0)
+    server.child.stdout.resume()
+    await server.exit
+  })
+
+  it('does not take what was stored before with it', async () => {
+    const server = spawnServer(place)
+    await server.initialize()
+    for (let n = 0; n < 20; n++) server.callTool(n, 'gateway_memory_store', { key: `k${n}`, value: n })
+    await server.answer(19)
+    server.child.kill('SIGKILL')
+    await server.exit
+    const { call } = await connect(place)
+    for (let n = 0; n < 20; n++)
+      assert.equal((await call('gateway_memory_recall', { key: `k${n}` })).structuredContent.memory?.value, n)
+  })
+})

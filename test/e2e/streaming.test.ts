@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import type { Progress } from '@modelcontextprotocol/sdk/types.js'
+import * as double from '../doubles/upstream.ts'
+import { connect, newPlace, PATIENCE_MS } from './server.ts'
+
+const ASK = { messages: [{ role: 'user', content: 'Count.' }] }
+const WORDS = ['One, ', 'two, ', 'three.']
+
+describe('a model that streams', () => {
+  let upstream: double.UpstreamDouble
+  let server: Awaited<ReturnType<typeof connect>>
+  const newest = async () => {
+    const { structuredContent } = await server.call('gateway_upstream_api_history', { limit: 1 })
+    return structuredContent.items[0]
+  }
+
+  before(async () => {
+    upstream = await double.startUpstream()
+    server = await connect(newPlace(), { env: { GAZEWAY_UPSTREAM: upstream.url } })
+  })
+  beforeEach(() => upstream.received.splice(0))
+  after(() => upstream.close())
+
+  it('reports progress as the answer comes, to a client that asked for it', async () => {
+    let finish = () => {}
+    const seen = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    upstream.on('/chat/completions', async (response) => {
+      const chunks = double.chunks(WORDS)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const [at, chunk] of chunks.entries()) {
+        // The rest comes only once the client has seen the first words.
+        if (at === 2) await seen
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      }
+      response.end('data: [DONE]\n\n')
+    })
+    const told: Progress[] = []
+    const onprogress = (progress: Progress) => {
+      told.push(progress)
+      finish()
+    }
+    const reply = await server.call('gateway_chat_completion', ASK, { onprogress })
+    assert.equal(reply.structuredContent.message.content, 'One, two, three.')
+    assert.deepEqual(told[0], { progress: 5, message: 'One, ' })
+    const steps = told.map(({ progress }) => progress)
+    assert.deepEqual(
+      steps,
+      [...new Set(steps)].sort((a, b) => a - b),
+      'it only grows',
+    )
+    assert.equal((await newest()).stream, true)
+  })
+
+  it('reports progress of the research model too', async () => {
+    upstream.on('/responses', double.sse(double.responseEvents(WORDS), 'none'))
+    const told: Progress[] = []
+    const onprogress = (progress: Progress) => void told.push(progress)
+    const reply = await server.call('gateway_llm_query', { query: 'Count.' }, { onprogress })
+    assert.equal(reply.structuredContent.answer, 'One, two, three.')
+    assert.ok(told.length >= 1, 'at least once')
+  })
+
+  it('is not asked to stream by a client that wants no progress', async () => {
+    upstream.on('/chat/completions', double.json(200, double.completion('Six.')))
+    await server.call('gateway_chat_completion', ASK)
+    assert.equal(upstream.received[0]?.body && "stream" in (upstream.received[0].body as object), false)
+    assert.equal((await newest()).stream, false)
+  })
+
+  for (const [what, tool, path, input, behaviour] of [
+    ['before the first word', 'gateway_chat_completion', '/chat/completions', ASK, double.hangs],
+    [
+      'in the middle of a stream',
+      'gateway_chat_completion',
+      '/chat/completions',
+      ASK,
+      double.sse(double.chunks(WORDS).slice(0, 2), 'hang'),
+    ],
+    ['of the research model', 'gateway_llm_query', '/responses', { query: 'Count.' }, double.hangs],
+    ['of the upstream’s own API', 'gateway_gateway', '/models', { method: 'GET', path: '/models' }, double.hangs],
+  ] as const)
+    it(`is aborted when the client cancels ${what}, and recorded so`, async () => {
+      let arrived = () => {}
+      const asked = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      upstream.on(path, async (response, request) => {
+        arrived()
+        await behaviour(response, request)
+      })
+      const controller = new AbortController()
+      const { signal } = controller
+      const call = server.call(tool, input, { signal, onprogress: () => {} })
+      const rejected = assert.rejects(call)
+      await asked
+      controller.abort('changed my mind')
+      await rejected
+      await upstream.received[0]?.aborted
+      while ((await newest())?.call_id === undefined || (await newest()).status !== 'aborted') await breathe()
+      assert.equal(upstream.received.length, 1, 'there was no second try')
+    })
+
+  it('is aborted when the client’s time is up', async () => {
+    upstream.on('/chat/completions', double.hangs)
+    await assert.rejects(server.call('gateway_chat_completion', ASK, { timeout: 300 }), { code: -32001 })
+    await upstream.received[0]?.aborted
+  })
+
+  it('can be asked several things at once', async () => {
+    upstream.on('/chat/completions', double.json(200, double.completion('Yes.')))
+    const calls = Array.from({ length: 40 }, () => server.call('gateway_chat_completion', ASK))
+    for (const reply of await Promise.all(calls)) assert.equal(reply.content[0]?.text, 'Yes.')
+    const { structuredContent } = await server.call('gateway_upstream_api_stats')
+    assert.ok(structuredContent.totals.calls >= 40, `${structuredContent.totals.calls} calls`)
+  })
+
+  const breathe = () => new Promise((resolve) => setImmediate(resolve))
+  assert.ok(PATIENCE_MS > 1000)
+})

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import { connect, newPlace, type ToolReply } from './server.ts'
+
+/** As the specification lists them. */
+const NAMES = [
+  'gateway_llm_query',
+  'gateway_get_context',
+  'gateway_store_gaze_data',
+  'gateway_retrieve_gaze_data',
+  'gateway_analyze_gaze_pattern',
+  'gateway_chat_completion',
+  'gateway_upstream_api_history',
+  'gateway_upstream_api_stats',
+  'gateway_gateway',
+  'gateway_memory_store',
+  'gateway_memory_recall',
+  'gateway_memory_search',
+]
+
+const gaze = (second: number) => ({
+  at: new Date(Date.now() - 60_000 + second * 1000).toISOString(),
+  dwell_ms: 400,
+  source: 'ide',
+  confidence: 0.9,
+  cog: { focus: 0.8, load: 0.4 },
+  emo: { valence: 0.1, arousal: 0.3 },
+  env: { path: 'src/track.ts', line_start: 1, line_end: 1 },
+})
+
+/** One call of each tool, in an order in which the later ones find what the earlier ones stored. */
+const CALLS: [name: string, input: Record<string, unknown>][] = [
+  ['gateway_memory_store', { key: 'deploy/staging', value: 'uses the eu-west cluster', tags: ['deploy'] }],
+  ['gateway_memory_store', { key: 'limits', value: { requests: 5, per: ['minute'] }, ttl_seconds: 3600 }],
+  ['gateway_memory_recall', { key: 'deploy/staging' }],
+  ['gateway_memory_recall', { key: 'nothing' }],
+  ['gateway_memory_search', { query: 'staging clustr' }],
+  ['gateway_store_gaze_data', { session_id: 'ses_1', records: [0, 1, 2, 3].map(gaze) }],
+  ['gateway_retrieve_gaze_data', { session_id: 'ses_1', limit: 2 }],
+  ['gateway_analyze_gaze_pattern', { session_id: 'ses_1', question: 'Was I focused?' }],
+  ['gateway_analyze_gaze_pattern', { from: '2020-01-01T00:00:00Z', narrate: false }],
+  ['gateway_get_context', { query: 'track', max_tokens: 2000 }],
+  ['gateway_llm_query', { query: 'What does this project track?' }],
+  ['gateway_llm_query', { query: 'Without context?', include_context: false, tools: ['web_search'] }],
+  ['gateway_chat_completion', { messages: [{ role: 'user', content: 'Parcels are tracked. What is tracked?' }] }],
+  ['gateway_gateway', { method: 'GET', path: '/models' }],
+  ['gateway_upstream_api_history', { limit: 3 }],
+  ['gateway_upstream_api_stats', { group_by: 'model' }],
+  ['gateway_upstream_api_stats', {}],
+]
+
+/** A validator that is not the server's: JSON Schema draft 7 as clients use it, and as strict as it gets. */
+function validator(schema: object) {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true })
+  addFormats.default(ajv)
+  const validate = ajv.compile(schema)
+  return (value: unknown) => assert.ok(validate(value), ajv.errorsText(validate.errors))
+}
+
+describe('the twelve tools over stdio', () => {
+  const place = newPlace()
+  let server: Awaited<ReturnType<typeof connect>>
+  let tools: Tool[]
+  const tool = (name: string) => tools.find((listed) => listed.name === name) as Tool
+
+  before(async () => {
+    server = await connect(place, { args: ['--upstream', 'sandbox'] })
+    tools = (await server.client.listTools()).tools
+  })
+
+  it('are listed in the specification’s order under its names', () => {
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      NAMES,
+    )
+  })
+
+  for (const name of NAMES)
+    it(`${name} is listed with all that a client shows and checks`, () => {
+      const { title, description = '', annotations, inputSchema, outputSchema } = tool(name)
+      assert.ok(title && title.length < 60, 'has a short title')
+      assert.ok(description.length > 100, 'written for a model that has to choose')
+      assert.match(description, /Example: /)
+      const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {}
+      for (const hint of [readOnlyHint, destructiveHint, idempotentHint, openWorldHint])
+        assert.equal(typeof hint, 'boolean')
+      for (const schema of [inputSchema, outputSchema]) {
+        assert.equal(schema?.$schema, 'http://json-schema.org/draft-07/schema#')
+        assert.equal(schema?.type, 'object')
+        validator(schema as object)
+      }
+    })
+
+  it('answer each call with structured content that fits the advertised schemas, and with text', async () => {
+    for (const [name, input] of CALLS) {
+      validator(tool(name).inputSchema)(input)
+      const reply = await server.call(name, input)
+      assert.notEqual(reply.isError, true, `${name}: ${reply.content[0]?.text}`)
+      validator(tool(name).outputSchema as object)(reply.structuredContent)
+      assert.equal(reply.content[0]?.type, 'text')
+      assert.ok((reply.content[0]?.text.trim().length ?? 0) > 3, `${name} says something`)
+    }
+    assert.deepEqual([...new Set(CALLS.map(([name]) => name))].sort(), [...NAMES].sort(), 'each tool was called')
+  })
+
+  it('answer with what was stored before', async () => {
+    const { structuredContent: recalled } = await server.call('gateway_memory_recall', { key: 'deploy/staging' })
+    assert.equal(recalled.memory.value, 'uses the eu-west cluster')
+    const { structuredContent: found } = await server.call('gateway_memory_search', { query: 'clustr' })
+    assert.equal(found.results[0]?.memory.key, 'deploy/staging')
+    const { structuredContent: context } = await server.call('gateway_get_context')
+    assert.equal(context.root, place.project)
+    assert.match(JSON.stringify(context.places), /src\/track\.ts/)
+    const { structuredContent: history } = await server.call('gateway_upstream_api_history')
+    assert.ok(history.total >= 5, `${history.total} calls`)
+    const surfaces = new Set(history.items.map((call: { surface: string }) => call.surface))
+    assert.deepEqual([...surfaces], ['stdio'])
+    assert.match((await server.call('gateway_llm_query', { query: 'Who?' })).content[0]?.text ?? '', /sandbox/)
+  })
+
+  const faults: [what: string, name: string, input: Record<string, unknown>, param: string][] = [
+    ['a missing field', 'gateway_memory_store', { key: 'a' }, 'value'],
+    ['a value of the wrong kind', 'gateway_memory_recall', { key: 5 }, 'key'],
+    ['a value that is not accepted', 'gateway_llm_query', { query: 'x', tools: ['bing'] }, 'tools.0'],
+    ['a number out of range', 'gateway_get_context', { max_tokens: 50_000 }, 'max_tokens'],
+    ['a field that is not known', 'gateway_memory_recall', { key: 'a', nmespace: 'b' }, 'nmespace'],
+    [
+      'a fault deep inside',
+      'gateway_store_gaze_data',
+      { records: [gaze(0), { ...gaze(1), dwell_ms: -1 }] },
+      'records.1.dwell_ms',
+    ],
+    ['a path elsewhere', 'gateway_gateway', { method: 'GET', path: '//elsewhere' }, 'path'],
+    [
+      'a version that is not the present one',
+      'gateway_memory_store',
+      { key: 'a', value: 1, if_version: 9 },
+      'if_version',
+    ],
+  ]
+  for (const [what, name, input, param] of faults)
+    it(`name the field at fault: ${what}`, async () => {
+      assertRefused(await server.call(name, input), param)
+      assert.notEqual((await server.call('gateway_memory_recall', { key: 'a' })).isError, true, 'the server lives on')
+    })
+
+  it('refuse a tool that there is not', async () => {
+    const reply = await server.call('gateway_nothing')
+    assert.equal(reply.isError, true)
+    assert.match(reply.content[0]?.text ?? '', /^unknown_tool: There is no tool gateway_nothing/)
+  })
+})
+
+describe('the tools without an upstream key', () => {
+  const place = newPlace()
+  const asks = CALLS.filter(([name]) => /llm_query|chat_completion|gateway_gateway/.test(name))
+  let server: Awaited<ReturnType<typeof connect>>
+  before(async () => {
+    server = await connect(place)
+  })
+
+  for (const [name, input] of asks)
+    it(`${name} names both ways out: ${JSON.stringify(input).slice(0, 40)}`, async () => {
+      const reply = await server.call(name, input)
+      assert.equal(reply.isError, true)
+      assert.equal(reply._meta?.error.code, 'upstream_not_configured')
+      assert.match(reply.content[0]?.text ?? '', /^upstream_not_configured: .*XAI_API_KEY.*--upstream sandbox/)
+    })
+
+  it('all others work', async () => {
+    for (const [name, input] of CALLS.filter((call) => !asks.includes(call)))
+      assert.notEqual((await server.call(name, input)).isError, true, name)
+  })
+
+  it('an analysis says why it has no narrative', async () => {
+    const { structuredContent } = await server.call('gateway_analyze_gaze_pattern', { session_id: 'ses_1' })
+    assert.equal(structuredContent.narrative, null)
+    assert.match(structuredContent.narrative_error, /XAI_API_KEY/)
+  })
+})
+
+function assertRefused(reply: ToolReply, param: string): void {
+  assert.equal(reply.isError, true)
+  const error = reply._meta?.error
+  assert.equal(error?.param, param)
+  assert.equal(reply.content[0]?.text, `${error?.code}: ${error?.message}`)
+  assert.equal(reply.structuredContent, undefined)
+}

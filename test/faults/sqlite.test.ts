@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { sql } from 'kysely'
+import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gazeway-sqlite-'))
+const mounted: string[] = []
+after(() => {
+  for (const point of mounted) execFileSync('umount', ['-l', point])
+  rmSync(folder, { recursive: true })
+})
+
+const open = (file: string) => openStore(`sqlite:${file}`)
+const put = (store: Store, key: string, value: unknown = 'x') =>
+  createMemory({ store, now: () => new Date() }).store(MemoryInput.parse({ key, value }))
+
+async function storeWith(file: string, memories: number): Promise<void> {
+  const store = await open(file)
+  for (let i = 0; i < memories; i++) await put(store, `k${i}`, `value ${i} `.repeat(50))
+  await store.close()
+}
+
+async function contents(store: Store) {
+  const memory = createMemory({ store, now: () => new Date() })
+  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db)
+  return {
+    integrity: rows[0]?.integrity_check,
+    listed: (await memory.recent(MemoryList.parse({ limit: 1000 }))).items.map((item) => item.key),
+    counted: (await memory.stats()).count,
+    found: (await memory.search(MemorySearch.parse({ query: 'filler', limit: 100 }))).total,
+  }
+}
+
+/** Mounts something on a new folder; null where this machine does not permit it. */
+function mount(...what: string[]): string | null {
+  const point = mkdtempSync(join(folder, 'mount-'))
+  if (spawnSync('mount', [...what, point]).status !== 0) return null
+  mounted.push(point)
+  return point
+}
+
+describe('a damaged store', () => {
+  const damages: Array<[what: string, damage: (file: string) => void]> = [
+    ['cut in half', (file) => truncateSync(file, Math.floor(statSync(file).size / 2))],
+    ['cut inside its first page', (file) => truncateSync(file, 700)],
+    ['overwritten at its start', (file) => writeFileSync(file, 'NOT A DATABASE'.repeat(400), { flag: 'r+' })],
+    ['another kind of file', (file) => writeFileSync(file, '{"memories": []}\n')],
+  ]
+  for (const [what, damage] of damages)
+    it(`is refused and left as it was when it is ${what}`, async () => {
+      const home = mkdtempSync(join(folder, 'damaged-'))
+      const file = join(home, 'store.db')
+      await storeWith(file, 20)
+      damage(file)
+      const bytes = readFileSync(file)
+      const names = readdirSync(home)
+      await assert.rejects(open(file), (error: Error & { code: string }) => {
+        assert.equal(error.code, 'store_corrupt')
+        assert.ok(error.message.includes(file))
+        return true
+      })
+      assert.deepEqual(readFileSync(file), bytes)
+      assert.deepEqual(readdirSync(home), names)
+    })
+})
+
+describe('a store that cannot be written', () => {
+  it('says so when its path is a folder, or leads through a file', async () => {
+    await assert.rejects(open(folder), { code: 'store_unavailable' })
+    const file = join(folder, 'plain')
+    writeFileSync(file, '')
+    await assert.rejects(open(join(file, 'store.db')), { code: 'store_unavailable' })
+  })
+
+  it('says so on a read-only file system, and still reads what is there', async (t) => {
+    const source = mkdtempSync(join(folder, 'source-'))
+    await storeWith(join(source, 'store.db'), 3)
+    const home = mount('--bind', source)
+    if (home === null) return t.skip('mounting is not permitted here')
+    execFileSync('mount', ['-o', 'remount,bind,ro', home])
+    await assert.rejects(open(join(home, 'fresh.db')), { code: 'store_unavailable' })
+    const store = await open(join(home, 'store.db'))
+    await assert.rejects(put(store, 'new'), { code: 'store_unavailable', message: /read-only/ })
+    assert.equal((await contents(store)).counted, 3)
+    await store.close()
+  })
+})
+
+describe('a full disk', () => {
+  /** Writes until the store is full, checks that nothing is half-written, and that it goes on once there is space. */
+  async function fillAndGoOn(store: Store, makeSpace: () => Promise<void>) {
+    const kept: string[] = []
+    const fill = async () => {
+      for (let i = 0; i < 2000; i++) {
+        await put(store, `k${i}`, `filler ${i} `.repeat(300))
+        kept.unshift(`k${i}`)
+      }
+    }
+    await assert.rejects(fill(), { code: 'store_full' })
+    assert.ok(kept.length > 0)
+    await assert.rejects(put(store, 'another', 'filler '.repeat(10_000)), { code: 'store_full' })
+    const expected = { integrity: 'ok', listed: kept, counted: kept.length, found: kept.length }
+    assert.deepEqual(await contents(store), expected)
+    await makeSpace()
+    await put(store, 'after', 'filler')
+    const listed = ['after', ...kept]
+    assert.deepEqual(await contents(store), { ...expected, listed, counted: listed.length, found: listed.length })
+    await store.close()
+  }
+
+  it('is told, leaves nothing half-written, and is forgotten when space returns', async (t) => {
+    const home = mount('-t', 'tmpfs', '-o', 'size=2m', 'tmpfs')
+    if (home === null) return t.skip('mounting is not permitted here')
+    const ballast = join(home, 'ballast')
+    writeFileSync(ballast, Buffer.alloc(512 * 1024))
+    await fillAndGoOn(await open(join(home, 'store.db')), async () => rmSync(ballast))
+  })
+
+  it('is the same when the database has reached its largest size', async () => {
+    const store = await open(join(folder, 'limited.db'))
+    await sql`pragma max_page_count = 300`.execute(store.db)
+    await fillAndGoOn(store, async () => void (await sql`pragma max_page_count = 3000`.execute(store.db)))
+  })
+})

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { z } from 'zod'
+import { Memory, MemoryInput, MemorySearch } from '../../src/memory/record.ts'
+
+const refused = (input: Record<string, unknown>) => {
+  const result = MemoryInput.safeParse({ key: 'k', value: 'v', ...input })
+  return result.success ? null : result.error.issues[0]?.path.join('.')
+}
+
+describe('what a memory takes', () => {
+  it('has limits, each named by its field', () => {
+    assert.deepEqual(MemoryInput.parse({ key: 'k', value: 'v' }), { key: 'k', value: 'v', namespace: 'default' })
+    for (const input of [{ key: '' }, { key: 'x'.repeat(513) }, { key: 'a\0b' }]) assert.equal(refused(input), 'key')
+    for (const namespace of ['', 'x'.repeat(129), '\0']) assert.equal(refused({ namespace }), 'namespace')
+    assert.equal(refused({ tags: Array.from({ length: 33 }, (_, i) => `${i}`) }), 'tags')
+    assert.equal(refused({ tags: ['ok', 'x'.repeat(65)] }), 'tags.1')
+    for (const ttl_seconds of [0, 1.5, 1e12]) assert.equal(refused({ ttl_seconds }), 'ttl_seconds')
+    assert.equal(refused({ if_version: -1 }), 'if_version')
+    assert.equal(refused({ key: 'x'.repeat(512), tags: ['x'.repeat(64)], namespace: 'x'.repeat(128) }), null)
+  })
+
+  it('is any JSON value of at most 256 KiB as UTF-8 JSON', () => {
+    for (const value of ['', 0, false, null, [], {}, [{ a: [null] }]]) assert.equal(refused({ value }), null)
+    assert.equal(refused({ value: undefined }), 'value')
+    assert.equal(refused({ value: 'x'.repeat(256 * 1024 - 2) }), null)
+    assert.equal(refused({ value: 'x'.repeat(256 * 1024 - 1) }), 'value')
+    assert.equal(refused({ value: 'é'.repeat(128 * 1024) }), 'value')
+  })
+
+  it('does not nest without end', () => {
+    const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+    assert.equal(refused({ value: nested(100) }), null)
+    assert.equal(refused({ value: nested(100_000) }), 'value')
+  })
+
+  it('is plain JSON Schema for the tools that show it', () => {
+    for (const schema of [Memory, MemoryInput, MemorySearch])
+      for (const io of ['input', 'output'] as const)
+        assert.ok(!JSON.stringify(z.toJSONSchema(schema, { io })).includes('$ref'))
+  })
+})
