@@ -20,7 +20,7 @@ An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
 
 /** How long a reader may take to take the last of the output. */
-const FLUSH_MS = 5000
+const FLUSH_MS = 2000
 
 const program = new Command('gazeway')
   .description('A second model, a shared memory and a gaze-aware work context for every coding assistant.')

@@ -7,6 +7,7 @@ import { listenToMetrics } from './http/metrics.ts'
 import { modelRoutes } from './http/models.ts'
 import { rateLimit } from './http/rate-limit.ts'
 import { responses } from './http/responses.ts'
+import { startTracing } from './http/tracing.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { hostRules } from './web/hosts.ts'
@@ -21,6 +22,7 @@ export async function serveHttp(gateway: Gateway): Promise<Listening> {
   const { http } = gateway.loaded.config
   const relay = await gateway.upstream.openRelay()
   const metrics = listenToMetrics(gateway)
+  const tracing = await startTracing(gateway, process.env)
   const app = new Hono<Frame>({ strict: false })
   app.onError(errorHandler(gateway.log))
   app.notFound(notFound)
@@ -57,6 +59,7 @@ export async function serveHttp(gateway: Gateway): Promise<Listening> {
       await listening.stop()
       await relay.close()
       metrics.stop()
+      await tracing.stop()
     },
   }
 }

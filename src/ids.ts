@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid'
+import { uuidv7obj } from 'uuidv7'
 
 /** The prefixes of Gazeway's record ids (CONTRACT section 0). */
 export type IdPrefix =
@@ -21,5 +21,5 @@ export type IdPrefix =
  * @example newId('mem') // 'mem_0199f4c2c5b27a3e8f0d…'
  */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${uuidv7().replaceAll('-', '')}`
+  return `${prefix}_${uuidv7obj().toHex()}`
 }

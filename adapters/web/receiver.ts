@@ -26,6 +26,7 @@ export function receiverOf(c: FrameContext): Receiver {
     },
     write: (bytes) => outgoing.write(bytes),
     onDrain: (resume) => void outgoing.once('drain', resume),
+    drop: () => void outgoing.destroy(),
     end: (bytes) => void (bytes === undefined ? outgoing.end() : outgoing.end(bytes)),
   }
 }

@@ -69,6 +69,16 @@ export function createContext(deps: ContextDeps) {
     return [...byPlace.values()]
   }
 
+  /** What the store holds about the project, and the encoding: what keeps this thread busy and can be done beside git. */
+  async function readStored(roots: readonly string[], query: string | undefined, now: Date) {
+    const [rows, memories] = await Promise.all([
+      readDwell(roots, new Date(now.getTime() - SINCE_MS).toISOString()),
+      deps.memories({ ...(query !== undefined && { query }), limit: MEMORIES }),
+      deps.countTokens(''),
+    ])
+    return { attention: attentionByFile(rows, roots, now), memories }
+  }
+
   /**
    * The context of a project as it is now.
    *
@@ -84,18 +94,14 @@ export function createContext(deps: ContextDeps) {
     const roots = [...new Set([root, named])]
     const focus = asked === undefined ? null : await resolveFocus(root, asked, roots)
 
-    const attending = readDwell(roots, new Date(now.getTime() - SINCE_MS).toISOString()).then((rows) =>
-      attentionByFile(rows, roots, now),
-    )
-    const attended = attending.then((files) => new Set([...files.keys(), ...(focus ? [focus.path] : [])]))
-    const [tree, attention, memories] = await Promise.all([
-      readTree(root, attended, signal),
-      attending,
-      deps.memories({ ...(query !== undefined && { query }), limit: MEMORIES }),
-      attended,
-      // Loads the encoding while git runs.
-      deps.countTokens(''),
-    ])
+    let reading: ReturnType<typeof readStored> | undefined
+    const stored = () => {
+      reading ??= readStored(roots, query, now)
+      return reading
+    }
+    const attend = async () => new Set([...(await stored()).attention.keys(), ...(focus ? [focus.path] : [])])
+    const tree = await readTree(root, attend, signal)
+    const { attention, memories } = await stored()
 
     const matcher = query === undefined ? null : createQueryMatcher(query, tree.files)
     const isFile = focus !== null && tree.files.includes(focus.path)

@@ -57,7 +57,11 @@ interface History {
  * The repository is not trusted: no shell, no network, no locks, and nothing that its configuration names is run (file
  * system monitor, hooks, clean filters, signature programs, submodules).
  */
-export function createGitReader(): (root: string, signal?: AbortSignal) => Promise<GitReading> {
+export function createGitReader(): (
+  root: string,
+  signal?: AbortSignal,
+  meanwhile?: () => Promise<unknown>,
+) => Promise<GitReading> {
   const histories = new Map<string, History>()
   const indexes = new Map<string, Index>()
 
@@ -67,23 +71,31 @@ export function createGitReader(): (root: string, signal?: AbortSignal) => Promi
     return keep(histories, root, parseLog(output))
   }
 
-  async function readIndex(root: string, top: string, signal?: AbortSignal): Promise<Index> {
-    const version = await indexVersion(top)
+  async function readIndex(root: string, version: string | null, signal?: AbortSignal): Promise<Index> {
     const kept = indexes.get(root)
     if (kept && kept.failure === null && version !== null && kept.version === version) return kept
     const { output, failure } = await git(root, ['ls-files', '-s', '-z'], signal)
     return keep(indexes, root, { version, failure, tracked: parseIndex(output) })
   }
 
-  /** @throws GazewayError `cancelled` when the signal aborts */
-  return async function readGit(root, signal) {
+  /**
+   * @param meanwhile called as soon as git runs, and awaited: it may keep this thread busy at no cost. Called without a
+   *   repository too.
+   * @throws GazewayError `cancelled` when the signal aborts
+   */
+  return async function readGit(root, signal, meanwhile = async () => {}) {
     const top = await findRepository(root)
-    if (top === null) return { state: null, notes: [] }
+    if (top === null) {
+      await meanwhile()
+      return { state: null, notes: [] }
+    }
     const prefix = top === root ? '' : `${relative(top, root).replaceAll(sep, '/')}/`
+    const [filters, version] = await Promise.all([readFilters(root, top, signal), indexVersion(top)])
     const [status, index, kept] = await Promise.all([
-      readStatus(root, top, signal),
-      readIndex(root, top, signal),
+      readStatus(root, filters, signal),
+      readIndex(root, version, signal),
       histories.get(root) ?? readHistory(root, signal),
+      meanwhile(),
     ])
     const failure = index.failure ?? status.failure
     if (failure !== null) return { state: null, notes: [`changes and commits are unknown: ${failure}`] }
@@ -114,8 +126,7 @@ async function findRepository(root: string): Promise<string | null> {
   }
 }
 
-async function readStatus(root: string, top: string, signal?: AbortSignal): Promise<Answer> {
-  const filters = await readFilters(root, top, signal)
+async function readStatus(root: string, filters: Answer, signal?: AbortSignal): Promise<Answer> {
   if (filters.failure !== null && filters.exitCode !== NO_MATCH) return filters
   const keys = filters.output.split('\0').filter(Boolean)
   const names = [...new Set(keys.map((key) => key.slice(0, key.lastIndexOf('.'))))]

@@ -52,7 +52,7 @@ export async function scoreFiles(
     }
     return {
       path,
-      depth: path.split('/').length - 1,
+      depth: depthOf(path),
       terms,
       interest: interestOf(terms),
       attention,
@@ -91,4 +91,10 @@ function commitRanks(commits: readonly string[][]): Map<string, number[]> {
     }
   })
   return ranks
+}
+
+function depthOf(path: string): number {
+  let depth = 0
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) depth++
+  return depth
 }

@@ -20,28 +20,34 @@ export function createTreeReader({ limit }: { limit: number }) {
   const readGit = createGitReader()
 
   /**
-   * @param attended paths to keep although the tree is over the limit: where the person has been is not to be cut
+   * @param attend the paths to keep although the tree is over the limit: where the person has been is not to be cut. It is
+   *   called while git runs.
    * @throws GazewayError `cancelled` when the signal aborts
    */
   return async function readTree(
     root: string,
-    attended: Promise<ReadonlySet<string>>,
+    attend: () => Promise<ReadonlySet<string>>,
     signal?: AbortSignal,
   ): Promise<ProjectTree> {
-    const { state: git, notes } = await readGit(root, signal)
+    let attended: ReadonlySet<string> = new Set()
+    const { state: git, notes } = await readGit(root, signal, async () => {
+      attended = await attend()
+    })
     const untracked = git ? [...git.changes].filter(([, state]) => state === 'untracked').map(([path]) => path) : []
     const listed = git ? [...git.tracked, ...untracked].filter(isProjectFile) : []
     // A folder that the repository around it ignores has no files in git's eyes.
     if (git === null || listed.length === 0) {
       return { ...(await walk(root, limit, signal)), changes: new Map(), commits: [], notes }
     }
-    const files = listed.length > limit ? cut(listed, limit, await attended, git.changes) : listed
+    const files = listed.length > limit ? cut(listed, limit, attended, git.changes) : listed
     return { files, changes: git.changes, commits: git.commits, complete: listed.length <= limit, notes }
   }
 }
 
+const SKIPPED = new RegExp(`(^|/)(${[...SKIPPED_FOLDERS].map((name) => name.replace('.', '\\.')).join('|')})(/|$)`)
+
 function isProjectFile(path: string): boolean {
-  return !path.split('/').some((part) => SKIPPED_FOLDERS.has(part))
+  return !SKIPPED.test(path)
 }
 
 /** Attended and changed files first, then the shallowest. */

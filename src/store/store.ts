@@ -11,11 +11,18 @@ export interface Store {
   db: Kysely<Schema>
   /**
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, none of it when it rejects.
-   * `work` may run again after a conflict with another process, so it must touch nothing outside the transaction.
+   * `work` may run again after a conflict or a lost connection, so it must touch nothing outside the transaction.
+   * Rows that it reads in order to change them are read `forUpdate()`: writers overlap on PostgreSQL (SQLite, where they
+   * take turns, ignores it).
    *
    * @throws GazewayError `store_unavailable` when another process keeps the store locked, `store_full` when the disk is full
    */
   write<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
+  /**
+   * Runs `work`, which only reads, on one consistent state of the store. On SQLite the writers of all processes wait
+   * meanwhile.
+   */
+  snapshot<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
   /** Whether the store answers just now. */
   check(): Promise<boolean>
   close(): Promise<void>

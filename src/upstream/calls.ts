@@ -1,18 +1,15 @@
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
-import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
-import { toMicros, toUsd } from '../wallet/money.ts'
+import type { CallRow } from '../store/tables/calls.ts'
+import { toUsd } from '../wallet/money.ts'
 import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
-import { latencyBucket } from './latency.ts'
+import { createCallWriter } from './call-writer.ts'
 import { type CallStats, callStats, countCalls, type StatsQuery } from './stats.ts'
 
 /** Records wait at most this long before they are written together. */
 const BATCH_DELAY_MS = 50
-/** Rows per insert statement, below SQLite's and PostgreSQL's limits on bound values. */
-const BATCH_ROWS = 500
 /** Records kept in memory while the store cannot be written; beyond it the oldest are given up, and said so. */
 const QUEUE_LIMIT = 50_000
 
@@ -46,6 +43,7 @@ export interface Calls {
 
 /** @param onError told when a batch could not be written; the batch is tried again with the next one */
 export function createCalls({ store, onError }: { store: Store; onError: (error: unknown) => void }): Calls {
+  const write = createCallWriter(store)
   const listeners = new Set<CallListener>()
   let queue: CallRecord[] = []
   let timer: NodeJS.Timeout | undefined
@@ -56,7 +54,7 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     queue = []
     if (batch.length === 0) return
     try {
-      await store.write((trx) => insertCalls(trx, batch))
+      await write(batch)
     } catch (error) {
       queue = [...batch, ...queue]
       const lost = queue.length - QUEUE_LIMIT
@@ -117,72 +115,6 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
       await flush().catch(onError)
       return callStats(store, query)
     },
-  }
-}
-
-async function insertCalls(trx: Transaction<Schema>, batch: readonly CallRecord[]): Promise<void> {
-  const rows = batch.map(toRow)
-  for (let start = 0; start < rows.length; start += BATCH_ROWS)
-    await trx
-      .insertInto('calls')
-      .values(rows.slice(start, start + BATCH_ROWS))
-      .execute()
-
-  const rollups = rollUp(rows)
-  for (let start = 0; start < rollups.length; start += BATCH_ROWS)
-    await trx
-      .insertInto('call_rollups')
-      .values(rollups.slice(start, start + BATCH_ROWS))
-      .onConflict((conflict) =>
-        conflict.columns(['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket']).doUpdateSet({
-          calls: sql`call_rollups.calls + excluded.calls`,
-          prompt_tokens: sql`call_rollups.prompt_tokens + excluded.prompt_tokens`,
-          completion_tokens: sql`call_rollups.completion_tokens + excluded.completion_tokens`,
-          total_tokens: sql`call_rollups.total_tokens + excluded.total_tokens`,
-          upstream_cost_micros: sql`call_rollups.upstream_cost_micros + excluded.upstream_cost_micros`,
-        }),
-      )
-      .execute()
-}
-
-/** The rollup rows that a batch adds to, in primary-key order so that concurrent batches lock rows in one order. */
-function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
-  const byKey = new Map<string, CallRollupRow>()
-  for (const row of rows) {
-    const hour = `${row.at.slice(0, 13)}:00:00.000Z`
-    const { path, status, latency_bucket } = row
-    const dimensions = { hour, model: row.model ?? '', caller_id: row.caller_id ?? '', path, status, latency_bucket }
-    const key = JSON.stringify(Object.values(dimensions))
-    const sum = byKey.get(key) ?? {
-      ...dimensions,
-      calls: 0,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      total_tokens: 0,
-      upstream_cost_micros: 0,
-    }
-    sum.calls += 1
-    sum.prompt_tokens += row.prompt_tokens ?? 0
-    sum.completion_tokens += row.completion_tokens ?? 0
-    sum.total_tokens += row.total_tokens ?? 0
-    sum.upstream_cost_micros += row.upstream_cost_micros
-    byKey.set(key, sum)
-  }
-  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
-}
-
-function toRow(record: CallRecord): CallRow {
-  const { usage, upstream_cost_usd, content, stream, ...rest } = record
-  return {
-    ...rest,
-    stream: Number(stream),
-    latency_bucket: latencyBucket(record.latency_ms),
-    prompt_tokens: usage?.prompt_tokens ?? null,
-    completion_tokens: usage?.completion_tokens ?? null,
-    total_tokens: usage?.total_tokens ?? null,
-    usage_estimated: Number(usage?.estimated ?? false),
-    upstream_cost_micros: toMicros(upstream_cost_usd) ?? 0,
-    content: content === undefined ? null : JSON.stringify(content),
   }
 }
 

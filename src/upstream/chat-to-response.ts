@@ -1,9 +1,8 @@
 import type OpenAI from 'openai'
 import type { ChatCompletion } from './chat.ts'
-import { type Loose, record, records } from './loose.ts'
+import { asText, type Loose, record, records } from './loose.ts'
 import {
   callItem,
-  chatArguments,
   chatCitations,
   chatLogprobs,
   chatReasoning,
@@ -173,7 +172,7 @@ function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, custom:
 function toCallItem(call: Loose, status: ItemStatus, custom: ReadonlySet<string>): OutputItem {
   const { name, arguments: args } = record(call.function)
   const callId = typeof call.id === 'string' && call.id !== '' ? call.id : itemId('call')
-  const made = { callId, name: String(name ?? ''), arguments: chatArguments(args) || '{}' }
+  const made = { callId, name: asText(name), arguments: asText(args) || '{}' }
   return callItem(itemId(custom.has(made.name) ? 'ctc' : 'fc'), status, made, custom)
 }
 

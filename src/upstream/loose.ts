@@ -16,3 +16,9 @@ export function present<Fields extends object>(fields: Fields): Partial<Fields> 
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(given) as Partial<Fields>
 }
+
+/** `value` as text: a string as it is, anything else as its JSON, nothing as ''. Unlike `String` it never throws. */
+export function asText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : (JSON.stringify(value) ?? '')
+}

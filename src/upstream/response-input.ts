@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { type Loose, present, records } from './loose.ts'
+import { asText, type Loose, present, records } from './loose.ts'
 import { toCustomCall } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 
@@ -14,7 +14,7 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
  */
 export function toMessages({ instructions, input }: ResponseRequest): Message[] {
   const thread = createThread()
-  if (instructions) thread.add({ role: 'system', content: String(instructions) })
+  if (instructions) thread.add({ role: 'system', content: asText(instructions) })
   if (typeof input === 'string') thread.add({ role: 'user', content: input })
   const items = records(input)
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
@@ -67,7 +67,7 @@ function createThread() {
   }
 
   function call(callId: unknown, name: unknown, args: string): void {
-    const made: ToolCall = { id: String(callId), type: 'function', function: { name: String(name), arguments: args } }
+    const made: ToolCall = { id: asText(callId), type: 'function', function: { name: asText(name), arguments: args } }
     const last = messages.at(-1)
     if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), made]
     else add({ role: 'assistant', content: null, tool_calls: [made] })
@@ -75,7 +75,7 @@ function createThread() {
 
   function result(callId: unknown, output: unknown): void {
     const isList = Array.isArray(output)
-    messages.push({ role: 'tool', tool_call_id: String(callId), content: isList ? textOf(output) : asText(output) })
+    messages.push({ role: 'tool', tool_call_id: asText(callId), content: isList ? textOf(output) : asText(output) })
     if (isList) attachments.push(...toParts(output).filter((part) => part.type !== 'text'))
   }
 
@@ -107,7 +107,7 @@ function toPart(part: Loose): Part[] {
 
 /** Chat completions takes images by address alone: the model is told of one that the provider has stored. */
 function toImage({ image_url: url, detail, file_id }: Loose): Part {
-  if (typeof url !== 'string') return { type: 'text', text: `[image ${file_id ?? ''} that cannot be shown here]` }
+  if (typeof url !== 'string') return { type: 'text', text: `[image ${asText(file_id)} that cannot be shown here]` }
   // The one detail that chat completions does not know is above its highest.
   const known = detail === 'original' ? 'high' : detail
   return { type: 'image_url', image_url: { url, ...present({ detail: known as 'auto' | 'low' | 'high' }) } }
@@ -116,7 +116,7 @@ function toImage({ image_url: url, detail, file_id }: Loose): Part {
 function toFile({ file_id, filename, file_data, file_url }: Loose): Part {
   const file = present({ file_id, filename, file_data }) as { file_id?: string; filename?: string; file_data?: string }
   if (file.file_id || file.file_data) return { type: 'file', file }
-  return { type: 'text', text: `[file ${filename ?? ''} ${file_url ?? ''} that cannot be opened here]` }
+  return { type: 'text', text: `[file ${asText(filename ?? file_url)} that cannot be opened here]` }
 }
 
 function textOf(content: unknown): string {
@@ -124,5 +124,3 @@ function textOf(content: unknown): string {
   const texts = records(content).map((part) => part.text ?? part.refusal)
   return texts.filter((text) => typeof text === 'string').join('\n')
 }
-
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''))

@@ -7,7 +7,7 @@ import type {
   ResponseOutputText,
   ResponseReasoningItem,
 } from 'openai/resources/responses/responses'
-import { record, records } from './loose.ts'
+import { asText, type Loose, record, records } from './loose.ts'
 import { fromCustomCall } from './response-tools.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
@@ -89,12 +89,6 @@ export function chatReasoning(message: unknown): string {
   return chatText(reasoning_content ?? reasoning)
 }
 
-/** The arguments in a call or its delta as text; some upstreams send them parsed. */
-export function chatArguments(args: unknown): string {
-  if (typeof args === 'string') return args
-  return args === undefined || args === null ? '' : JSON.stringify(args)
-}
-
 /** The citations of a chat message or delta, in the shape that a Response has. */
 export function chatCitations(annotations: unknown): Citation[] {
   return records(annotations).flatMap(({ type, url_citation }) => {
@@ -104,9 +98,9 @@ export function chatCitations(annotations: unknown): Citation[] {
       {
         type: 'url_citation',
         url,
-        title: typeof title === 'string' ? title : '',
-        start_index: Number(start_index ?? 0),
-        end_index: Number(end_index ?? 0),
+        title: asText(title),
+        start_index: typeof start_index === 'number' ? start_index : 0,
+        end_index: typeof end_index === 'number' ? end_index : 0,
       },
     ]
   })
@@ -120,6 +114,7 @@ export function chatLogprobs(logprobs: unknown): Logprob[] {
   }))
 }
 
-function logprob({ token, logprob, bytes }: Record<string, unknown>) {
-  return { token: String(token), logprob: Number(logprob), bytes: Array.isArray(bytes) ? (bytes as number[]) : [] }
+function logprob({ token, logprob: value, bytes }: Loose) {
+  const logprob = typeof value === 'number' ? value : 0
+  return { token: asText(token), logprob, bytes: Array.isArray(bytes) ? (bytes as number[]) : [] }
 }

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { type Loose, present, record, records } from './loose.ts'
+import { asText, type Loose, present, record, records } from './loose.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 
 type ChatTool = OpenAI.Chat.ChatCompletionFunctionTool
@@ -88,12 +88,12 @@ function fromFunctionTool({ name, description, parameters, strict }: Loose): Cha
 
 function fromCustomTool({ name, description, format }: Loose): ChatTool {
   const { type, syntax, definition } = record(format)
-  const grammar = type === 'grammar' ? `The input follows this grammar (${syntax}):\n${definition}` : ''
+  const grammar = type === 'grammar' ? `The input follows this grammar (${asText(syntax)}):\n${asText(definition)}` : ''
   return {
     type: 'function',
     function: {
       name: name as string,
-      description: [description, grammar].filter(Boolean).join('\n\n'),
+      description: [asText(description), grammar].filter(Boolean).join('\n\n'),
       parameters: {
         type: 'object',
         properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text' } },

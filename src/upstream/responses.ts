@@ -69,7 +69,8 @@ async function fallBack(
   const chat = { ...toChatRequest(request, refusedField(first)), model }
   try {
     const result = await completeChat(deps, chat, context, { role: 'fallback', fallbackFrom: first.callId })
-    return { ...result, value: toResponse(result.value, request), route: 'chat_fallback' }
+    const response = toResponse(result.value, request)
+    return { ...result, value: { ...response, output_text: outputText(response) }, route: 'chat_fallback' }
   } catch (second) {
     if (second instanceof GazewayError && second.code === 'cancelled') throw second
     throw first

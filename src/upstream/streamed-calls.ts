@@ -1,5 +1,5 @@
-import { type Loose, record } from './loose.ts'
-import { chatArguments, itemId, type ToolCall } from './response-items.ts'
+import { asText, type Loose, record } from './loose.ts'
+import { itemId, type ToolCall } from './response-items.ts'
 import type { StreamedCall } from './streamed-items.ts'
 
 /** The tool calls of a chat stream, whose deltas may come in turns. */
@@ -50,7 +50,7 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
       const slot = slotOf(delta, isNamed)
       if (slot.id === '' && typeof delta.id === 'string') slot.id = delta.id
       if (!slot.call && isNamed) begin(slot, name)
-      const written = chatArguments(args)
+      const written = asText(args)
       if (slot.call) slot.call.write(written)
       else slot.early += written
     },

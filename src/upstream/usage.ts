@@ -9,10 +9,17 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
+const count = z.int().min(0)
+
 /** The usage field of a chat completion or of a Response, whichever the upstream sent. */
 const Reported = z.union([
-  z.object({ prompt_tokens: z.number().int().min(0), completion_tokens: z.number().int().min(0) }),
-  z.object({ input_tokens: z.number().int().min(0), output_tokens: z.number().int().min(0) }),
+  z.object({
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count.optional(),
+    completion_tokens_details: z.object({ reasoning_tokens: count.nullish() }).nullish(),
+  }),
+  z.object({ input_tokens: count, output_tokens: count }),
 ])
 
 /** Usage in one shape from either of OpenAI's two; null when the upstream reported none. The total is the sum. */
@@ -21,7 +28,19 @@ export function readUsage(reported: unknown): Usage | null {
   if (!parsed.success) return null
   const [prompt, completion] =
     'prompt_tokens' in parsed.data
-      ? [parsed.data.prompt_tokens, parsed.data.completion_tokens]
+      ? [parsed.data.prompt_tokens, completionTokens(parsed.data)]
       : [parsed.data.input_tokens, parsed.data.output_tokens]
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
+
+/** xAI's chat usage keeps reasoning out of `completion_tokens`, and its total tells so. */
+function completionTokens(usage: {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens?: number | undefined
+  completion_tokens_details?: { reasoning_tokens?: number | null | undefined } | null | undefined
+}): number {
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0
+  const apart = usage.total_tokens === usage.prompt_tokens + usage.completion_tokens + reasoning
+  return usage.completion_tokens + (apart ? reasoning : 0)
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { createTreeReader } from '../../src/context/tree.ts'
 import { createProject } from './project.ts'
 
-const nobody = Promise.resolve(new Set<string>())
+const nobody = async () => new Set<string>()
 
 describe('project tree', () => {
   it('keeps attended and changed files when a repository has more than the limit', async (t) => {
@@ -12,7 +12,7 @@ describe('project tree', () => {
     const { root, write, commitAll } = createProject(t, { ...many, 'top.ts': 'x', 'very/deep/down/seen.ts': 'x' })
     commitAll()
     write('src/29.ts', 'changed')
-    const attended = Promise.resolve(new Set(['very/deep/down/seen.ts']))
+    const attended = async () => new Set(['very/deep/down/seen.ts'])
     const { files, complete } = await createTreeReader({ limit: 5 })(root, attended)
     assert.equal(complete, false)
     assert.equal(files.length, 5)

@@ -37,8 +37,16 @@ async function check(line: string): Promise<void> {
   assert.fail('nothing checks this line')
 }
 
+/** What `npm ci` asks of a lock file: it agrees with package.json, and has the builds for every platform. */
 function lockAgrees(): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const listed = Object.keys(packages)
+  for (const { optionalDependencies = {} } of Object.values<{ optionalDependencies?: object }>(packages))
+    for (const name of Object.keys(optionalDependencies))
+      assert.ok(
+        listed.some((path) => path.endsWith(`node_modules/${name}`)),
+        `the lock file lacks ${name}`,
+      )
   for (const field of ['name', 'version', 'dependencies', 'devDependencies'])
     assert.deepEqual(packages[''][field], manifest[field], field)
 }

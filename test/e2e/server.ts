@@ -121,7 +121,7 @@ export function spawnServer(place: Place, { args = [], env = {} }: ServerOptions
   return watch(child)
 }
 
-/** Follows a server that was started by whatever means. Every line on its stdout must be a JSON-RPC message. */
+/** Follows a server that was started by whatever means. */
 export function watch(child: ChildProcessWithoutNullStreams) {
   const messages: Message[] = []
   const readers = new Set<() => void>()
@@ -134,7 +134,8 @@ export function watch(child: ChildProcessWithoutNullStreams) {
   child.stderr.on('data', (chunk) => errors.push(String(chunk)))
   createInterface({ input: child.stdout }).on('line', (line) => {
     output.push(line)
-    messages.push(JSON.parse(line))
+    const message = parseJson(line)
+    if (message) messages.push(message)
     for (const look of readers) look()
   })
 
@@ -186,6 +187,15 @@ export function watch(child: ChildProcessWithoutNullStreams) {
     assertProtocolOnly() {
       for (const line of output) assert.equal(JSON.parse(line).jsonrpc, '2.0', `not JSON-RPC: ${line}`)
     },
+  }
+}
+
+/** A line as a message; `assertProtocolOnly` finds those that are none. */
+function parseJson(line: string): Message | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import * as double from '../doubles/upstream.ts'
 import { connect, newPlace, type Place, spawnServer } from './server.ts'
@@ -107,10 +108,9 @@ describe('the end of a server', () => {
     server.child.stdout.pause()
     server.send(...Array.from({ length: 200 }, (_, id) => ({ id, method: 'tools/list' })))
     server.child.stdin.end()
-    await new Promise((resolve) => server.child.once('exit', resolve))
-    assert.equal(server.child.exitCode, 0)
+    const [code] = await once(server.child, 'exit')
+    assert.equal(code, 0)
     server.child.stdout.resume()
-    await server.exit
   })
 
   it('does not take what was stored before with it', async () => {

@@ -26,6 +26,11 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** Leaves out `for update` and the like: write transactions take turns, so their rows are locked as they are. */
+class TurnTakingQueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(): void {}
+}
+
 /**
  * Kysely on `libsql`. Differs from Kysely's own SQLite driver where several processes share the file: transactions
  * begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when two of them turn to writing), a busy store is waited for
@@ -36,7 +41,7 @@ export function libsqlDialect(database: Database.Database, file: string): Dialec
     createAdapter: () => new TransactionalSqliteAdapter(),
     createDriver: () => createDriver(database, file),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new TurnTakingQueryCompiler(),
   }
 }
 
@@ -58,7 +63,7 @@ function createDriver(database: Database.Database, file: string): Driver {
       release = done
       return connection
     },
-    beginTransaction: () => run('begin immediate'),
+    beginTransaction: (_connection, { accessMode }) => run(accessMode === 'read only' ? 'begin' : 'begin immediate'),
     commitTransaction: () => run('commit'),
     rollbackTransaction: async () => {
       // SQLite has already rolled back by itself after a full disk or an I/O error.

@@ -31,6 +31,7 @@ export async function openSqlite(file: string): Promise<Store> {
     engine: 'sqlite',
     db,
     write: (work) => db.transaction().execute(work),
+    snapshot: (work) => db.transaction().setAccessMode('read only').execute(work),
     check: () => answers(db),
     close: () => db.destroy(),
   }

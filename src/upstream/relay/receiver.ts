@@ -13,6 +13,8 @@ export interface Receiver {
   write(bytes: Buffer | string): boolean
   onDrain(resume: () => void): void
   end(bytes?: Buffer | string): void
+  /** Ends the connection of a reader that has stalled. */
+  drop(): void
 }
 
 /** How a stream ended. */
@@ -41,8 +43,9 @@ export function pump(
       resolve(end)
     }
     function gone(): void {
-      exchange.abort()
       settle({ kind: 'gone' })
+      exchange.abort()
+      receiver.drop()
     }
     function resume(): void {
       clearTimeout(stalled)

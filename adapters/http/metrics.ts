@@ -1,0 +1,41 @@
+import type { MiddlewareHandler } from 'hono'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { Gateway } from '../../src/gateway.ts'
+import { VERSION } from '../../src/version.ts'
+import type { Frame, FrameContext } from '../web/frame.ts'
+import { callMetrics } from './call-metrics.ts'
+import { requestMetrics } from './request-metrics.ts'
+
+/** What the service tells an operator's collector of itself. */
+export interface Metrics {
+  /** Counts each request; comes before everything else. */
+  measure: MiddlewareHandler<Frame>
+  /** `GET /metrics`: the text format of Prometheus. */
+  expose(c: FrameContext): Promise<Response>
+  /** Stops listening to calls. */
+  stop(): void
+}
+
+/**
+ * Measures a gateway from now on: its HTTP requests, its upstream calls, and the process with its event loop's lag
+ * (`nodejs_eventloop_lag_*`). Everything is told of requests and call records, each counted once as it ends.
+ */
+export function listenToMetrics(gateway: Gateway): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'gazeway_build_info',
+    help: 'The running version, as a label; the value is always 1.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version: VERSION }, 1)
+  const measure = requestMetrics(registry)
+  const stop = gateway.calls.listen(callMetrics(registry, gateway))
+  return {
+    measure,
+    async expose(c) {
+      return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
+    },
+    stop,
+  }
+}

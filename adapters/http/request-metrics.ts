@@ -1,0 +1,77 @@
+import type { MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Frame } from '../web/frame.ts'
+
+/** Upper bounds in seconds, from a reply that needs no model to a long stream. */
+export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+
+/** The status of a request whose client went away before it had one; nginx's convention. */
+const CLIENT_GONE = 499
+/** What the router calls the place of middleware: no route but middleware means an unknown path. */
+const MIDDLEWARE = '/*'
+
+/**
+ * Counts requests by route, method and status. A request lasts until its reply has been handed over or its client is
+ * gone, so a stream's time is the whole stream's. The route is the pattern that matched, never the path that was asked
+ * for: labels stay few whatever is asked.
+ */
+export function requestMetrics(registry: Registry): MiddlewareHandler<Frame> {
+  const registers = [registry]
+  let inFlight = 0
+  new Gauge({
+    name: 'gazeway_http_requests_in_flight',
+    help: 'Requests whose reply is not complete.',
+    registers,
+    collect() {
+      this.set(inFlight)
+    },
+  })
+  const total = new Counter({
+    name: 'gazeway_http_requests_total',
+    help: 'Requests that have ended, by matched route; status 499 when the client left before it had one.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'gazeway_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its reply, streams included.',
+    labelNames: ['route', 'method', 'status_class'],
+    buckets: SECONDS,
+    registers,
+  })
+
+  // Binding labels costs more than counting, so each combination is bound once.
+  const counts = new Map<string, (durationSeconds: number) => void>()
+  function countOf(pattern: string, method: string, status: number): (durationSeconds: number) => void {
+    const key = `${status} ${method} ${pattern}`
+    const known = counts.get(key)
+    if (known) return known
+    const route = routeLabel(pattern)
+    const ended = total.labels(route, method, String(status))
+    const lasted = seconds.labels(route, method, `${Math.floor(status / 100)}xx`)
+    const count = (durationSeconds: number) => {
+      ended.inc()
+      lasted.observe(durationSeconds)
+    }
+    counts.set(key, count)
+    return count
+  }
+
+  return (c, next) => {
+    const began = performance.now()
+    const { incoming, outgoing } = c.env
+    const pattern = routePath(c, -1)
+    inFlight += 1
+    outgoing.on('close', () => {
+      inFlight -= 1
+      const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_GONE
+      countOf(pattern, incoming.method ?? '', status)((performance.now() - began) / 1000)
+    })
+    return next()
+  }
+}
+
+/** A pattern as people write it: `/v1/models/:id` rather than `/v1/models/:id{.+}`. */
+const routeLabel = (pattern: string): string =>
+  pattern === MIDDLEWARE ? 'unmatched' : pattern.replaceAll(/\{[^}]*\}/g, '')

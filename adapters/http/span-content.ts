@@ -1,0 +1,116 @@
+import type { Attributes } from '@opentelemetry/api'
+import type { CallStatus } from '../../src/upstream/call-record.ts'
+import { asText, type Loose, record, records } from '../../src/upstream/loose.ts'
+
+/** A part of a message in the conventions' schema: `text`, `tool_call`, `tool_call_response`, or another kind by name. */
+interface Part {
+  type: string
+  [field: string]: unknown
+}
+interface Message {
+  role: string
+  parts: Part[]
+}
+
+const TEXTS = new Set(['text', 'input_text', 'output_text'])
+/** Chat completions' and Responses' words for why an answer ended → the conventions'. */
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  tool_calls: 'tool_call',
+  function_call: 'tool_call',
+  max_output_tokens: 'length',
+  completed: 'stop',
+}
+
+/**
+ * What was asked and answered, for a call whose record kept it: `gen_ai.input.messages`, `gen_ai.output.messages` and
+ * `gen_ai.system_instructions` as JSON in the schemas of the GenAI conventions, with the answering model and why the
+ * answer ended where the answer tells. Images and files are told of by kind, without their data.
+ *
+ * @param content `request` and `answer` as the call record has them
+ */
+export function contentAttributes(content: unknown, status: CallStatus): Attributes {
+  const { request, answer } = record(content)
+  const { messages, input, instructions } = record(request)
+  const asked = messages ?? input
+  const output = outputOf(answer, status)
+  return {
+    ...(asked === undefined ? {} : { 'gen_ai.input.messages': JSON.stringify(inputOf(asked)) }),
+    ...(typeof instructions === 'string'
+      ? { 'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: instructions }]) }
+      : {}),
+    ...(output.length === 0
+      ? {}
+      : {
+          'gen_ai.output.messages': JSON.stringify(output),
+          'gen_ai.response.finish_reasons': output.map((message) => message.finish_reason),
+        }),
+    ...text('gen_ai.response.id', record(answer).id),
+    ...text('gen_ai.response.model', record(answer).model),
+  }
+}
+
+/** The messages of a chat, or the input of a Responses request: text, or items. */
+function inputOf(asked: unknown): Message[] {
+  if (!Array.isArray(asked)) return [{ role: 'user', parts: partsOf(asked) }]
+  return records(asked).map(toMessage)
+}
+
+/** A completion's choices, a Response's output as one message, or the text of a stream. */
+function outputOf(answer: unknown, status: CallStatus): Array<Message & { finish_reason: string }> {
+  if (typeof answer === 'string') {
+    // A stream's own reason is not kept; one that was cut off ended in an error.
+    const finish_reason = status === 'ok' ? 'unknown' : 'error'
+    return [{ role: 'assistant', parts: partsOf(answer), finish_reason }]
+  }
+  const { choices, output, status: ended, incomplete_details: cut } = record(answer)
+  if (Array.isArray(choices))
+    return records(choices).map(({ message, finish_reason }) => ({
+      ...toMessage(record(message)),
+      finish_reason: finishReason(finish_reason),
+    }))
+  if (!Array.isArray(output)) return []
+  const parts = records(output).flatMap((item) => toMessage(item).parts)
+  return [{ role: 'assistant', parts, finish_reason: finishReason(record(cut).reason ?? ended) }]
+}
+
+/** A chat message, or an item of the Responses API. */
+function toMessage(item: Loose): Message {
+  if (item.role === 'tool') return toolAnswer(item.tool_call_id, item.content)
+  if (item.type === 'function_call_output') return toolAnswer(item.call_id, item.output)
+  if (item.type === 'function_call') return { role: 'assistant', parts: [toolCall(item.call_id, item)] }
+  if (typeof item.role !== 'string') return { role: 'assistant', parts: [{ type: kindOf(item) }] }
+  return {
+    role: item.role,
+    parts: [
+      ...partsOf(item.content),
+      ...(typeof item.refusal === 'string' ? [{ type: 'refusal', content: item.refusal }] : []),
+      ...records(item.tool_calls).map((call) => toolCall(call.id, record(call.function))),
+    ],
+  }
+}
+
+function partsOf(content: unknown): Part[] {
+  if (typeof content === 'string') return [{ type: 'text', content }]
+  return records(content).map((part) => {
+    if (TEXTS.has(asText(part.type))) return { type: 'text', content: part.text }
+    return { type: kindOf(part), ...(typeof part.refusal === 'string' ? { content: part.refusal } : {}) }
+  })
+}
+
+const kindOf = ({ type }: Loose): string => asText(type) || 'unknown'
+
+const toolCall = (id: unknown, { name, arguments: given }: Loose): Part => ({
+  type: 'tool_call',
+  id,
+  name,
+  arguments: given,
+})
+
+const toolAnswer = (id: unknown, response: unknown): Message => ({
+  role: 'tool',
+  parts: [{ type: 'tool_call_response', id, response }],
+})
+
+const finishReason = (reason: unknown): string => FINISH_REASONS[asText(reason)] ?? (asText(reason) || 'unknown')
+
+const text = (name: string, value: unknown): Attributes => (typeof value === 'string' ? { [name]: value } : {})

@@ -1,0 +1,83 @@
+import {
+  type Context,
+  DiagLogLevel,
+  diag,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import type { Log } from '../../src/log.ts'
+import type { CallContext } from '../../src/upstream/call-record.ts'
+import type { CallListener } from '../../src/upstream/calls.ts'
+import type { Provider } from '../../src/upstream/provider.ts'
+import { VERSION } from '../../src/version.ts'
+import { describeCall } from './call-span.ts'
+
+/** Version, trace id, parent span id, flags, and what a later version may add (W3C Trace Context, section 3.2). */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+
+/** Sends spans to a collector in batches, by OTLP over HTTP with JSON. */
+export interface SpanExport {
+  /** Makes the span of a call that has ended. */
+  add: CallListener
+  /** Sends what is left and ends. @throws the exporter's error */
+  close(): Promise<void>
+}
+
+/** @param options.url where the collector takes traces */
+export function openSpanExport(options: { url: string; provider: Provider; log: Log }): SpanExport {
+  const { url, provider, log } = options
+  // The SDK tells of a collector that cannot be reached only here.
+  const warn = (detail: string) => log.warn('OpenTelemetry has a problem.', { detail })
+  diag.setLogger(
+    { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  const tracerProvider = new NodeTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': 'gazeway', 'service.version': VERSION }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))],
+  })
+  const tracer = tracerProvider.getTracer('gazeway', VERSION)
+  const failed = new WeakMap<CallContext, SpanContext>()
+
+  return {
+    add(record, context) {
+      const { name, kind, attributes, message } = describeCall(record, provider)
+      // A call and the one made in its place serve the same context.
+      const replaced = record.fallback_from !== null && context ? failed.get(context) : undefined
+      const span = tracer.startSpan(
+        name,
+        { kind, attributes, startTime: new Date(record.at), links: replaced ? [{ context: replaced }] : [] },
+        parentContext(context?.traceparent),
+      )
+      if (record.status === 'error') {
+        span.setStatus({ code: SpanStatusCode.ERROR, ...(message === null ? {} : { message }) })
+        if (context) failed.set(context, span.spanContext())
+      }
+      span.end(new Date(Date.parse(record.at) + record.latency_ms))
+    },
+    async close() {
+      try {
+        await tracerProvider.shutdown()
+      } finally {
+        diag.disable()
+      }
+    },
+  }
+}
+
+/** The caller's span as the parent; none where `traceparent` does not name one. */
+function parentContext(traceparent: string | undefined): Context {
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(traceparent ?? '') ?? []
+  // Version 00 has four parts; ff is not a version.
+  if (version === 'ff' || (version === '00' && more !== undefined)) return ROOT_CONTEXT
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+  return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+}

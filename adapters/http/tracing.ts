@@ -1,0 +1,65 @@
+import type { Gateway } from '../../src/gateway.ts'
+
+/** How long the last spans may take to reach the collector when the service stops. */
+const FLUSH_MS = 3000
+
+/** Tracing that is under way. */
+export interface Tracing {
+  /** Sends what is left, for at most 3 s; never throws. */
+  stop(): Promise<void>
+}
+
+/**
+ * Sends a span for each upstream call to an OpenTelemetry collector, where the environment names one
+ * (`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or `OTEL_EXPORTER_OTLP_ENDPOINT` with `/v1/traces` below it). Nothing is loaded
+ * otherwise. The SDK takes its other settings from the process's own environment: `OTEL_EXPORTER_OTLP_HEADERS`,
+ * `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`.
+ *
+ * Calls are told by the gateway, whichever of its services they serve: start it once for each gateway.
+ */
+export async function startTracing(
+  gateway: Gateway,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Tracing> {
+  const url = collectorUrl(env)
+  if (url === null) return { stop: async () => {} }
+  const { log, calls } = gateway
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL
+  if (protocol === 'grpc')
+    log.warn('Spans are sent as OTLP over HTTP, not gRPC: the endpoint must be the collector’s HTTP port (4318).')
+  const { openSpanExport } = await import('./span-export.ts')
+  const spans = openSpanExport({ url, provider: gateway.upstream.provider, log })
+  const stopListening = calls.listen((record, context) => {
+    try {
+      spans.add(record, context)
+    } catch (err) {
+      // The call itself has gone well or badly by now; what is told of it must not change that.
+      log.warn('A span could not be made.', { call_id: record.call_id, err })
+    }
+  })
+  return {
+    async stop() {
+      stopListening()
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`The collector took longer than ${FLUSH_MS} ms.`)), FLUSH_MS)
+      })
+      try {
+        await Promise.race([spans.close(), late])
+      } catch (err) {
+        log.warn('The last spans could not be sent.', { err })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
+/** Where spans go; null when the environment names no collector, or wants no traces. */
+function collectorUrl(env: Readonly<Record<string, string | undefined>>): string | null {
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null
+  const traces = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim()
+  if (traces) return traces
+  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()
+  return base ? `${base.replace(/\/+$/, '')}/v1/traces` : null
+}

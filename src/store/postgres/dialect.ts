@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely'
+import type pg from 'pg'
+import { isConnectionLoss, storeError, unknownOutcome } from './errors.ts'
+import type { ConnectionPool } from './pool.ts'
+import { toParameter } from './values.ts'
+
+/** How often a read is tried on another connection. */
+const READS = 5
+/** How long the server may take to notice that the connection of a transaction is gone. */
+const OUTCOME_PATIENCE_MS = 10_000
+const OUTCOME_PAUSE_MS = 100
+
+/** One connection while someone holds it. */
+interface Session extends DatabaseConnection {
+  begin(settings: TransactionSettings): Promise<void>
+  commit(): Promise<void>
+  rollback(): Promise<void>
+  release(): void
+}
+
+/**
+ * Kysely on `pg`. Differs from Kysely's own driver where the server goes away: connecting is tried again, a read that was
+ * cut off runs again on another connection, and after a cut during a commit the server is asked what became of the
+ * transaction, so that nothing is reported as lost that was kept, nor the other way round.
+ */
+export function postgresDialect(pool: ConnectionPool): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => createDriver(pool),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+function createDriver(pool: ConnectionPool): Driver {
+  const session = (connection: DatabaseConnection) => connection as Session
+  return {
+    init: async () => {},
+    acquireConnection: async () => createSession(pool, await pool.connect()),
+    beginTransaction: (connection, settings) => session(connection).begin(settings),
+    commitTransaction: (connection) => session(connection).commit(),
+    rollbackTransaction: (connection) => session(connection).rollback(),
+    releaseConnection: async (connection) => session(connection).release(),
+    destroy: () => pool.end(),
+  }
+}
+
+function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
+  let client = first
+  let lost: Error | undefined
+  let used = false
+  let transaction: string | undefined
+  const noteLoss = (error: Error) => {
+    lost = error
+  }
+  client.on('error', noteLoss)
+
+  async function send(query: string, parameters: unknown[] = []): Promise<pg.QueryResult> {
+    try {
+      return await client.query(query, parameters)
+    } catch (error) {
+      if (isConnectionLoss(error)) lost = error as Error
+      throw error
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    release()
+    client = await pool.connect()
+    lost = undefined
+    client.on('error', noteLoss)
+  }
+
+  function release(): void {
+    client.off('error', noteLoss)
+    client.release(lost)
+  }
+
+  /** Only the first statement of a session runs again: a later one may stand on what came before it. */
+  async function execute(query: CompiledQuery): Promise<pg.QueryResult> {
+    const repeatable = !used && transaction === undefined && isRead(query)
+    used = true
+    const parameters = query.parameters.map(toParameter)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await send(query.sql, parameters)
+      } catch (error) {
+        if (!repeatable || !lost || attempt === READS) throw error
+        await reconnect()
+      }
+    }
+  }
+
+  /** @throws the loss itself when the transaction has certainly left nothing behind */
+  async function resolveCommit(loss: unknown): Promise<void> {
+    const id = transaction
+    if (id === undefined) throw loss
+    const deadline = Date.now() + OUTCOME_PATIENCE_MS
+    while (Date.now() < deadline) {
+      await reconnect()
+      try {
+        const { rows } = await send('select pg_xact_status($1::text::xid8) as outcome', [id])
+        const { outcome } = rows[0] as { outcome: string | null }
+        if (outcome === 'committed') return
+        if (outcome === 'aborted') throw loss
+        if (outcome === null) break
+      } catch (error) {
+        if (error === loss || !lost) throw error
+      }
+      await delay(OUTCOME_PAUSE_MS)
+    }
+    throw unknownOutcome(pool.name)
+  }
+
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      try {
+        const { command, rowCount, rows } = await execute(query)
+        return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) }
+      } catch (error) {
+        throw storeError(error, pool.name)
+      }
+    },
+    // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
+    async *streamQuery(): AsyncIterableIterator<never> {
+      throw new Error('Rows are read in pages, not streamed.')
+    },
+    async begin({ isolationLevel, accessMode }) {
+      const begin = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean).join(' ')
+      try {
+        if (accessMode === 'read only') return void (await send(begin))
+        // One round trip; the id is what the outcome is asked by.
+        const results = (await send(`${begin}; select pg_current_xact_id()::text as id`)) as unknown as pg.QueryResult[]
+        transaction = (results[1]?.rows[0] as { id: string }).id
+      } catch (error) {
+        throw storeError(error, pool.name)
+      }
+    },
+    async commit() {
+      try {
+        await send('commit').catch((error) => (lost ? resolveCommit(error) : Promise.reject(error)))
+      } catch (error) {
+        throw storeError(error, pool.name)
+      } finally {
+        transaction = undefined
+      }
+    },
+    async rollback() {
+      transaction = undefined
+      // A lost connection has rolled back by itself; one that cannot do so must not be used again.
+      if (!lost) await send('rollback').catch(noteLoss)
+    },
+    release,
+  }
+}
+
+/** Whether running the query twice is the same as running it once. */
+function isRead({ query, sql }: CompiledQuery): boolean {
+  if (query.kind === 'SelectQueryNode') return true
+  return query.kind === 'RawNode' && /^\s*select\b/i.test(sql)
+}

@@ -1,0 +1,79 @@
+import { GazewayError } from '../../errors.ts'
+
+/** Server states that pass by themselves: shutting down, starting up, too many connections. */
+const PASSING = new Set(['57P01', '57P02', '57P03', '53300', '25P03'])
+/** Two transactions were in each other's way; one of them runs again. */
+const CONFLICTS = new Set(['40001', '40P01'])
+
+const MESSAGES: ReadonlyArray<
+  [prefix: string, code: 'store_full' | 'store_unavailable' | 'validation_failed', advice: string]
+> = [
+  ['28', 'store_unavailable', 'it refused the user or the password; check both in the store URL.'],
+  ['3D000', 'store_unavailable', 'there is no such database; create it, or name another in the store URL.'],
+  ['42501', 'store_unavailable', 'the user may not do this; grant it CREATE and USAGE on the schema.'],
+  ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and try again.'],
+  ['53', 'store_unavailable', 'it is out of connections or memory; try again, or raise its limits.'],
+  ['57014', 'store_unavailable', 'a statement took too long and was stopped; nothing was written.'],
+  ['55P03', 'store_unavailable', 'a lock was not free in time; nothing was written. Try again.'],
+  ['25006', 'store_unavailable', 'it is read-only; point the store URL at the primary server.'],
+  ['40', 'store_unavailable', 'too many transactions were in each other’s way; nothing was written. Try again.'],
+  ['22', 'validation_failed', 'a value is outside of what it can hold.'],
+]
+
+/** The SQLSTATE of an error that the server sent, or null. */
+function stateOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
+  return /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
+}
+
+/** Whether the connection is gone, or could not be made: a system error, the driver's own, or the server going away. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const state = stateOf(error)
+  if (state !== null && !state.startsWith('E')) return PASSING.has(state) || state.startsWith('08')
+  const system = 'code' in error && typeof error.code === 'string' && /^E[A-Z_]+$/.test(error.code)
+  return (
+    system ||
+    /^(Connection terminated|Query read timeout|timeout e|Client has encountered a connection error|Client was closed)/.test(
+      error.message,
+    )
+  )
+}
+
+/**
+ * Whether a transaction that failed with `error` has certainly left nothing behind and may succeed when it is run again.
+ *
+ * @param error as {@link storeError} made it
+ */
+export function mayRunAgain(error: unknown): boolean {
+  const cause = error instanceof GazewayError ? error.cause : error
+  return isConnectionLoss(cause) || CONFLICTS.has(stateOf(cause) ?? '')
+}
+
+/**
+ * A driver error in words that say what to do, without the password; errors that are not about the server come back
+ * unchanged.
+ *
+ * @param name the store without credentials
+ */
+export function storeError(error: unknown, name: string): unknown {
+  if (error instanceof GazewayError) return error
+  const state = stateOf(error) ?? ''
+  const found = MESSAGES.find(([prefix]) => state.startsWith(prefix))
+  if (found) return new GazewayError(found[1], `The store ${name}: ${found[2]}`, { cause: error })
+  if (!isConnectionLoss(error)) return error
+  const reason = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : ''
+  return new GazewayError(
+    'store_unavailable',
+    `The store ${name} cannot be reached${reason ? ` (${reason})` : ''}; check its address and that the server is up.`,
+    { cause: error, retryAfterSeconds: 1 },
+  )
+}
+
+/** The connection was lost while a transaction was being committed, and the server cannot tell what became of it. */
+export function unknownOutcome(name: string): GazewayError {
+  return new GazewayError(
+    'store_unavailable',
+    `The store ${name} was lost while a change was being made durable; look whether it was made before making it again.`,
+  )
+}

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { GazewayError } from '../../errors.ts'
+import { isConnectionLoss, storeError } from './errors.ts'
+import { TYPES } from './values.ts'
+
+/** Connections of one process; a server with its default of 100 serves six processes. */
+const POOL_SIZE = 16
+/** How long one attempt to connect, or the wait for a free connection, may take. */
+const CONNECT_TIMEOUT_MS = 5_000
+/** How long connecting is tried again. */
+const PATIENCE_MS = 10_000
+const FIRST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 500
+/** A statement that takes longer is stopped by the server. */
+const STATEMENT_TIMEOUT_MS = 30_000
+/** How much later this side gives up, where the server itself has gone silent. */
+const SILENCE_MS = 5_000
+const KEEP_ALIVE_MS = 10_000
+
+/** Connections to one PostgreSQL server. */
+export interface ConnectionPool {
+  /** The server and database, without credentials. */
+  name: string
+  /**
+   * A connection of one's own until it is released. Where the server cannot be reached it is tried again, with growing
+   * pauses, for 10 s.
+   *
+   * @throws GazewayError `store_unavailable`
+   */
+  connect(): Promise<pg.PoolClient>
+  /** Whether the server answers within `timeoutMs`, without trying again. */
+  answers(timeoutMs: number): Promise<boolean>
+  end(): Promise<void>
+}
+
+/**
+ * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`; `pool_size` and `statement_timeout` (ms; 0 for
+ *   none) may be set in its query
+ * @throws GazewayError `config_invalid`
+ */
+export function createPool(url: string, options: { size?: number; statementTimeoutMs?: number } = {}): ConnectionPool {
+  const { connectionString, name, size, statementTimeoutMs } = readUrl(url, options)
+  const pool = createDriverPool()
+
+  function createDriverPool(): pg.Pool {
+    try {
+      return new pg.Pool({
+        connectionString,
+        max: size,
+        types: TYPES,
+        application_name: 'gazeway',
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        statement_timeout: statementTimeoutMs,
+        idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+        ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
+        keepAlive: true,
+        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      })
+    } catch (cause) {
+      throw invalid('a certificate that it names cannot be read', cause)
+    }
+  }
+  // A connection that dies in the pool is replaced when one is needed; without a listener its error would end the process.
+  pool.on('error', () => {})
+
+  return {
+    name,
+    async connect() {
+      const deadline = Date.now() + PATIENCE_MS
+      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+        try {
+          return await pool.connect()
+        } catch (error) {
+          if (!isConnectionLoss(error) || Date.now() > deadline) throw storeError(error, name)
+          await delay(pause * (0.5 + Math.random() / 2))
+        }
+      }
+    },
+    async answers(timeoutMs) {
+      const expired = new AbortController()
+      const late = delay(timeoutMs, false, { signal: expired.signal }).catch(() => false)
+      const asked = pool.query('select 1').then(
+        () => true,
+        // The health check tells that it fails; whoever needs the store gets the reason.
+        () => false,
+      )
+      const answered = await Promise.race([asked, late])
+      expired.abort()
+      return answered
+    },
+    end: () => pool.end(),
+  }
+}
+
+function readUrl(url: string, options: { size?: number; statementTimeoutMs?: number }) {
+  if (!URL.canParse(url)) throw invalid('it is not a URL')
+  const parsed = new URL(url)
+  const { searchParams } = parsed
+  const number = (parameter: string, otherwise: number) => {
+    const value = searchParams.get(parameter)
+    if (value === null) return otherwise
+    if (!/^\d{1,9}$/.test(value)) throw invalid(`${parameter} must be a whole number`)
+    searchParams.delete(parameter)
+    return Number(value)
+  }
+  const size = number('pool_size', POOL_SIZE)
+  const statementTimeoutMs = number('statement_timeout', STATEMENT_TIMEOUT_MS)
+  // `require` and its like mean an encrypted and verified connection here, now and in later versions of the driver.
+  if (['prefer', 'require', 'verify-ca'].includes(searchParams.get('sslmode') ?? '') && !searchParams.has('uselibpqcompat'))
+    searchParams.set('sslmode', 'verify-full')
+  return {
+    connectionString: parsed.href,
+    name: `postgres://${parsed.host || searchParams.get('host') || 'localhost'}${parsed.pathname}`,
+    size: options.size ?? Math.max(2, size),
+    statementTimeoutMs: options.statementTimeoutMs ?? statementTimeoutMs,
+  }
+}
+
+function invalid(what: string, cause?: unknown): GazewayError {
+  return new GazewayError(
+    'config_invalid',
+    `The store URL: ${what}; accepted: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full.`,
+    { param: 'store', ...(cause !== undefined && { cause }) },
+  )
+}

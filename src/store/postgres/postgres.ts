@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Kysely } from 'kysely'
+import { migrate } from '../migrate.ts'
+import type { Schema } from '../schema.ts'
+import type { Store } from '../store.ts'
+import { postgresDialect } from './dialect.ts'
+import { mayRunAgain, storeError } from './errors.ts'
+import { createPool } from './pool.ts'
+
+/** How often a transaction is run that conflicts with others or loses its connection. */
+const ATTEMPTS = 12
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 500
+/** How long the health check waits. */
+const CHECK_TIMEOUT_MS = 2_000
+
+/**
+ * Opens (and migrates) a store on PostgreSQL 14 or later. Any number of processes may share it.
+ *
+ * @throws GazewayError `store_unavailable`, `store_too_new` or `config_invalid`, naming the server but never the password
+ */
+export async function openPostgres(url: string): Promise<Store> {
+  const pool = createPool(url)
+  const db = new Kysely<Schema>({ dialect: postgresDialect(pool) })
+  try {
+    await bringUpToDate(url, pool.name)
+  } catch (error) {
+    await db.destroy()
+    throw storeError(error, pool.name)
+  }
+  return {
+    engine: 'postgres',
+    db,
+    write: (work) => again(() => db.transaction().execute(work)),
+    snapshot: (work) =>
+      db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    check: () => pool.answers(CHECK_TIMEOUT_MS),
+    close: () => db.destroy(),
+  }
+}
+
+/** Migrates on connections of its own: a step over a large table takes as long as it takes. */
+async function bringUpToDate(url: string, name: string): Promise<void> {
+  const patient = new Kysely<Schema>({ dialect: postgresDialect(createPool(url, { size: 2, statementTimeoutMs: 0 })) })
+  try {
+    await migrate(patient, 'postgres', name)
+  } finally {
+    await patient.destroy()
+  }
+}
+
+/** Runs a transaction until it is through: again after a serialization failure, a deadlock or a lost connection. */
+async function again<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      return await run()
+    } catch (error) {
+      if (attempt === ATTEMPTS || !mayRunAgain(error)) throw error
+      await delay(pause * (0.5 + Math.random() / 2))
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import pg from 'pg'
+
+/** Object ids of PostgreSQL's types (pg_type.dat). */
+const INT8 = 20
+const JSON_TEXT = 114
+const NUMERIC = 1700
+const TIMESTAMPTZ = 1184
+
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [INT8]: Number,
+  [NUMERIC]: Number,
+  [JSON_TEXT]: (text) => text,
+  [TIMESTAMPTZ]: toTime,
+}
+
+/**
+ * How values come out of PostgreSQL: the same TypeScript types as from SQLite. 64-bit integers and sums are numbers
+ * (exact up to 2^53), JSON is the text that was stored, times are RFC 3339 UTC strings with milliseconds.
+ */
+export const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => PARSERS[oid] ?? pg.types.getTypeParser(oid, format),
+}
+
+/**
+ * A value as PostgreSQL takes it. Its text cannot hold NUL, which a caller's path or an upstream's error may well do; it
+ * is stored as U+FFFD, so that a record is not lost for one character.
+ */
+export function toParameter(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+}
+
+/**
+ * @param text a time in PostgreSQL's ISO style, in whatever zone the session has
+ * @example toTime('2026-11-21 08:17:52.5+01') // '2026-11-21T07:17:52.500Z'
+ */
+export function toTime(text: string): string {
+  const utc = text.endsWith('+00')
+  if (utc && text.length === 22) return `${text.slice(0, 10)}T${text.slice(11, 19)}.000Z`
+  if (utc && text.length <= 26) return `${text.slice(0, 10)}T${text.slice(11, -3).padEnd(12, '0')}Z`
+  const offset = /[+-]\d\d$/.test(text) ? ':00' : ''
+  return new Date(`${text.replace(' ', 'T')}${offset}`).toISOString()
+}

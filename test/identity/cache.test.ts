@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { beforeEach, describe, it } from 'node:test'
+import { type CheckedRow, createKeyCache, type KeyCache } from '../../src/identity/cache.ts'
+
+const ROW: CheckedRow = {
+  id: 'key_1',
+  name: 'a',
+  hash: 'ab'.repeat(32),
+  scopes: '["inference"]',
+  wallet: null,
+  revoked_at: null,
+}
+
+describe('the key cache', () => {
+  let cache: KeyCache
+  let elapsed: number
+  /** The reads under way, in the order they began; each ends when the test says so. */
+  let reads: ((row: CheckedRow | undefined) => void)[]
+  let told: string[]
+
+  beforeEach(() => {
+    elapsed = 0
+    reads = []
+    told = []
+    cache = createKeyCache({
+      read: () => new Promise((resolve) => reads.push(resolve)),
+      elapsedMs: () => elapsed,
+      onRevoked: (id) => {
+        cache.revoke(id)
+        told.push(id)
+      },
+      onError: (error) => assert.ifError(error),
+    })
+  })
+
+  it('believes a revocation more than a read that had begun before it', async () => {
+    const entry = cache.get('key_1')
+    cache.revoke('key_1')
+    reads[0]?.(ROW)
+    assert.equal((await entry).identity, null)
+    elapsed = 1_000_000
+    assert.equal(cache.peek('key_1')?.identity, null)
+    assert.equal(reads.length, 1)
+  })
+
+  it('reads a key once for all who ask meanwhile', async () => {
+    const entries = [cache.get('key_1'), cache.get('key_1')]
+    assert.equal(reads.length, 1)
+    reads[0]?.(ROW)
+    const [first, second] = await Promise.all(entries)
+    assert.equal(first, second)
+    assert.equal(first?.identity?.name, 'a')
+  })
+
+  it('takes the age of an entry from when its read began', async () => {
+    const slow = cache.get('key_1')
+    elapsed = 3_999
+    reads[0]?.(ROW)
+    await slow
+    assert.ok(cache.peek('key_1'))
+    elapsed = 4_000
+    assert.equal(cache.peek('key_1'), undefined)
+  })
+
+  it('does not answer from a read that had begun 4 s before the question', async () => {
+    const slow = cache.get('key_1')
+    elapsed = 4_000
+    const late = cache.get('key_1')
+    reads[0]?.(ROW)
+    await slow
+    // The late one finds the read too old, and reads for itself.
+    while (reads.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    reads[1]?.({ ...ROW, revoked_at: '2026-11-21T07:05:00.000Z' })
+    assert.equal((await late).identity, null)
+    assert.deepEqual(told, ['key_1'])
+  })
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setInterval } from 'node:timers/promises'
+import { createKeys } from '../../src/identity/keys.ts'
+import { startPeer } from './process.ts'
+import { newFolder, storeIn } from './store.ts'
+
+const WITHIN_MS = 5_000
+const ASKED_EVERY_MS = 20
+
+describe('a key that is revoked in one process', () => {
+  it('is refused in another one, which uses it all the time, and is told to listeners there, within 5 s', async () => {
+    const folder = newFolder()
+    const store = await storeIn(folder)
+    const keys = createKeys({ store, now: () => new Date(), fixedKey: null, onError: (error) => assert.ifError(error) })
+    const { key, record } = await keys.create({ name: 'a' })
+    const [guard, watcher] = [
+      startPeer('guard.ts', import.meta.url, [folder]),
+      startPeer('guard.ts', import.meta.url, [folder]),
+    ]
+    assert.equal(await watcher.ask(key), record.id)
+    const told = watcher.ask('watch')
+    for (let i = 0; i < 100; i++) assert.equal(await guard.ask(key), record.id)
+
+    await keys.revoke(record.id)
+    const revokedAt = performance.now()
+    const sinceThen = () => performance.now() - revokedAt
+    for await (const _ of setInterval(ASKED_EVERY_MS)) {
+      if ((await guard.ask(key)) === 'invalid_api_key') break
+      assert.ok(sinceThen() < WITHIN_MS, 'the key is still good')
+    }
+    assert.equal(await told, record.id)
+    assert.ok(sinceThen() < WITHIN_MS, 'the listener was told late')
+    assert.equal(await watcher.ask(key), 'invalid_api_key')
+    await Promise.all([guard, watcher].map((peer) => peer.end()))
+    await keys.close()
+  })
+})
