@@ -14,17 +14,13 @@ const SIZES = [100, 10, 1]
 
 /** Writes batches of call records and adds them to the hourly rollups, each batch in one transaction. */
 export function createCallWriter(store: Store): (batch: readonly CallRecord[]) => Promise<void> {
-  const statements = new Map<number, string>()
+  const statements = new Map<number | 'rollup', string>()
 
-  function insertOf(rows: readonly CallRow[]): CompiledQuery {
-    const known = statements.get(rows.length)
-    if (known !== undefined) return CompiledQuery.raw(known, rows.flatMap(values))
-    const compiled = store.db
-      .insertInto('calls')
-      .values([...rows])
-      .compile()
-    statements.set(rows.length, compiled.sql)
-    return compiled
+  /** The query that `build` gives, its SQL built only once for all queries of its form. */
+  function once(form: number | 'rollup', parameters: unknown[], build: () => { sql: string }): CompiledQuery {
+    const text = statements.get(form) ?? build().sql
+    statements.set(form, text)
+    return CompiledQuery.raw(text, parameters)
   }
 
   return (batch) =>
