@@ -63,7 +63,8 @@ export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
  * @throws GazewayError `not_found`, or `validation_failed` when `id` is not one, which is then not repeated: it may be a key
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Promise<void> {
-  const { name } = await withKeys(loaded, log, (keys) => keys.revoke(checked('ID', KeyId, id)))
+  const known = checked('ID', KeyId, id)
+  const { name } = await withKeys(loaded, log, (keys) => keys.revoke(known))
   process.stderr.write(`${id} (${name}) is revoked. Servers that are running refuse it within 5 seconds.\n`)
 }
 

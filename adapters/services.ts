@@ -4,6 +4,8 @@ import type { Log } from '../src/log.ts'
 import { VERSION } from '../src/version.ts'
 import type { Listening } from './web/serve.ts'
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
 /** Which of the long-running services to start. */
 export interface Services {
   http: boolean
@@ -36,9 +38,14 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   }
 }
 
+/** Resolves at the first signal to stop; a second one ends the process at once, as it does by itself. */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    function told() {
+      for (const signal of SIGNALS) process.removeListener(signal, told)
+      resolve()
+    }
+    for (const signal of SIGNALS) process.on(signal, told)
   })
 }
 

@@ -23,52 +23,54 @@ export interface CallSpan {
 }
 
 /**
- * The span of an upstream call, by OpenTelemetry's semantic conventions for generative AI clients
+ * Describes upstream calls by OpenTelemetry's semantic conventions for generative AI clients
  * (open-telemetry/semantic-conventions-genai, client inference, in development); what they have no name for is under
  * `gazeway.`. The model is the one that the upstream was asked for. Nothing of what was said is told, unless the record
  * has it (`audit.store_content`); nor is the error's text then, for upstreams quote the request in it.
  */
-export function describeCall(record: CallRecord, provider: Provider): CallSpan {
-  const endpoint = record.path.startsWith(provider.pathname) ? record.path.slice(provider.pathname.length) : record.path
-  const operation = OPERATIONS[endpoint]
-  return {
-    name: operation ? [operation, record.model].filter(Boolean).join(' ') : 'upstream request',
-    kind: provider.inProcess ? SpanKind.INTERNAL : SpanKind.CLIENT,
-    attributes: {
-      ...(operation ? { 'gen_ai.operation.name': operation } : {}),
+export function callDescriber(provider: Provider): (record: CallRecord) => CallSpan {
+  const { pathname, inProcess } = provider
+  const kind = inProcess ? SpanKind.INTERNAL : SpanKind.CLIENT
+  const server = inProcess ? {} : serverAttributes(provider.baseUrl)
+
+  return (record) => {
+    const { model, usage, content } = record
+    const endpoint = record.path.startsWith(pathname) ? record.path.slice(pathname.length) : record.path
+    const operation = OPERATIONS[endpoint]
+    const firstChunk = record.first_token_ms === null ? undefined : record.first_token_ms / 1000
+    const attributes: Attributes = {
+      // The SDK leaves out what is undefined.
+      'gen_ai.operation.name': operation,
       'gen_ai.provider.name': PROVIDERS[record.upstream] ?? record.upstream,
-      ...given('gen_ai.request.model', record.model),
-      ...(record.stream ? { 'gen_ai.request.stream': true } : {}),
-      ...given('gen_ai.response.time_to_first_chunk', record.first_token_ms && record.first_token_ms / 1000),
-      ...usageAttributes(record),
-      ...serverAttributes(provider),
+      'gen_ai.request.model': model ?? undefined,
+      'gen_ai.request.stream': record.stream || undefined,
+      'gen_ai.response.time_to_first_chunk': firstChunk,
+      'gen_ai.usage.input_tokens': usage?.prompt_tokens,
+      'gen_ai.usage.output_tokens': usage?.completion_tokens,
+      'http.response.status_code': record.http_status ?? undefined,
+      'error.type': record.status === 'error' ? errorType(record.http_status) : undefined,
       'url.path': record.path,
-      ...given('http.response.status_code', record.http_status),
-      ...(record.status === 'error' ? { 'error.type': errorType(record.http_status) } : {}),
       'gazeway.call_id': record.call_id,
       'gazeway.status': record.status,
       'gazeway.surface': record.surface,
       'gazeway.cost_usd': record.upstream_cost_usd,
-      ...given('gazeway.caller_id', record.caller_id),
-      ...given('gazeway.requested_model', record.requested_model),
-      ...given('gazeway.fallback_from', record.fallback_from),
-      ...(record.content === undefined ? {} : contentAttributes(record.content, record.status)),
-    },
-    message: record.content === undefined ? null : record.error,
+      'gazeway.caller_id': record.caller_id ?? undefined,
+      'gazeway.requested_model': record.requested_model ?? undefined,
+      'gazeway.fallback_from': record.fallback_from ?? undefined,
+      'gazeway.usage_estimated': usage?.estimated,
+    }
+    Object.assign(attributes, server)
+    if (content !== undefined) Object.assign(attributes, contentAttributes(content, record.status))
+    return {
+      name: operation ? `${operation} ${model ?? ''}`.trimEnd() : 'upstream request',
+      kind,
+      attributes,
+      message: content === undefined ? null : record.error,
+    }
   }
 }
 
-function usageAttributes({ usage }: CallRecord): Attributes {
-  if (usage === null) return {}
-  return {
-    'gen_ai.usage.input_tokens': usage.prompt_tokens,
-    'gen_ai.usage.output_tokens': usage.completion_tokens,
-    ...(usage.estimated ? { 'gazeway.usage_estimated': true } : {}),
-  }
-}
-
-function serverAttributes({ inProcess, baseUrl }: Provider): Attributes {
-  if (inProcess) return {}
+function serverAttributes(baseUrl: string): Attributes {
   const { hostname, port, protocol } = new URL(baseUrl)
   const usual = protocol === 'https:' ? 443 : 80
   return { 'server.address': hostname, 'server.port': port === '' ? usual : Number(port) }
@@ -77,5 +79,3 @@ function serverAttributes({ inProcess, baseUrl }: Provider): Attributes {
 /** The status that says what was wrong, else the conventions' word for an error without a class. */
 const errorType = (httpStatus: number | null): string =>
   httpStatus !== null && httpStatus >= 400 ? String(httpStatus) : '_OTHER'
-
-const given = (name: string, value: string | number | null): Attributes => (value === null ? {} : { [name]: value })

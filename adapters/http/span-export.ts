@@ -16,7 +16,7 @@ import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { CallListener } from '../../src/upstream/calls.ts'
 import type { Provider } from '../../src/upstream/provider.ts'
 import { VERSION } from '../../src/version.ts'
-import { describeCall } from './call-span.ts'
+import { callDescriber } from './call-span.ts'
 
 /** Version, trace id, parent span id, flags, and what a later version may add (W3C Trace Context, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
@@ -45,11 +45,12 @@ export function openSpanExport(options: { url: string; provider: Provider; log: 
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
+  const describe = callDescriber(provider)
   const failed = new WeakMap<CallContext, SpanContext>()
 
   return {
     add(record, context) {
-      const { name, kind, attributes, message } = describeCall(record, provider)
+      const { name, kind, attributes, message } = describe(record)
       // A call and the one made in its place serve the same context.
       const replaced = record.fallback_from !== null && context ? failed.get(context) : undefined
       const span = tracer.startSpan(

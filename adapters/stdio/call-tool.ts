@@ -37,5 +37,5 @@ export async function callTool(
 
 function internal(error: unknown, onFault: (error: unknown) => void): GazewayError {
   onFault(error)
-  return new GazewayError('internal_error', 'Gazeway itself failed; its log on stderr says more. Nothing was changed.')
+  return new GazewayError('internal_error', 'Gazeway itself failed; its log on stderr says more.')
 }

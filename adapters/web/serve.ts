@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
@@ -25,6 +26,25 @@ export async function serve(
   app: Hono<Frame>,
   options: { host: string; port: number; flag: string; headerTimeoutMs: number; requestTimeoutMs: number },
 ): Promise<Listening> {
+  const inProgress = new Set<Reply>()
+  const connections = new Set<Socket>()
+  let stopping = false
+
+  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const begun: Reply = { socket: incoming.socket, over: handle(incoming, outgoing).finally(ended) }
+    inProgress.add(begun)
+    function ended() {
+      inProgress.delete(begun)
+      if (stopping) closeUnused()
+    }
+  }
+  /** Closes the connections that wait for a request; Node's own way leaves those that never had one. */
+  function closeUnused(): void {
+    const used = new Set([...inProgress].map(({ socket }) => socket))
+    for (const socket of connections) if (!used.has(socket)) socket.destroySoon()
+  }
+
   const server = createServer(
     {
       // A request must have arrived within these; replies may take as long as they stream.
@@ -34,24 +54,35 @@ export async function serve(
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
     },
-    getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    reply,
   )
+  server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
   await listen(server, options)
   const { host } = options
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : options.port
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS)
-        server.close(() => {
-          clearTimeout(deadline)
-          resolve()
-        })
-        server.closeIdleConnections()
-      }),
+    async stop() {
+      stopping = true
+      const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS)
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
+      closeUnused()
+      await closed
+      clearTimeout(deadline)
+      // A call whose client has gone is still to be recorded.
+      await Promise.allSettled([...inProgress].map(({ over }) => over))
+    },
   }
+}
+
+/** A reply that is being made. */
+interface Reply {
+  socket: Socket
+  over: Promise<unknown>
 }
 
 function listen(server: Server, { host, port, flag }: { host: string; port: number; flag: string }): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { z } from 'zod'
-import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 import { type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
@@ -74,14 +74,23 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source }: Fi
   )
 }
 
-/** How many records match. Sessions keep their own count, so that only narrower questions count records. */
+/**
+ * How many records match. Sessions keep their own count, so that only narrower questions count records, one by one in an
+ * index and no further than `MOST_COUNTED`.
+ */
 async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number> {
   const { session_id, from, to, path, source } = filter
   if (from ?? to ?? path ?? source) {
-    const counted = matching(db, filter).select(({ fn }) => fn.countAll<number>().as('total'))
-    return Number((await counted.executeTakeFirstOrThrow()).total)
+    const counted = matching(db, filter).select('id').limit(MOST_COUNTED).as('counted')
+    const { total } = await db
+      .selectFrom(counted)
+      .select(({ fn }) => fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow()
+    return Number(total)
   }
-  let sessions = db.selectFrom('gaze_sessions').select(({ fn }) => fn.sum<number | null>('records').as('total'))
+  let sessions = db
+    .selectFrom('gaze_sessions')
+    .select(({ fn, eb }) => fn.sum<number | null>(eb('records', '-', eb.ref('pruned'))).as('total'))
   if (session_id !== undefined) sessions = sessions.where('session_id', '=', session_id)
   return Number((await sessions.executeTakeFirstOrThrow()).total ?? 0)
 }

@@ -73,7 +73,7 @@ async function toRows(
     const json = canonicalJson(tensor)
     return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null }
   })
-  const known = await knownElsewhere(trx, session, prints)
+  const known = await claimPrints(trx, session, prints)
   let head = session.chain_head
   return prints.map(({ tensor, json, content, shape }, i) => {
     const own = {
@@ -113,33 +113,35 @@ async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Prom
   return rows.reverse().map((row) => readTensor(row.tensor))
 }
 
-/** Which of the content and shape hashes other sessions already have: what is stored first is the original. */
-async function knownElsewhere(
+/**
+ * Notes the content and shape hashes as this session's, unless another session has stored them before: what is stored
+ * first is the original, also where two sessions store the same at once.
+ *
+ * @returns those that another session has
+ */
+async function claimPrints(
   trx: Transaction<Schema>,
-  session: GazeSession,
+  { session_id }: GazeSession,
   prints: ReadonlyArray<{ content: string; shape: string | null }>,
 ): Promise<Set<string>> {
+  // In one order, so that two sessions never wait for each other in a circle.
+  const hashes = [
+    ...new Set(prints.flatMap(({ content, shape }) => (shape === null ? content : [content, shape]))),
+  ].sort()
   const known = new Set<string>()
-  for (const chunk of chunks(prints)) {
-    const contents = await trx
-      .selectFrom('gaze_records')
-      .select('content_hash as hash')
-      .distinct()
-      .where('content_hash', 'in', [...new Set(chunk.map((print) => print.content))])
-      .where('session_id', '<>', session.session_id)
+  for (const chunk of chunks(hashes)) {
+    await trx
+      .insertInto('gaze_prints')
+      .values(chunk.map((hash) => ({ hash, session_id })))
+      .onConflict((conflict) => conflict.column('hash').doNothing())
       .execute()
-    for (const { hash } of contents) known.add(hash)
-
-    const shapes = [...new Set(chunk.flatMap((print) => print.shape ?? []))]
-    if (shapes.length === 0) continue
-    const alike = await trx
-      .selectFrom('gaze_records')
-      .select('shape_hash as hash')
-      .distinct()
-      .where('shape_hash', 'in', shapes)
-      .where('session_id', '<>', session.session_id)
+    const elsewhere = await trx
+      .selectFrom('gaze_prints')
+      .select('hash')
+      .where('hash', 'in', chunk)
+      .where('session_id', '<>', session_id)
       .execute()
-    for (const { hash } of alike) if (hash !== null) known.add(hash)
+    for (const { hash } of elsewhere) known.add(hash)
   }
   return known
 }

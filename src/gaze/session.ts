@@ -26,6 +26,7 @@ export async function lockSession(
       session_id: sessionId,
       task_id: taskId ?? null,
       records: 0,
+      pruned: 0,
       chain_head: CHAIN_START,
       last_place: null,
       created_at: now,

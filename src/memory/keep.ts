@@ -22,24 +22,33 @@ export async function keepMemory(
   input: MemoryInput,
   now: string,
 ): Promise<{ memory: Memory; created: boolean }> {
-  const existing = await liveOrNothing(trx, input, now)
-  checkVersion(input, existing?.version ?? 0)
+  for (;;) {
+    const existing = await liveOrNothing(trx, input, now)
+    checkVersion(input, existing?.version ?? 0)
+    const row = compose(input, existing, now)
+    const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
+    // Another process stored the key since it was looked for: it exists now.
+    if (seq === undefined) continue
+    await tag(trx, seq, row, existing !== undefined)
+    // Last, because writers to one namespace wait for each other from here on.
+    await addToTotals(trx, {
+      namespace: row.namespace,
+      memories: existing ? 0 : 1,
+      bytes: row.bytes - (existing?.bytes ?? 0),
+    })
+    return { memory: toMemory(row), created: !existing }
+  }
+}
 
-  const row = compose(input, existing, now)
-  const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
-  await trx.deleteFrom('memory_tags').where('seq', '=', seq).execute()
-  const memory = toMemory(row)
-  if (memory.tags.length > 0)
-    await trx
-      .insertInto('memory_tags')
-      .values(memory.tags.map((tag) => ({ seq, tag, namespace: row.namespace, updated_at: now })))
-      .execute()
-  await addToTotals(trx, {
-    namespace: row.namespace,
-    memories: existing ? 0 : 1,
-    bytes: row.bytes - (existing?.bytes ?? 0),
-  })
-  return { memory, created: !existing }
+async function tag(
+  trx: Transaction<Schema>,
+  seq: number,
+  { tags, namespace, updated_at }: Omit<MemoryRow, 'seq'>,
+  replaced: boolean,
+): Promise<void> {
+  if (replaced) await trx.deleteFrom('memory_tags').where('seq', '=', seq).execute()
+  const rows = (JSON.parse(tags) as string[]).map((name) => ({ seq, tag: name, namespace, updated_at }))
+  if (rows.length > 0) await trx.insertInto('memory_tags').values(rows).execute()
 }
 
 async function liveOrNothing(
@@ -52,6 +61,7 @@ async function liveOrNothing(
     .select(['seq', 'id', 'namespace', 'version', 'created_at', 'tags', 'bytes', 'expires_at'])
     .where('namespace', '=', namespace)
     .where('key', '=', key)
+    .forUpdate()
     .executeTakeFirst()
   if (!existing || existing.expires_at === null || existing.expires_at > now) return existing
   await deleteMemories(trx, [existing])
@@ -89,9 +99,14 @@ function compose(input: MemoryInput, existing: Existing | undefined, now: string
   }
 }
 
-async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promise<number> {
-  const { seq } = await trx.insertInto('memories').values(row).returning('seq').executeTakeFirstOrThrow()
-  return seq
+async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promise<number | undefined> {
+  const added = await trx
+    .insertInto('memories')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['namespace', 'key']).doNothing())
+    .returning('seq')
+    .executeTakeFirst()
+  return added?.seq
 }
 
 async function replace(trx: Transaction<Schema>, seq: number, row: Omit<MemoryRow, 'seq'>): Promise<number> {

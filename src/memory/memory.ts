@@ -104,9 +104,8 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
     store: (input) =>
       store.write(async (trx) => {
         const at = time()
-        const kept = await keepMemory(trx, input, at)
         await sweepExpired(trx, at, SWEPT_PER_STORE)
-        return kept
+        return keepMemory(trx, input, at)
       }),
 
     async recall({ key, namespace }) {
@@ -140,6 +139,7 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
           .select(['seq', 'namespace', 'bytes'])
           .where('id', '=', id)
           .where(isLive(time()))
+          .forUpdate()
           .executeTakeFirst()
         if (!row) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
         await deleteMemories(trx, [row])

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import { decodeCursor, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { isLive } from './expiry.ts'
@@ -44,6 +44,7 @@ export async function countAll(db: Kysely<Schema>, namespace: string | undefined
   return (await totals(db, now, namespace)).reduce((sum, row) => sum + row.memories, 0)
 }
 
+/** Counted in the tag's index, up to `MOST_COUNTED`, less those that have expired and are not yet swept. */
 async function countTagged(
   db: Kysely<Schema>,
   tag: string,
@@ -52,8 +53,10 @@ async function countTagged(
 ): Promise<number> {
   const inNamespace = namespace === undefined ? sql`` : sql`and listed.namespace = ${namespace}`
   const { rows } = await sql<{ count: number }>`select
-    (select count(*) from memory_tags as listed where tag = ${tag} ${inNamespace})
-    - (select count(*) from memories join memory_tags as listed on listed.seq = memories.seq and listed.tag = ${tag}
-       where memories.expires_at <= ${now} ${inNamespace}) as count`.execute(db)
+    (select count(*) from
+      (select 1 from memory_tags as listed where tag = ${tag} ${inNamespace} limit ${MOST_COUNTED}) as counted)
+    - (select count(*) from
+      (select 1 from memories join memory_tags as listed on listed.seq = memories.seq and listed.tag = ${tag}
+       where memories.expires_at <= ${now} ${inNamespace} limit ${MOST_COUNTED}) as expired) as count`.execute(db)
   return rows[0]?.count ?? 0
 }

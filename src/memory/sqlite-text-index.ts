@@ -1,25 +1,17 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
+import { bestMatches, MOST_RANKED } from './best-matches.ts'
+import { type IndexedWord, nearest } from './nearest.ts'
 import type { Alternatives, Spelling, TextFilter, TextHit, TextIndex, TextQuery } from './text-index.ts'
-import { startsCorrected, typosBetween } from './typos.ts'
+import { startsCorrected } from './typos.ts'
 import { indexedText, wordsOf } from './words.ts'
 
-/** Matches that are counted. */
-const MOST_COUNTED = 1000
-/** Matches that are ranked: each costs about 2 µs, and what even more memories hold says little. */
-const MOST_RANKED = 500
 /** bm25 weights of key, value, tags and namespace; the namespace only narrows a search. */
 const WEIGHTS = sql`8, 1, 4, 0`
 /** Above this share of all memories it costs more to narrow by the namespace in the index than row by row. */
 const SMALL_SHARE = 0.1
 const EVERYWHERE = 'key_text value_text tags_text'
 const IN_KEY_OR_TAGS = 'key_text tags_text'
-
-/** A word of the vocabulary, and how many memories hold it. */
-interface IndexedWord {
-  term: string
-  doc: number
-}
 
 /**
  * The text index on SQLite: FTS5, and its vocabulary for words that are spelt wrong. Words reach FTS5 as quoted strings
@@ -43,14 +35,14 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
   }
 
   return {
-    async match(query, filter, limit) {
-      const total = await countUpTo(MOST_COUNTED, formatQuery(query), filter)
-      if (total <= MOST_RANKED) return { hits: await rank(EVERYWHERE, query, filter, limit), total }
-      const named = await rank(IN_KEY_OR_TAGS, query, filter, limit)
-      if (named.length === limit) return { hits: named, total }
-      const newest = await rank(EVERYWHERE, query, filter, limit)
-      return { hits: best([...named, ...newest], limit), total }
-    },
+    match: (query, filter, limit) =>
+      bestMatches(
+        {
+          count: (most) => countUpTo(most, formatQuery(query), filter),
+          rank: (where) => rank(where === 'everywhere' ? EVERYWHERE : IN_KEY_OR_TAGS, query, filter, limit),
+        },
+        limit,
+      ),
 
     count: (word, filter, limit) => countUpTo(limit, formatAlternatives(word), filter),
 
@@ -113,16 +105,3 @@ function formatSpelling({ text, prefix }: Spelling): string {
 }
 
 const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
-
-function nearest(word: string, most: number, candidates: readonly IndexedWord[]) {
-  const distinct = [...new Map(candidates.map((candidate) => [candidate.term, candidate])).values()]
-  return distinct
-    .map(({ term, doc }) => ({ term, doc, typos: typosBetween(word, term, most) }))
-    .filter(({ typos }) => typos <= most)
-    .sort((a, b) => a.typos - b.typos || b.doc - a.doc)
-}
-
-function best(hits: readonly TextHit[], limit: number): TextHit[] {
-  const bySeq = new Map(hits.map((hit) => [hit.seq, hit]))
-  return [...bySeq.values()].sort((a, b) => b.score - a.score || b.seq - a.seq).slice(0, limit)
-}

@@ -57,6 +57,10 @@ export interface TextIndex {
 
 /** The full-text index of the store's engine. */
 export async function openTextIndex(store: Store): Promise<TextIndex> {
+  if (store.engine === 'postgres') {
+    const { createPostgresTextIndex } = await import('./postgres-text-index.ts')
+    return createPostgresTextIndex(store.db)
+  }
   const { createSqliteTextIndex } = await import('./sqlite-text-index.ts')
   return createSqliteTextIndex(store.db)
 }

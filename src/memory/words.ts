@@ -26,9 +26,9 @@ export function* wordsOf(text: string): Generator<Word> {
   for (const match of text.matchAll(WORD)) yield { text: fold(match[0]), start: match.index }
 }
 
-/** `text` as the full-text index reads it: the same words to every engine. */
+/** `text` as the full-text index reads it: its words, folded, with single spaces between, the same to every engine. */
 export function indexedText(text: string): string {
-  return text.normalize('NFC').replaceAll('\0', ' ').replace(UNSPACED_CHARACTER, ' $& ')
+  return Array.from(wordsOf(text), (word) => word.text).join(' ')
 }
 
 /**

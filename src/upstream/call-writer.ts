@@ -12,8 +12,17 @@ import { latencyBucket } from './latency.ts'
  */
 const SIZES = [100, 10, 1]
 
-/** Writes batches of call records and adds them to the hourly rollups, each batch in one transaction. */
-export function createCallWriter(store: Store): (batch: readonly CallRecord[]) => Promise<void> {
+/** Existing records looked for in one statement. */
+const LOOKED_FOR = 500
+
+/**
+ * Writes a batch of call records and adds them to the hourly rollups, in one transaction. The first `tried` of them may
+ * be stored already: a connection may be lost while they are made durable. Those that are there are left out.
+ */
+export type CallWriter = (batch: readonly CallRecord[], tried: number) => Promise<void>
+
+/** The writer of call records to `store`. */
+export function createCallWriter(store: Store): CallWriter {
   const statements = new Map<number | 'rollup', string>()
 
   /** The query that `build` gives, its SQL built only once for all queries of its form. */
@@ -23,9 +32,13 @@ export function createCallWriter(store: Store): (batch: readonly CallRecord[]) =
     return CompiledQuery.raw(text, parameters)
   }
 
-  return (batch) =>
+  return (batch, tried) =>
     store.write(async (trx) => {
-      const rows = batch.map(toRow)
+      const stored = await storedIds(
+        trx,
+        batch.slice(0, tried).map((record) => record.call_id),
+      )
+      const rows = batch.filter((record) => !stored.has(record.call_id)).map(toRow)
       for (const part of inSizes(rows))
         await trx.executeQuery(
           once(part.length, part.flatMap(values), () => trx.insertInto('calls').values(part).compile()),
@@ -33,6 +46,16 @@ export function createCallWriter(store: Store): (batch: readonly CallRecord[]) =
       for (const rollup of rollUp(rows))
         await trx.executeQuery(once('rollup', values(rollup), () => addRollup(trx, rollup).compile()))
     })
+}
+
+async function storedIds(trx: Transaction<Schema>, ids: readonly string[]): Promise<Set<string>> {
+  const stored = new Set<string>()
+  for (let start = 0; start < ids.length; start += LOOKED_FOR) {
+    const some = ids.slice(start, start + LOOKED_FOR)
+    const rows = await trx.selectFrom('calls').select('call_id').where('call_id', 'in', some).execute()
+    for (const { call_id } of rows) stored.add(call_id)
+  }
+  return stored
 }
 
 /** The rows in parts of the given sizes, the largest first. */

@@ -46,6 +46,8 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
   const write = createCallWriter(store)
   const listeners = new Set<CallListener>()
   let queue: CallRecord[] = []
+  /** How many at the head of the queue may be stored already, although their write failed. */
+  let tried = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
@@ -54,12 +56,15 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     queue = []
     if (batch.length === 0) return
     try {
-      await write(batch)
+      await write(batch, tried)
+      tried = 0
     } catch (error) {
       queue = [...batch, ...queue]
+      tried = batch.length
       const lost = queue.length - QUEUE_LIMIT
       if (lost > 0) {
         queue = queue.slice(lost)
+        tried = Math.max(0, tried - lost)
         onError(new Error(`${lost} call records were given up: the store could not be written for too long.`))
       }
       throw error
@@ -87,8 +92,11 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     flush,
     async history(filter) {
       await flush().catch(onError)
-      const from = filter.from && new Date(filter.from).toISOString()
+      const wanted = filter.from && new Date(filter.from).toISOString()
       const to = filter.to && new Date(filter.to).toISOString()
+      const oldest = await oldestCall(store)
+      // The rollups still count calls that are pruned; a list counts what it can show.
+      const from = oldest && (wanted === undefined || wanted < oldest) ? oldest : wanted
       let query = store.db.selectFrom('calls').selectAll()
       for (const column of ['status', 'model', 'path', 'caller_id'] as const) {
         const value = filter[column]
@@ -107,7 +115,7 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
           .orderBy('call_id', 'desc')
           .limit(filter.limit + 1)
           .execute(),
-        countCalls(store, { ...filter, from, to }),
+        oldest === undefined ? 0 : countCalls(store, { ...filter, from, to }),
       ])
       return toPage(rows, { limit: filter.limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
     },
@@ -116,6 +124,11 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
       return callStats(store, query)
     },
   }
+}
+
+async function oldestCall({ db }: Store): Promise<string | undefined> {
+  const oldest = await db.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).executeTakeFirst()
+  return oldest?.at
 }
 
 function toRecord(row: CallRow): CallRecord {

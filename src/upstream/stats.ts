@@ -1,5 +1,7 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
+import type { Engine } from '../store/columns.ts'
+import { utcDate } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../wallet/money.ts'
 import { quantile } from './latency.ts'
@@ -77,7 +79,7 @@ export async function callStats(store: Store, query: StatsQuery): Promise<CallSt
 /** How many calls a selection holds, without reading them one by one. */
 export async function countCalls(store: Store, selection: Selection): Promise<number> {
   const { rows } = await sql<{ calls: number }>`
-    select coalesce(sum(calls), 0) as calls from (${counted(selection)}) as counted`.execute(store.db)
+    select coalesce(sum(calls), 0) as calls from (${counted(store.engine, selection)}) as counted`.execute(store.db)
   return Number(rows[0]?.calls ?? 0)
 }
 
@@ -88,35 +90,48 @@ async function summedRows(store: Store, selection: Selection, groupBy?: GroupBy)
     select ${key} as key, status, latency_bucket, sum(calls) as calls, sum(prompt_tokens) as prompt_tokens,
       sum(completion_tokens) as completion_tokens, sum(total_tokens) as total_tokens,
       sum(upstream_cost_micros) as upstream_cost_micros
-    from (${counted(selection)}) as counted
+    from (${counted(store.engine, selection)}) as counted
     group by 1, 2, 3`.execute(store.db)
   return rows
 }
 
-/** The counters of a selection: rollups for the whole hours in the range, single calls for the hours it cuts. */
-function counted(selection: Selection) {
+/**
+ * The counters of a selection: rollups for the whole hours in the range, single calls for the hours it cuts. A cut hour
+ * whose calls are pruned counts in full: its rollup is all that is known of it.
+ */
+function counted(engine: Engine, selection: Selection) {
   const { from, to } = selection
-  const firstHour = from && new Date(Math.ceil(Date.parse(from) / HOUR_MS) * HOUR_MS).toISOString()
-  const lastHour = to && new Date(Math.floor(Date.parse(to) / HOUR_MS) * HOUR_MS).toISOString()
+  const firstHour = from && startOfHour(from, HOUR_MS - 1)
+  const lastHour = to && startOfHour(to)
   const sameHour = firstHour && lastHour && firstHour > lastHour
   const columns = sql`model, caller_id, path, status, latency_bucket, calls, prompt_tokens, completion_tokens,
     total_tokens, upstream_cost_micros`
-  const calls = (start: string, end: string) => sql`
-    select substr(cast(at as text), 1, 10) as day, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id,
-      path, status, latency_bucket, 1 as calls, coalesce(prompt_tokens, 0) as prompt_tokens,
-      coalesce(completion_tokens, 0) as completion_tokens, coalesce(total_tokens, 0) as total_tokens,
-      upstream_cost_micros
-    from calls where at >= ${start} and at < ${end} ${dimensions(selection)}`
+  const rollups = (condition: RawBuilder<unknown>) => sql`
+    select ${utcDate(engine, 'hour')} as day, ${columns} from call_rollups where ${condition} ${dimensions(selection)}`
+  const calls = (start: string, end: string) => {
+    const hour = startOfHour(start)
+    const kept = sql`select 1 from calls where at >= ${hour} and at < ${startOfHour(hour, HOUR_MS)}`
+    return sql`
+      select ${utcDate(engine, 'at')} as day, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id,
+        path, status, latency_bucket, 1 as calls, coalesce(prompt_tokens, 0) as prompt_tokens,
+        coalesce(completion_tokens, 0) as completion_tokens, coalesce(total_tokens, 0) as total_tokens,
+        upstream_cost_micros
+      from calls where at >= ${start} and at < ${end} ${dimensions(selection)}
+      union all ${rollups(sql`hour = ${hour} and not exists (${kept})`)}`
+  }
   if (from && to && sameHour) return calls(from, to)
 
-  const parts = [
-    sql`select substr(cast(hour as text), 1, 10) as day, ${columns} from call_rollups
-      where ${firstHour ? sql`hour >= ${firstHour}` : sql`1 = 1`} and ${lastHour ? sql`hour < ${lastHour}` : sql`1 = 1`}
-      ${dimensions(selection)}`,
-  ]
+  const after = firstHour ? sql`hour >= ${firstHour}` : sql`1 = 1`
+  const before = lastHour ? sql`hour < ${lastHour}` : sql`1 = 1`
+  const parts = [rollups(sql`${after} and ${before}`)]
   if (from && firstHour && from < firstHour) parts.push(calls(from, firstHour))
   if (to && lastHour && lastHour < to) parts.push(calls(lastHour, to))
   return sql.join(parts, sql` union all `)
+}
+
+/** The hour that `time`, or the time `later` milliseconds after it, falls into. */
+function startOfHour(time: string, later = 0): string {
+  return new Date(Math.floor((Date.parse(time) + later) / HOUR_MS) * HOUR_MS).toISOString()
 }
 
 function dimensions(selection: Selection) {

@@ -85,12 +85,15 @@ describe('the metrics of the gateway over HTTP', () => {
   })
 
   it('count a stream when it ends, and for as long as it took', async () => {
-    const goOn = Promise.withResolvers<void>()
+    let goOn = () => {}
+    const told = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
     const [first, ...rest] = double.chunks(['Hel', 'lo.']).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
     server.on('/chat/completions', async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(first)
-      await goOn.promise
+      await told
       response.end(`${rest.join('')}data: [DONE]\n\n`)
     })
     const reply = await post(CHAT, { ...ASK, stream: true })
@@ -99,7 +102,7 @@ describe('the metrics of the gateway over HTTP', () => {
     const began = performance.now()
     await expect({ gazeway_http_requests_in_flight: 2, [requests(CHAT, 'POST', 200)]: undefined })
     const held = (performance.now() - began) / 1000
-    goOn.resolve()
+    goOn()
     while (!(await reader.read()).done);
     const samples = await expect({
       [requests(CHAT, 'POST', 200)]: 1,

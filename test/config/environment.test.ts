@@ -49,6 +49,8 @@ describe('the environment', () => {
       assert.equal(error.message, message)
       assert.equal(error.param, variable)
     }
+    const short = refusal(() => readEnvironment({ GAZEWAY_API_KEY: 'only-15-letters' }))
+    assert.match(short.message, /^GAZEWAY_API_KEY: .*accepted: a key of at least 16 characters/)
     assert.match(refusal(() => readEnvironment({ GAZEWAY_LOG_LEVEL: 'loud' })).message, /accepted: one of "silent"/)
     assert.match(refusal(() => readEnvironment({ GAZEWAY_UPSTREAM: 'xay' })).message, /accepted: xai, openai/)
   })

@@ -4,6 +4,8 @@ import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory
 import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import type { Store } from '../../src/store/store.ts'
+import { callsContract } from './calls.ts'
+import { gazeContract } from './gaze.ts'
 import { memoryContract } from './memory.ts'
 import { searchContract } from './search.ts'
 
@@ -86,5 +88,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
     memoryContract(open)
     searchContract(open)
+    gazeContract(open)
+    callsContract(open)
   })
 }

@@ -35,7 +35,7 @@ after(() => {
 /** Starts the gateway on a free port, and waits until it serves. */
 export async function startGatewayProcess(place: Place, options: ServerOptions = {}): Promise<GatewayProcess> {
   const { args = [], env = {} } = options
-  const started = { GAZEWAY_UPSTREAM_API_KEY: UPSTREAM_KEY, ...place.env, ...env }
+  const started: Record<string, string> = { GAZEWAY_UPSTREAM_API_KEY: UPSTREAM_KEY, ...place.env, ...env }
   const command = [CLI, '--http', '--port', '0', ...args]
   const child = spawn(process.execPath, command, {
     cwd: place.project,

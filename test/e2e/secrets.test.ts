@@ -29,38 +29,35 @@ describe('the upstream key', () => {
   })
   after(() => upstream.close())
 
-  for (const [what, behaviour] of Object.entries(echoes)) {
-    const calls = {
-      'a chat': ['gateway_chat_completion', ASK],
-      'a chat that streams': ['gateway_chat_completion', ASK, { progressToken: 1 }],
-      'a question': ['gateway_llm_query', { query: 'Hello?' }],
-      'a call of its own API': ['gateway_gateway', { method: 'GET', path: '/models' }],
-    } as const
-    for (const [kind, call] of Object.entries(calls))
-      it(`is told nowhere when the upstream echoes it in ${what}, after ${kind}`, async () => {
-        const place = newPlace()
-        for (const path of ['/chat/completions', '/responses', '/models']) upstream.on(path, behaviour)
-        upstream.received.splice(0)
-        const env = { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: KEY }
-        const server = spawnServer(place, { args: ['--log-level', 'debug'], env })
-        await server.initialize()
-        server.write('not JSON\n')
-        server.callTool(1, ...call)
-        assert.ok((await server.answer(1)).result, 'answered')
-        assert.ok(upstream.received.length > 0, 'the upstream was asked')
-        for (const { headers } of upstream.received) assert.equal(headers.authorization, `Bearer ${KEY}`)
-        server.callTool(2, 'gateway_upstream_api_history', {})
-        assert.ok((await server.answer(2)).result.structuredContent.total > 0, 'the call has its record')
-        server.child.stdin.end()
-        assert.equal((await server.exit).code, 0)
+  for (const [what, behaviour] of Object.entries(echoes))
+    it(`is told nowhere when the upstream echoes it in ${what}`, async () => {
+      const place = newPlace()
+      for (const path of ['/chat/completions', '/responses', '/models']) upstream.on(path, behaviour)
+      upstream.received.splice(0)
+      const env = { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: KEY }
+      const server = spawnServer(place, { args: ['--log-level', 'debug'], env })
+      await server.initialize()
+      server.write('not JSON\n')
+      server.callTool(1, 'gateway_chat_completion', ASK)
+      server.callTool(2, 'gateway_chat_completion', ASK, { progressToken: 2 })
+      server.callTool(3, 'gateway_llm_query', { query: 'Hello?' })
+      server.callTool(4, 'gateway_gateway', { method: 'GET', path: '/models' })
+      for (const id of [1, 2, 3, 4]) {
+        assert.ok((await server.answer(id)).result, 'answered')
+        assertHidden(JSON.stringify(await server.answer(id)))
+      }
+      for (const { headers } of upstream.received) assert.equal(headers.authorization, `Bearer ${KEY}`)
+      server.callTool(5, 'gateway_upstream_api_history', {})
+      assert.equal((await server.answer(5)).result.structuredContent.total, 5, 'each call has its record')
+      server.child.stdin.end()
+      assert.equal((await server.exit).code, 0)
 
-        assertHidden(server.stdout())
-        assertHidden(server.stderr())
-        const files = readdirSync(place.data)
-        assert.ok(files.includes('gazeway.db'), 'there is a store to look into')
-        for (const file of files) assertHidden(readFileSync(join(place.data, file), 'latin1'))
-      })
-  }
+      assertHidden(server.stdout())
+      assertHidden(server.stderr())
+      const files = readdirSync(place.data)
+      assert.ok(files.includes('gazeway.db'), 'there is a store to look into')
+      for (const file of files) assertHidden(readFileSync(join(place.data, file), 'latin1'))
+    })
 })
 
 /** Fails when text holds the key, as it is or as JSON writes it, or a telling part of it. */

@@ -121,8 +121,8 @@ export function spawnServer(place: Place, { args = [], env = {} }: ServerOptions
   return watch(child)
 }
 
-/** Follows a server that was started by whatever means. */
-export function watch(child: ChildProcessWithoutNullStreams) {
+/** Follows a server that was started by whatever means; `patience` is how long it may take for a message. */
+export function watch(child: ChildProcessWithoutNullStreams, patience = PATIENCE_MS) {
   const messages: Message[] = []
   const readers = new Set<() => void>()
   const output: string[] = []
@@ -143,7 +143,7 @@ export function watch(child: ChildProcessWithoutNullStreams) {
   async function message(fits: (message: Message) => boolean): Promise<Message> {
     return new Promise((resolve, reject) => {
       const giveUp = () => reject(new Error(`No such message. So far: ${output.join('\n')}\n${errors.join('')}`))
-      const timer = setTimeout(giveUp, PATIENCE_MS)
+      const timer = setTimeout(giveUp, patience)
       const look = () => {
         const found = messages.find(fits)
         if (!found) return

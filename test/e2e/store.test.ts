@@ -75,6 +75,13 @@ describe('the data folder', () => {
       assert.equal((await client.listTools()).tools.length, 12)
     })
 
+  it('costs its tools, not the server, when it is below a file', async () => {
+    const place = newPlace()
+    const { call, client } = await connect(place, { args: ['--data', join(place.project, 'README.md', 'data')] })
+    assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_unavailable', /README\.md/)
+    assert.equal((await client.listTools()).tools.length, 12)
+  })
+
   it('is left alone when the store in it is damaged', async () => {
     const place = newPlace()
     const file = join(place.project, 'README.md')

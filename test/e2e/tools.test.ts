@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test'
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
+import { describeTools } from '../../adapters/stdio/describe-tools.ts'
 import { connect, newPlace, type ToolReply } from './server.ts'
 
 /** As the specification lists them. */
@@ -76,6 +77,10 @@ describe('the twelve tools over stdio', () => {
       tools.map(({ name }) => name),
       NAMES,
     )
+  })
+
+  it('are listed as they are, although the list was made when the command was built', () => {
+    assert.deepEqual(tools, JSON.parse(JSON.stringify(describeTools())))
   })
 
   for (const name of NAMES)

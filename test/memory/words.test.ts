@@ -36,8 +36,8 @@ describe('words', () => {
     assert.deepEqual(queryWords('!? 🎉', 24), [])
   })
 
-  it('are indexed one by one where nothing is spaced, and without NUL', () => {
-    assert.equal(indexedText('用redis缓存'), ' 用 redis 缓  存 ')
+  it('are indexed folded, one by one where nothing is spaced, and without NUL', () => {
+    assert.equal(indexedText('用Redis缓存, Café'), '用 redis 缓 存 cafe')
     assert.equal(indexedText('a\0b'), 'a b')
   })
 

@@ -3,7 +3,7 @@ import { columns, type Engine } from '../columns.ts'
 
 /** Memories with their full-text index, and call records with their hourly rollups. */
 export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
-  const { json, time, integer, text } = columns(engine)
+  const { time, integer, text } = columns(engine)
   await createMemories(db, engine)
   await sql`create table calls (
     call_id ${text} primary key,
@@ -27,7 +27,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     usage_estimated ${integer} not null,
     upstream_cost_micros ${integer} not null,
     error ${text},
-    content ${json}
+    content ${text}
   )`.execute(db)
   await sql`create index calls_at on calls (at, call_id)`.execute(db)
   for (const column of ['status', 'model', 'path', 'caller_id'])
@@ -90,7 +90,34 @@ async function createMemories(db: Kysely<unknown>, engine: Engine): Promise<void
     memories ${integer} not null,
     bytes ${integer} not null
   )`.execute(db)
-  if (engine === 'sqlite') await fullTextOnSqlite(db)
+  await (engine === 'sqlite' ? fullTextOnSqlite(db) : fullTextOnPostgres(db))
+}
+
+/**
+ * The words of each memory with their weights (A key, B tags, D value), and the vocabulary of all memories, which only
+ * grows; a trigger keeps both in step. The texts are words with single spaces between, so that no parser, dictionary or
+ * extension of the server decides what a word is. Positions start over at 15,000, below the 16,383 that a tsvector can
+ * tell apart: neighbours stay neighbours in longer texts.
+ */
+async function fullTextOnPostgres(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table memories add column words tsvector`.execute(db)
+  await sql`create index memories_words on memories using gin (words)`.execute(db)
+  await sql`create table memory_terms (term text collate "C" not null primary key)`.execute(db)
+  await sql`create function memory_words(words text, weight text) returns tsvector language sql immutable as $$
+    select coalesce(string_agg(quote_literal(left(word, 500)) || ':' || (1 + (place - 1) % 15000) || weight, ' '), '')::tsvector
+    from unnest(string_to_array(words, ' ')) with ordinality as split (word, place) where word <> ''
+  $$`.execute(db)
+  await sql`create function memory_words_kept() returns trigger language plpgsql as $$
+    begin
+      new.words := memory_words(new.key_text, 'A') || memory_words(new.tags_text, 'B') || memory_words(new.value_text, 'D');
+      insert into memory_terms (term)
+        select lexeme collate "C" from unnest(new.words) where length(lexeme) > 2 order by 1
+        on conflict do nothing;
+      return new;
+    end
+  $$`.execute(db)
+  await sql`create trigger memory_words_kept before insert or update of key_text, value_text, tags_text on memories
+    for each row execute function memory_words_kept()`.execute(db)
 }
 
 /** An FTS5 index over the memories' own text; triggers keep it in step within the same statement. */

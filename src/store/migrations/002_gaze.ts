@@ -8,6 +8,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     session_id ${text} primary key,
     task_id ${text},
     records ${integer} not null,
+    pruned ${integer} not null,
     chain_head ${text} not null,
     last_place ${text},
     created_at ${time} not null,
@@ -37,8 +38,11 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await sql`create index gaze_records_at on gaze_records (at, id)`.execute(db)
   await sql`create index gaze_records_path on gaze_records (path, at, id) where path is not null`.execute(db)
   await sql`create index gaze_records_source on gaze_records (source, at, id)`.execute(db)
-  await sql`create index gaze_records_content on gaze_records (content_hash)`.execute(db)
-  await sql`create index gaze_records_shape on gaze_records (shape_hash) where shape_hash is not null`.execute(db)
+
+  await sql`create table gaze_prints (
+    hash ${text} not null primary key,
+    session_id ${text} not null
+  )`.execute(db)
 
   await sql`create table gaze_dwell (
     hour ${time} not null,

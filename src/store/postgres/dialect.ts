@@ -137,7 +137,9 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
       throw new Error('Rows are read in pages, not streamed.')
     },
     async begin({ isolationLevel, accessMode }) {
-      const begin = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean).join(' ')
+      const begin = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode]
+        .filter(Boolean)
+        .join(' ')
       try {
         if (accessMode === 'read only') return void (await send(begin))
         // One round trip; the id is what the outcome is asked by.

@@ -107,7 +107,10 @@ function readUrl(url: string, options: { size?: number; statementTimeoutMs?: num
   const size = number('pool_size', POOL_SIZE)
   const statementTimeoutMs = number('statement_timeout', STATEMENT_TIMEOUT_MS)
   // `require` and its like mean an encrypted and verified connection here, now and in later versions of the driver.
-  if (['prefer', 'require', 'verify-ca'].includes(searchParams.get('sslmode') ?? '') && !searchParams.has('uselibpqcompat'))
+  if (
+    ['prefer', 'require', 'verify-ca'].includes(searchParams.get('sslmode') ?? '') &&
+    !searchParams.has('uselibpqcompat')
+  )
     searchParams.set('sslmode', 'verify-full')
   return {
     connectionString: parsed.href,

@@ -32,8 +32,7 @@ export async function openPostgres(url: string): Promise<Store> {
     engine: 'postgres',
     db,
     write: (work) => again(() => db.transaction().execute(work)),
-    snapshot: (work) =>
-      db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     check: () => pool.answers(CHECK_TIMEOUT_MS),
     close: () => db.destroy(),
   }

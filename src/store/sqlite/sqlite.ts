@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import Database from 'libsql'
@@ -40,6 +40,8 @@ export async function openSqlite(file: string): Promise<Store> {
 function open(file: string): Database.Database {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // For this user alone; the journal beside it takes the file's mode.
+    closeSync(openSync(file, 'a', 0o600))
     const database = new Database(file)
     database.exec('pragma busy_timeout = 5000')
     return database

@@ -1,8 +1,9 @@
-/** One gaze session: its task, its running figures and the head of its hash chain. */
+/** One gaze session: its task, its running figures and the head of its hash chain. Of its `records`, `pruned` are gone. */
 export interface GazeSessionRow {
   session_id: string
   task_id: string | null
   records: number
+  pruned: number
   chain_head: string
   last_place: string | null
   created_at: string
@@ -32,6 +33,12 @@ export interface GazeRecordRow {
   copied: number
 }
 
+/** The hash of a record's content or shape, and the session that stored it first. */
+export interface GazePrintRow {
+  hash: string
+  session_id: string
+}
+
 /** Attention summed by hour and place. Lines are 0 where the records named none. */
 export interface GazeDwellRow {
   hour: string
@@ -58,6 +65,7 @@ export interface AttestationRow {
 export interface GazeTables {
   gaze_sessions: GazeSessionRow
   gaze_records: GazeRecordRow
+  gaze_prints: GazePrintRow
   gaze_dwell: GazeDwellRow
   attestations: AttestationRow
 }

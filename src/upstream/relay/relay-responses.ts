@@ -131,10 +131,14 @@ async function passStream(
   }
 }
 
-/** The error that ends a Responses stream which has already begun. */
+/**
+ * The error that ends a Responses stream which has already begun: flat as the reference has it, and under `error` as
+ * OpenAI sends it, which is where its SDK looks before it takes the stream for an answer.
+ */
 function errorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): string {
-  const { code, message, param, request_id } = errorBody(error, requestId)
-  const data = { type: 'error', code, message, param, sequence_number: sequenceNumber, request_id }
+  const body = errorBody(error, requestId)
+  const { code, message, param } = body
+  const data = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
   return `event: error\ndata: ${JSON.stringify(data)}\n\n`
 }
 

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { callTool } from '../../adapters/stdio/call-tool.ts'
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+
+const context = { surface: 'stdio' as const, callerId: null, projectRoot: '/nowhere' }
+
+/** Calls a tool with a gateway that cannot be opened, for the given reason. */
+async function call(name: string, args: unknown, reason: unknown) {
+  const faults: unknown[] = []
+  const gateway = (): Promise<Gateway> => Promise.reject(reason)
+  return { faults, result: await callTool(name, args, gateway, context, (fault) => faults.push(fault)) }
+}
+
+describe('a tool call', () => {
+  it('is refused before anything is opened when its arguments are wrong', async () => {
+    const { result, faults } = await call('gateway_memory_recall', { key: 5 }, new Error('opened'))
+    assert.deepEqual(faults, [])
+    assert.deepEqual(result, {
+      isError: true,
+      content: [{ type: 'text', text: 'validation_failed: key: got a number; accepted: text of 1 to 512 characters.' }],
+      _meta: {
+        error: {
+          code: 'validation_failed',
+          message: 'key: got a number; accepted: text of 1 to 512 characters.',
+          type: 'invalid_request_error',
+          param: 'key',
+          request_id: null,
+        },
+      },
+    })
+  })
+
+  it('takes no arguments for none', async () => {
+    const { result } = await call('gateway_memory_recall', undefined, new Error('opened'))
+    assert.match(JSON.stringify(result), /validation_failed: key: missing/)
+  })
+
+  it('tells an expected error as it is, and nobody else of it', async () => {
+    const full = new GazewayError('store_full', 'The disk is full.')
+    const { result, faults } = await call('gateway_memory_recall', { key: 'a' }, full)
+    assert.deepEqual(result.content, [{ type: 'text', text: 'store_full: The disk is full.' }])
+    assert.deepEqual(faults, [])
+  })
+
+  it('tells the log of a fault of its own, and the caller only that there is one', async () => {
+    for (const fault of [new TypeError('x is not a function at /home/me'), 'thrown text', undefined]) {
+      const { result, faults } = await call('gateway_memory_recall', { key: 'a' }, fault)
+      assert.deepEqual(faults, [fault])
+      assert.equal(result.isError, true)
+      assert.match(JSON.stringify(result), /internal_error: Gazeway itself failed/)
+      assert.ok(!/home|thrown/.test(JSON.stringify(result)), 'no detail of it')
+    }
+  })
+
+  it('does not repeat an endless name', async () => {
+    const { result } = await call('x'.repeat(100_000), {}, undefined)
+    assert.ok(JSON.stringify(result).length < 1000, 'a short answer')
+  })
+})

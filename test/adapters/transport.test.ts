@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { PassThrough, Writable } from 'node:stream'
+import { describe, it } from 'node:test'
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import fc from 'fast-check'
+import { stdioTransport } from '../../adapters/stdio/transport.ts'
+
+const initialize = { jsonrpc: '2.0', id: 'init', method: 'initialize' } as const
+const ask = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' }) as const
+const line = (message: unknown) => `${JSON.stringify(message)}\n`
+
+/** A transport on streams, with what it has read and written. */
+async function open(output: Writable = new PassThrough()) {
+  const input = new PassThrough()
+  const received: JSONRPCMessage[] = []
+  const transport = stdioTransport(input, output)
+  transport.onmessage = (message) => void received.push(message)
+  const closed = new Promise<void>((resolve) => {
+    transport.onclose = resolve
+  })
+  await transport.start()
+  /** Writes and waits until it was read. */
+  async function feed(...chunks: (string | Uint8Array)[]) {
+    for (const chunk of chunks) {
+      const taken = once(input, 'data')
+      input.write(chunk)
+      await taken
+    }
+  }
+  const written = () =>
+    String((output as PassThrough).read() ?? '')
+      .split('\n')
+      .filter(Boolean)
+      .map((text) => JSON.parse(text))
+  return { transport, input, received, closed, feed, written }
+}
+
+describe('the stdio transport', () => {
+  it('reads the same messages however the bytes are cut', async () => {
+    const messages = [initialize, { ...ask(1), params: { text: 'größer → 日本 🙂' } }, ask(2), ask(3)]
+    const bytes = Buffer.from(messages.map(line).join(''))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { maxLength: 20 }),
+        async (cuts) => {
+          const { feed, received } = await open()
+          const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length]
+          await feed(...edges.slice(1).map((end, at) => bytes.subarray(edges[at], end)))
+          assert.deepEqual(received, messages)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  it('answers whatever else comes with an error, and reads on', async () => {
+    const noise = fc.uint8Array({ maxLength: 200 }).map((bytes) => bytes.map((byte) => (byte === 0x0a ? 0x20 : byte)))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof(
+            noise,
+            fc.json().map((text) => Buffer.from(text)),
+          ),
+          { maxLength: 10 },
+        ),
+        async (lines) => {
+          const { feed, received, written } = await open()
+          for (const bytes of lines) await feed(Buffer.concat([bytes, Buffer.from('\n')]))
+          await feed(line(initialize))
+          assert.deepEqual(received.at(-1), initialize)
+          for (const message of written()) assert.equal(message.jsonrpc, '2.0')
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('closes at the end of input when nothing waits for an answer', async () => {
+    const { input, closed } = await open()
+    input.end()
+    await closed
+  })
+
+  it('closes at the end of input once all is answered', async () => {
+    const { transport, input, closed, feed, written } = await open()
+    await feed(line(initialize), line(ask(1)))
+    input.end()
+    await once(input, 'end')
+    let ended = false
+    void closed.then(() => {
+      ended = true
+    })
+    for (const id of ['init', 1]) {
+      assert.equal(ended, false)
+      await transport.send({ jsonrpc: '2.0', id, result: {} })
+    }
+    await closed
+    assert.deepEqual(
+      written().map(({ id }) => id),
+      ['init', 1],
+    )
+  })
+
+  it('waits for no answer to what was cancelled', async () => {
+    const { input, closed, feed } = await open()
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'init' } }
+    await feed(line(initialize), line(cancel))
+    input.end()
+    await closed
+  })
+
+  it('closes some time after the end of input, answered or not', async () => {
+    const { input, closed, feed } = await open()
+    await feed(line(initialize))
+    input.end()
+    await closed
+  })
+
+  it('takes the last line without its newline', async () => {
+    const { input, received, closed } = await open()
+    input.end(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+    await closed
+    assert.equal(received.length, 1)
+  })
+
+  it('closes when either end breaks', async () => {
+    const broken = await open()
+    broken.input.destroy(new Error('EIO'))
+    await broken.closed
+    const deaf = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
+    const { transport, closed } = await open(deaf)
+    await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+    await closed
+    await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
+  })
+
+  it('waits for a reader that is slow', async () => {
+    const output = new PassThrough({ highWaterMark: 1 })
+    const { transport } = await open(output)
+    const sends = Array.from({ length: 50 }, (_, id) => transport.send({ jsonrpc: '2.0', id, result: {} }))
+    output.resume()
+    await Promise.all(sends)
+    assert.equal(output.listenerCount('drain') <= 1, true, 'it adds no listener for each message')
+  })
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { newId } from '../../src/ids.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { CallRecord } from '../../src/upstream/call-record.ts'
+import { type Calls, createCalls } from '../../src/upstream/calls.ts'
+
+const HOUR = 3_600_000
+const START = Date.parse('2026-03-01T00:00:00.000Z')
+
+/** Ten days of calls, one every 20 minutes, of two models and three callers; every seventh failed. */
+const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
+  call_id: newId('call'),
+  at: new Date(START + (i * HOUR) / 3 + i).toISOString(),
+  surface: 'http',
+  caller_id: [null, 'key_a', 'key_b'][i % 3] ?? null,
+  path: '/v1/chat/completions',
+  requested_model: 'm',
+  model: i % 2 ? 'model-a' : 'model-b',
+  upstream: 'double',
+  stream: i % 4 === 0,
+  status: i % 7 ? 'ok' : 'error',
+  http_status: 200,
+  fallback_from: null,
+  latency_ms: 1 + ((i * 37) % 900),
+  first_token_ms: null,
+  usage: i % 5 ? { prompt_tokens: i, completion_tokens: 1, total_tokens: i + 1 } : null,
+  upstream_cost_usd: (i % 5 ? 3 * (i + 1) : 0) / 1_000_000,
+  error: null,
+}))
+
+/** What every engine's audit trail does. `open` opens an empty store. */
+export function callsContract(open: () => Promise<Store>): void {
+  describe('the audit trail', () => {
+    let store: Store
+    let calls: Calls
+
+    before(async () => {
+      store = await open()
+      calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+      for (const call of CALLS) calls.record(call)
+      await calls.flush()
+    })
+    after(() => store.close())
+
+    it('gives back each record as it was, newest first, in pages', async () => {
+      const seen: CallRecord[] = []
+      let cursor: string | null = null
+      do {
+        const page = await calls.history({ limit: 101, ...(cursor ? { cursor } : {}) })
+        assert.equal(page.total, CALLS.length)
+        seen.push(...page.items)
+        cursor = page.next_cursor
+      } while (cursor)
+      assert.deepEqual(seen, CALLS.toReversed())
+    })
+
+    it('filters, and counts what it filtered', async () => {
+      const filter = { status: 'error' as const, model: 'model-a', caller_id: 'key_a', limit: 1000 }
+      const expected = CALLS.filter((c) => c.status === 'error' && c.model === 'model-a' && c.caller_id === 'key_a')
+      const page = await calls.history(filter)
+      assert.deepEqual(page.items, expected.toReversed())
+      assert.equal(page.total, expected.length)
+    })
+
+    it('refuses a cursor that it did not give', async () => {
+      for (const cursor of ['x', 'WzFd', Buffer.from('{"a":1}').toString('base64url')])
+        await assert.rejects(calls.history({ limit: 1, cursor }), { code: 'invalid_cursor' })
+    })
+
+    it('sums any time range exactly, whole hours or not', async () => {
+      const within = fc.integer({ min: -HOUR, max: 241 * HOUR })
+      await fc.assert(
+        fc.asyncProperty(fc.option(within), fc.option(within), async (a, b) => {
+          const from = a === null ? undefined : new Date(START + a).toISOString()
+          const to = b === null ? undefined : new Date(START + b).toISOString()
+          const inside = CALLS.filter((call) => (!from || call.at >= from) && (!to || call.at < to))
+          const { totals } = await calls.stats({ ...(from ? { from } : {}), ...(to ? { to } : {}) })
+          assert.equal(totals.calls, inside.length)
+          assert.equal(totals.errors, inside.filter((call) => call.status === 'error').length)
+          assert.equal(
+            totals.total_tokens,
+            inside.reduce((sum, call) => sum + (call.usage?.total_tokens ?? 0), 0),
+          )
+          const page = await calls.history({ limit: 1, ...(from ? { from } : {}), ...(to ? { to } : {}) })
+          assert.equal(page.total, inside.length)
+        }),
+        { numRuns: 60 },
+      )
+    })
+
+    it('groups by each dimension; the groups sum to the total', async () => {
+      for (const group_by of ['model', 'caller', 'day', 'path', 'status'] as const) {
+        const { totals, groups } = await calls.stats({ group_by })
+        assert.equal(
+          groups.reduce((sum, group) => sum + group.calls, 0),
+          CALLS.length,
+        )
+        assert.equal(totals.calls, CALLS.length)
+      }
+      const { groups } = await calls.stats({ group_by: 'day' })
+      assert.deepEqual(groups.map((group) => [group.key, group.calls])[0], ['2026-03-01', 72])
+    })
+
+    it('knows latency quantiles within 2.5 %', async () => {
+      const sorted = CALLS.map((call) => call.latency_ms).sort((a, b) => a - b)
+      const { totals } = await calls.stats({})
+      const pairs = [
+        [totals.latency_ms.p50, 0.5],
+        [totals.latency_ms.p95, 0.95],
+        [totals.latency_ms.p99, 0.99],
+      ] as const
+      for (const [found, q] of pairs) {
+        const exact = sorted[Math.ceil(q * sorted.length) - 1] ?? 0
+        assert.ok(Math.abs((found ?? 0) - exact) <= Math.max(1, exact * 0.026), `p${q * 100}: ${found}, not ${exact}`)
+      }
+    })
+
+    it('keeps records while the store cannot be written, and writes them when it can', async () => {
+      const errors: unknown[] = []
+      const separate = await open()
+      const failing = { ...separate, write: () => Promise.reject(new Error('the disk is full')) }
+      let current: Store = failing
+      const trail = createCalls({
+        store: { ...separate, write: (work) => current.write(work) },
+        onError: (error) => errors.push(error),
+      })
+      trail.record(CALLS[0] as CallRecord)
+      await assert.rejects(trail.flush(), /disk is full/)
+      assert.equal((await trail.history({ limit: 1 })).total, 0, 'reading goes on')
+      assert.equal(errors.length, 1)
+      current = separate
+      assert.equal((await trail.history({ limit: 1 })).total, 1)
+      await separate.close()
+    })
+
+    it('writes a batch once although its outcome was not heard of', async () => {
+      const separate = await open()
+      let lost = 0
+      const trail = createCalls({
+        store: {
+          ...separate,
+          async write(work) {
+            const result = await separate.write(work)
+            if (lost++ < 2) throw new Error('the connection was lost')
+            return result
+          },
+        },
+        onError: () => {},
+      })
+      trail.record(CALLS[0] as CallRecord)
+      await assert.rejects(trail.flush(), /connection was lost/)
+      trail.record(CALLS[1] as CallRecord)
+      await assert.rejects(trail.flush(), /connection was lost/)
+      trail.record(CALLS[2] as CallRecord)
+      await trail.flush()
+      assert.equal((await trail.history({ limit: 1 })).total, 3)
+      assert.equal((await trail.stats({})).totals.calls, 3)
+      await separate.close()
+    })
+  })
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { Attestation } from '../../src/gaze/attestation.ts'
+import { verifyChain } from '../../src/gaze/fingerprint.ts'
+import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
+import { endOf } from '../../src/gaze/scanpath.ts'
+import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
+import type { Store } from '../../src/store/store.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+
+const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
+
+/** What every engine's gaze service does. `open` opens an empty store. */
+export function gazeContract(open: () => Promise<Store>): void {
+  describe('gaze', () => {
+    let store: Store
+    let gaze: Gaze
+    let clock: Date
+
+    beforeEach(async () => {
+      store = await open()
+      clock = new Date('2026-11-21T07:05:00.000Z')
+      gaze = createGaze({ store, config: CONFIG, now: () => clock })
+    })
+
+    afterEach(() => store.close())
+
+    /** The end of the last record, which is when a client would send it. */
+    function sentAfter(records: GazeTensor[]): Date {
+      return new Date(Math.max(...records.map(endOf)))
+    }
+
+    it('stores records in a new session, and gives them back newest first', async () => {
+      const records = humanStream(1)
+      const { session_id, stored, duplicates } = await gaze.store({ records })
+      assert.match(session_id, /^ses_[0-9a-f]{32}$/)
+      assert.deepEqual([stored, duplicates], [60, 0])
+      const page = await gaze.retrieve({ session_id, limit: 100 })
+      assert.equal(page.total, 60)
+      assert.equal(page.next_cursor, null)
+      assert.deepEqual(
+        page.items.map((item) => item.at),
+        records.map((record) => record.at).reverse(),
+      )
+      const { id, session_id: _, task_id, seq, hash, ...tensor } = GazeRecord.parse(page.items[59])
+      assert.deepEqual(tensor, records[0])
+      assert.match(id, /^gaze_/)
+      assert.equal(task_id, null)
+      assert.equal(seq, 1)
+      assert.match(hash, /^[0-9a-f]{64}$/)
+    })
+
+    it('stores the same session, time and source once, in one batch and in two', async () => {
+      const records = humanStream(1, { records: 30 })
+      const first = await gaze.store({ session_id: 's', records: [...records, ...records.slice(0, 5)] })
+      assert.deepEqual([first.stored, first.duplicates], [30, 5])
+      const second = await gaze.store({ session_id: 's', records })
+      assert.deepEqual([second.stored, second.duplicates], [0, 30])
+      const other = await gaze.store({
+        session_id: 's',
+        records: records.map((record) => ({ ...record, source: 'webcam' })),
+      })
+      assert.deepEqual([other.stored, other.attestation.records], [30, 60])
+      assert.equal((await gaze.retrieve({ limit: 1 })).total, 60)
+    })
+
+    it('chains the hashes of a session, and the chain shows any change', async () => {
+      const records = humanStream(1, { records: 40 })
+      await gaze.store({ session_id: 's', records: records.slice(0, 25).reverse() })
+      const { attestation } = await gaze.store({ session_id: 's', records: records.slice(25) })
+      const chain = (await gaze.retrieve({ session_id: 's', limit: 100 })).items.sort((a, b) => a.seq - b.seq)
+      assert.ok(verifyChain(chain))
+      assert.equal(attestation.chain_head, chain.at(-1)?.hash)
+      assert.ok(!verifyChain(chain.toSpliced(7, 1)))
+      assert.ok(!verifyChain(chain.map((record) => (record.seq === 9 ? { ...record, dwell_ms: 1 } : record))))
+    })
+
+    it('keeps one chain when batches of a session arrive at once', async () => {
+      const records = humanStream(1, { records: 200 })
+      const batches = [0, 1, 2, 3].map((i) => records.filter((_, j) => j % 4 === i))
+      await Promise.all(batches.map((batch) => gaze.store({ session_id: 's', records: batch })))
+      const chain = (await gaze.retrieve({ session_id: 's', limit: 1000 })).items.sort((a, b) => a.seq - b.seq)
+      assert.equal(chain.length, 200)
+      assert.ok(verifyChain(chain))
+    })
+
+    it('pages by cursor without loss or repetition while records arrive', async () => {
+      const records = humanStream(1, { records: 95 })
+      await gaze.store({ session_id: 's', records: records.slice(0, 90) })
+      const seen: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await gaze.retrieve({ session_id: 's', limit: 20, ...(cursor === undefined ? {} : { cursor }) })
+        seen.push(...page.items.map((item) => item.at))
+        cursor = page.next_cursor ?? undefined
+        if (seen.length === 20) await gaze.store({ session_id: 's', records: records.slice(90) })
+      } while (cursor !== undefined)
+      assert.deepEqual(
+        seen,
+        records
+          .slice(0, 90)
+          .map((record) => record.at)
+          .reverse(),
+      )
+      const offset = await gaze.retrieve({ session_id: 's', limit: 5, offset: 5 })
+      assert.equal(offset.items[0]?.at, seen[0])
+    })
+
+    it('refuses a cursor that is not one', async () => {
+      await assert.rejects(gaze.retrieve({ limit: 5, cursor: 'bm9uc2Vuc2U' }), {
+        code: 'invalid_cursor',
+        param: 'cursor',
+      })
+    })
+
+    it('finds records by time, source, file and folder', async () => {
+      const at = (second: number, path: string, source: GazeTensor['source'] = 'ide'): GazeTensor => ({
+        ...(humanStream(1, { records: 1 })[0] as GazeTensor),
+        at: new Date(Date.UTC(2026, 10, 21, 7, 0, second)).toISOString(),
+        source,
+        env: { path },
+      })
+      await gaze.store({
+        records: [at(1, 'src/a.ts'), at(2, 'src/a/b.ts'), at(3, 'src/ab.ts'), at(4, 'src/a/c.ts', 'pointer')],
+      })
+      const found = async (query: object) => {
+        const page = await gaze.retrieve({ limit: 50, ...query })
+        assert.equal(page.total, page.items.length)
+        return page.items.map((item) => item.env.path)
+      }
+      assert.deepEqual(await found({ path: 'src/a' }), ['src/a/c.ts', 'src/a/b.ts'])
+      assert.deepEqual(await found({ path: 'src/a/' }), ['src/a/c.ts', 'src/a/b.ts'])
+      assert.deepEqual(await found({ path: 'src/ab.ts' }), ['src/ab.ts'])
+      assert.deepEqual(await found({ path: 'src/%' }), [])
+      assert.deepEqual(await found({ source: 'pointer' }), ['src/a/c.ts'])
+      const between = { from: '2026-11-21T07:00:02.000Z', to: '2026-11-21T07:00:03.000Z' }
+      assert.deepEqual(await found(between), ['src/ab.ts', 'src/a/b.ts'])
+      assert.deepEqual(await found({ session_id: 'unknown' }), [])
+    })
+
+    it('attests a person, binds the attestation to its task, and answers with it while it is valid', async () => {
+      const records = humanStream(4)
+      clock = sentAfter(records)
+      const { session_id, attestation } = await gaze.store({ task_id: 'task_1', records })
+      assert.deepEqual(Attestation.parse(attestation), attestation)
+      assert.deepEqual([attestation.status, attestation.task_id, attestation.reasons], ['passed', 'task_1', []])
+      assert.equal(Date.parse(attestation.expires_at) - Date.parse(attestation.issued_at), 900_000)
+      assert.deepEqual(await gaze.attestation(session_id), attestation)
+      clock = new Date(clock.getTime() + 24 * 3_600_000)
+      const stale = await gaze.attestation(session_id)
+      assert.notEqual(stale.id, attestation.id)
+      assert.equal(stale.status, 'failed')
+      assert.deepEqual(await gaze.attestation(session_id), stale)
+    })
+
+    it('refuses records for a task that the session is not bound to, and stores none of them', async () => {
+      const [first, second] = humanStream(1, { records: 2 })
+      assert.ok(first && second)
+      const { session_id } = await gaze.store({ records: [first] })
+      await assert.rejects(gaze.store({ session_id, task_id: 'task_1', records: [second] }), {
+        code: 'conflict',
+        param: 'task_id',
+      })
+      assert.equal((await gaze.retrieve({ limit: 1 })).total, 1)
+    })
+
+    it('sees records that were copied from another session, as they are and moved in time', async () => {
+      const records = humanStream(4)
+      clock = sentAfter(records)
+      const moved = records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + 5000).toISOString() }))
+      const original = await gaze.store({ session_id: 'original', records })
+      const copy = await gaze.store({ session_id: 'copy', records })
+      clock = sentAfter(moved)
+      const shifted = await gaze.store({ session_id: 'shifted', records: moved })
+      for (const { attestation } of [copy, shifted])
+        assert.deepEqual([attestation.status, attestation.replayed], ['failed', true])
+      assert.equal(original.attestation.status, 'passed')
+      const again = await gaze.store({ session_id: 'original', records })
+      assert.equal(again.attestation.replayed, false, 'the one who was copied is not blamed')
+    })
+
+    it('sees a moved copy that is sent in small batches and mixed with own records', async () => {
+      const records = humanStream(4, { records: 40 })
+      await gaze.store({ session_id: 'original', records })
+      const moved = records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + 5000).toISOString() }))
+      const own = humanStream(9, { records: 60, start: '2026-11-21T07:01:00.000Z' })
+      clock = sentAfter(own)
+      for (let i = 0; i < 40; i += 10) await gaze.store({ session_id: 'mixed', records: moved.slice(i, i + 10) })
+      const { attestation } = await gaze.store({ session_id: 'mixed', records: own })
+      assert.equal(attestation.replayed, true)
+    })
+
+    it('does not take two people who read the same file for copies of each other', async () => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const { attestation } = await gaze.store({ records: humanStream(seed, { paths: ['src/a.ts'] }) })
+        assert.equal(attestation.replayed, false)
+      }
+    })
+
+    it('analyses a session the same way every time', async () => {
+      await gaze.store({ session_id: 's', records: humanStream(1) })
+      await gaze.store({ session_id: 't', records: humanStream(2) })
+      const analysis = await gaze.analyze({ session_id: 's' })
+      assert.equal(analysis.metrics.records, 60)
+      assert.equal(analysis.truncated, false)
+      assert.match(analysis.tensor, /^COG:0\.\d\d\/EMO:0\.\d\d\/ENV:0\.\d\d$/)
+      assert.deepEqual(await gaze.analyze({ session_id: 's' }), analysis)
+      assert.equal((await gaze.analyze({})).metrics.records, 120)
+      assert.deepEqual(
+        (await gaze.analyze({ from: '2027-01-01T00:00:00.000Z' })).findings.map((f) => f.kind),
+        ['no_data'],
+      )
+    })
+
+    it('says so when a session is unknown', async () => {
+      await assert.rejects(gaze.attestation('nobody'), { code: 'not_found', param: 'session_id' })
+      await assert.rejects(gaze.analyze({ session_id: 'nobody' }), { code: 'not_found', param: 'session_id' })
+    })
+
+    it('sums attention by place for a project, the latest seen first', async () => {
+      const [base] = humanStream(1, { records: 1 })
+      assert.ok(base)
+      const look = (minute: number, path: string, line?: number): GazeTensor => ({
+        ...base,
+        at: new Date(Date.UTC(2026, 10, 21, 6, minute)).toISOString(),
+        dwell_ms: 1000,
+        env: line === undefined ? { path } : { path, line_start: line, line_end: line + 9 },
+      })
+      const project = [look(1, '/p/a.ts', 5), look(2, '/p/a.ts', 5), look(3, 'b.ts'), look(70, '/p/a.ts', 5)]
+      await gaze.store({ records: [...project, look(4, '/px/c.ts'), look(5, '/q/d.ts'), look(6, 'C:\\e.ts')] })
+      const since = '2026-11-21T06:00:00.000Z'
+      assert.deepEqual(await gaze.dwell({ root: '/p/', since, limit: 10 }), [
+        {
+          path: '/p/a.ts',
+          line_start: 5,
+          line_end: 14,
+          dwell_ms: 3000,
+          last_seen_at: '2026-11-21T07:10:01.000Z',
+          visits: 2,
+        },
+        {
+          path: 'b.ts',
+          line_start: null,
+          line_end: null,
+          dwell_ms: 1000,
+          last_seen_at: '2026-11-21T06:03:01.000Z',
+          visits: 1,
+        },
+      ])
+      const [later] = await gaze.dwell({ root: '/p', since: '2026-11-21T07:30:00.000Z', limit: 10 })
+      assert.equal(later?.dwell_ms, 1000)
+      assert.equal((await gaze.dwell({ root: '/p', since, limit: 1 })).length, 1)
+    })
+
+    it('keeps the sums of attention in step with the records, over sessions and batches', async () => {
+      const streams = [1, 2, 3].map((seed) => humanStream(seed, { records: 300 }))
+      await Promise.all(
+        streams.flatMap((records, i) => [
+          gaze.store({ session_id: `s${i}`, records: records.slice(0, 200) }),
+          gaze.store({ session_id: `s${i}`, records: records.slice(100) }),
+        ]),
+      )
+      const dwell = streams.flat().reduce((sum, record) => sum + record.dwell_ms, 0)
+      const places = await gaze.dwell({ root: '/p', since: '2026-11-21T00:00:00.000Z', limit: 10_000 })
+      assert.equal(
+        places.reduce((sum, place) => sum + place.dwell_ms, 0),
+        dwell,
+      )
+    })
+  })
+}

@@ -1,0 +1,71 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A span as OTLP's JSON has it, with its attributes as a plain object. */
+export interface CollectedSpan {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  status: { code: number; message?: string }
+  links: Array<{ traceId: string; spanId: string }>
+  attributes: Record<string, unknown>
+  /** Of the resource that sent it. */
+  resource: Record<string, unknown>
+}
+
+/** A real HTTP server that takes traces as an OpenTelemetry collector does. */
+export interface Collector {
+  /** Base URL, without `/v1/traces`. */
+  url: string
+  spans: CollectedSpan[]
+  /** The requests that brought them. */
+  requests: Array<{ path: string; contentType: string | undefined }>
+  close(): Promise<void>
+}
+
+type KeyValues = Array<{ key: string; value: Record<string, unknown> }>
+
+export async function startCollector(): Promise<Collector> {
+  const spans: CollectedSpan[] = []
+  const requests: Collector['requests'] = []
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    requests.push({ path: request.url ?? '', contentType: request.headers['content-type'] })
+    for (const { resource, scopeSpans } of JSON.parse(text).resourceSpans)
+      for (const scope of scopeSpans)
+        for (const span of scope.spans)
+          spans.push({
+            ...span,
+            links: span.links ?? [],
+            attributes: plain(span.attributes),
+            resource: plain(resource.attributes),
+          })
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const plain = (pairs: KeyValues): Record<string, unknown> =>
+  Object.fromEntries(pairs.map(({ key, value }) => [key, plainValue(value)]))
+
+/** OTLP writes each value under the name of its type, and 64-bit integers as text or numbers. */
+function plainValue(value: Record<string, unknown>): unknown {
+  if ('intValue' in value) return Number(value.intValue)
+  if (!('arrayValue' in value)) return Object.values(value)[0]
+  return (value.arrayValue as { values: Array<Record<string, unknown>> }).values.map(plainValue)
+}

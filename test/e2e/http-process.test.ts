@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { type AddressInfo, connect as connectTcp, createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
+import { connect, newPlace, run } from './server.ts'
+
+const SANDBOX = { args: ['--upstream', 'sandbox'] }
+const ENDED_WELL = { code: 0, signal: null }
+
+const ask = (gateway: GatewayProcess, path: string, body?: unknown, key = gateway.key) =>
+  fetch(gateway.url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+const chat = (gateway: GatewayProcess, stream: boolean) =>
+  ask(gateway, '/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello.' }], stream })
+
+describe('the start of the HTTP gateway', () => {
+  it('makes an admin key the first time, says it once, and keeps it for its owner only', async () => {
+    const place = newPlace()
+    const first = await startGatewayProcess(place, SANDBOX)
+    const file = join(place.data, 'admin.key')
+    assert.match(first.key, /^gzw_/)
+    assert.equal(first.stderr().split(first.key).length - 1, 1)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.equal((await ask(first, '/v1/models')).status, 200)
+    assert.deepEqual(await first.stop(), ENDED_WELL)
+    assert.equal(first.stdout(), '')
+
+    const digest = () => createHash('sha256').update(readFileSync(file)).digest('hex')
+    const kept = digest()
+    const second = await startGatewayProcess(place, SANDBOX)
+    assert.ok(!second.stderr().includes('gzw_'))
+    assert.equal((await ask(second, '/v1/models')).status, 200)
+    assert.deepEqual(await second.stop(), ENDED_WELL)
+    assert.equal(digest(), kept)
+  })
+
+  it('takes the key that GAZEWAY_API_KEY gives, and repeats it nowhere', async () => {
+    const key = 'a-fixed-key-for-a-container'
+    const place = newPlace()
+    const gateway = await startGatewayProcess(place, { ...SANDBOX, env: { GAZEWAY_API_KEY: key } })
+    assert.equal((await ask(gateway, '/v1/models', undefined, key)).status, 200)
+    assert.equal((await ask(gateway, '/v1/models', undefined, `${key}x`)).status, 401)
+    await gateway.stop()
+    assert.ok(!gateway.stderr().includes(key))
+    assert.ok(!readFileSync(join(place.data, 'gazeway.db'), 'latin1').includes(key))
+  })
+
+  it('names the port that is in use and the flag that chooses another', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, stdout, stderr } = await run(newPlace(), ['--http', '--port', `${port}`, '--upstream', 'sandbox'])
+    other.close()
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, new RegExp(`Port ${port} .*in use.*--port`))
+    assert.ok(!stderr.includes('    at '), 'no stack trace')
+  })
+
+  for (const port of ['70000', '-1', '80.5', 'http', ''])
+    it(`refuses --port ${JSON.stringify(port)}, and says what is accepted`, async () => {
+      const { code, stdout, stderr } = await run(newPlace(), ['--http', `--port=${port}`])
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.match(stderr, /^gazeway: .*--port.*65535.*\n$/)
+    })
+
+  it('serves without an upstream key, and says how to get one', async () => {
+    const gateway = await startGatewayProcess(newPlace(), { env: { GAZEWAY_UPSTREAM_API_KEY: '' } })
+    const reply = await chat(gateway, false)
+    assert.equal(reply.status, 503)
+    const { error } = (await reply.json()) as { error: { code: string; message: string } }
+    assert.equal(error.code, 'upstream_not_configured')
+    assert.match(error.message, /XAI_API_KEY.*--upstream sandbox/)
+    assert.equal((await ask(gateway, '/memory/store', { key: 'a', value: 1 })).status, 201)
+    await gateway.stop()
+  })
+})
+
+describe('the end of the HTTP gateway', () => {
+  let upstream: double.UpstreamDouble
+  before(async () => {
+    upstream = await startProvider()
+  })
+  after(() => upstream.close())
+
+  /** A gateway with a stream under way, whose upstream goes on when it is told to. */
+  async function streaming(place = newPlace()) {
+    const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+    let goOn = () => {}
+    const told = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    upstream.on('/chat/completions', async (response) => {
+      const [first, ...rest] = double.chunks(['Hel', 'lo.'])
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify(first)}\n\n`)
+      await told
+      for (const chunk of rest) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      response.end('data: [DONE]\n\n')
+    })
+    const reader = ((await chat(gateway, true)).body ?? assert.fail()).pipeThrough(new TextDecoderStream()).getReader()
+    await reader.read()
+    async function rest(): Promise<string> {
+      let text = ''
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value
+      return text
+    }
+    return { gateway, goOn, rest }
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`lets a stream finish after ${signal}, takes no more requests, and then comes at once`, async () => {
+      const { gateway, goOn, rest } = await streaming()
+      gateway.kill(signal)
+      await refused(gateway)
+      const began = Date.now()
+      goOn()
+      assert.match(await rest(), /lo\..*data: \[DONE\]\n\n$/s)
+      assert.deepEqual(await gateway.exit, ENDED_WELL)
+      assert.ok(Date.now() - began < 5000, `it took ${Date.now() - began} ms after the last reply`)
+    })
+
+  it('ends a stream that goes on for 10 s after SIGTERM, and records it', { timeout: 40_000 }, async () => {
+    const place = newPlace()
+    const { gateway, rest } = await streaming(place)
+    const began = Date.now()
+    gateway.kill('SIGTERM')
+    await assert.rejects(rest())
+    const waited = Date.now() - began
+    assert.ok(waited > 9000 && waited < 15_000, `it waited ${waited} ms`)
+    assert.deepEqual(await gateway.exit, ENDED_WELL)
+    await upstream.received.at(-1)?.aborted
+
+    const { call } = await connect(place)
+    const { structuredContent } = await call('gateway_upstream_api_history')
+    assert.deepEqual(
+      structuredContent.items.map(({ status }: { status: string }) => status),
+      ['aborted'],
+    )
+  })
+
+  it('comes at once at a second signal', async () => {
+    for (const second of ['SIGTERM', 'SIGINT'] as const) {
+      const { gateway, rest } = await streaming()
+      gateway.kill('SIGTERM')
+      await refused(gateway)
+      gateway.kill(second)
+      await assert.rejects(rest())
+      assert.deepEqual(await gateway.exit, { code: null, signal: second })
+    }
+  })
+
+  it('comes at once although connections are open that ask for nothing', async () => {
+    const gateway = await startGatewayProcess(newPlace(), SANDBOX)
+    const silent = connectTcp(Number(new URL(gateway.url).port), '127.0.0.1')
+    await once(silent, 'connect')
+    await (await ask(gateway, '/health')).text()
+    const began = Date.now()
+    assert.deepEqual(await gateway.stop(), ENDED_WELL)
+    assert.ok(Date.now() - began < 5000)
+    silent.destroy()
+  })
+})
+
+/** Waits until a gateway takes no more connections. */
+async function refused({ url }: GatewayProcess): Promise<void> {
+  for (;;) {
+    const socket = connectTcp(Number(new URL(url).port), '127.0.0.1')
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (!open) return
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { before, describe, it } from 'node:test'
+import { finish, newPlace, watch } from './server.ts'
+
+describe('the package', () => {
+  const place = newPlace()
+  const empty = join(place.home, 'empty')
+  // The registry's answers may come from where `npm ci` has put them; nothing else of the person's set-up is used.
+  const cache = execFileSync('npm', ['config', 'get', 'cache'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const env = { ...place.env, npm_config_cache: cache.trim(), npm_config_update_notifier: 'false' }
+  let tarball: string
+  let files: { path: string; mode: number }[]
+
+  before(async () => {
+    mkdirSync(empty)
+    // What is packed is what the other tests ran; a new build would pull it away from under them.
+    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', place.home]
+    const { code, stdout, stderr } = await finish(spawn('npm', args, { env }))
+    assert.equal(code, 0, stderr)
+    const [packed] = JSON.parse(stdout)
+    files = packed.files
+    tarball = join(place.home, packed.filename)
+  })
+
+  it('holds the built command and what its users read, and nothing else', () => {
+    const read = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|mcp\.example\.json|server\.json)$/
+    const built = /^dist\/(cli\.js|chunks\/[\w.-]+\.js|[\w./-]+\.LEGAL\.txt)$/
+    const others = files.map(({ path }) => path).filter((path) => !read.test(path) && !built.test(path))
+    assert.deepEqual(others, [])
+    for (const path of ['dist/cli.js', 'README.md', 'LICENSE'])
+      assert.ok(
+        files.some((file) => file.path === path),
+        `${path} is in it`,
+      )
+  })
+
+  it('names no place on the machine that built it', () => {
+    execFileSync('tar', ['xzf', tarball, '-C', place.temporary])
+    const folder = join(place.temporary, 'package')
+    const own = [resolve('.'), userInfo().homedir].filter((path) => path.length > 5)
+    for (const name of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue
+      const text = readFileSync(join(name.parentPath, name.name), 'utf8')
+      for (const path of own) assert.ok(!text.includes(path), `${name.name} holds ${path}`)
+    }
+  })
+
+  it('starts with npx in an empty folder', async () => {
+    const args = ['exec', '--yes', '--prefer-offline', '--no-audit', '--no-fund', '--', `file:${tarball}`]
+    const server = watch(spawn('npm', [...args, '--upstream', 'sandbox'], { cwd: empty, env }), 120_000)
+    const { serverInfo } = await server.initialize()
+    assert.deepEqual(
+      [serverInfo.name, serverInfo.version],
+      ['gazeway', JSON.parse(readFileSync('package.json', 'utf8')).version],
+    )
+    server.callTool(1, 'gateway_memory_store', { key: 'from/npx', value: 1 })
+    assert.equal((await server.answer(1)).result.structuredContent.created, true)
+    server.child.stdin.end()
+    assert.equal((await server.exit).code, 0)
+    server.assertProtocolOnly()
+    assert.deepEqual(readdirSync(empty), [])
+  })
+
+  it('is clean in the eyes of publint', async () => {
+    const { code, stdout, stderr } = await finish(spawn(resolve('node_modules/.bin/publint'), ['run', tarball]))
+    assert.equal(code, 0, stdout + stderr)
+    assert.match(stdout, /All good/)
+  })
+})
