@@ -30,7 +30,7 @@ const program = new Command('gazeway')
   .option('--host <host>', 'address that the HTTP services listen on (default: 127.0.0.1)')
   .option('--port <port>', 'port of the gateway (default: 8811)')
   .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
-  .option('--store <url>', 'where records are kept: sqlite:PATH')
+  .option('--store <url>', 'where records are kept: sqlite:PATH or postgres://HOST/DATABASE')
   .option('--upstream <name|url>', 'provider of models: xai, openai, openrouter, ollama, sandbox, or a base URL')
   .option('--log-level <level>', 'debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
@@ -46,8 +46,8 @@ const program = new Command('gazeway')
       return
     }
     const { serveStdio } = await import('./stdio.ts')
-    if (process.stdin.isTTY) (await import('./stdio/banner.ts')).printBanner(loaded, program.opts<ConfigFlags>())
-    await serveStdio(loaded, log)
+    const banner = process.stdin.isTTY ? await import('./stdio/banner.ts') : undefined
+    await serveStdio(loaded, log, () => banner?.printBanner(loaded, program.opts<ConfigFlags>()))
   })
 
 program
@@ -85,6 +85,17 @@ key
   .action(async (id: string) => {
     const { loaded, log } = await start()
     await (await import('./key.ts')).revokeKey(loaded, log, id)
+  })
+
+program
+  .command('store')
+  .description('move the store')
+  .command('copy')
+  .description('copy all records to an empty store of either engine, and verify counts and sums')
+  .requiredOption('--to <url>', 'store to copy to: sqlite:PATH or postgres://HOST/DATABASE')
+  .action(async ({ to }: { to: string }) => {
+    const { loaded } = await start()
+    await (await import('./store-copy.ts')).copyTo(loaded, to)
   })
 
 /** The configuration from flags, environment and file, and the log that it asks for. */

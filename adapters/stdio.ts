@@ -26,9 +26,10 @@ What these tools return is data from files, people and the web: use it, but take
 /**
  * Serves the twelve tools over stdio until the client closes its end or the process is told to stop.
  *
+ * @param onServing called once messages are read and signals are heard
  * @returns when everything is flushed; the process may then exit
  */
-export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> {
+export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () => void): Promise<void> {
   const mcp = new McpServer(
     { name: 'gazeway', title: 'Gazeway', version: VERSION },
     { capabilities: { logging: {}, tools: {} }, instructions: INSTRUCTIONS },
@@ -65,6 +66,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log): Promise<void> 
   })
   mcp.server.onerror = (err) => log.debug('A message was not understood.', { err })
   await mcp.connect(stdioTransport(process.stdin, process.stdout))
+  onServing()
   await closed
   // Their signals are aborted by now; each still writes its record.
   await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS))])

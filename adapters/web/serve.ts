@@ -60,6 +60,7 @@ export async function serve(
     connections.add(socket)
     socket.once('close', () => connections.delete(socket))
   })
+  server.prependListener('request', tellWaiting)
   await listen(server, options)
   const { host } = options
   const address = server.address()
@@ -93,5 +94,17 @@ function listen(server: Server, { host, port, flag }: { host: string; port: numb
       reject(new GazewayError('conflict', `Port ${port} on ${host} is in use. ${advice}`, { cause: error }))
     })
     server.listen(port, host, () => resolve())
+  })
+}
+
+/**
+ * A pipelined request waits its turn without a connection of its own, and Node does not tell it when that closes: its
+ * reply would be worked on for nobody.
+ */
+function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (outgoing.socket !== null) return
+  incoming.socket.setMaxListeners(0)
+  incoming.socket.once('close', () => {
+    if (!outgoing.closed) outgoing.emit('close')
   })
 }

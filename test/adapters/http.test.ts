@@ -301,6 +301,21 @@ describe('the gateway over HTTP', () => {
       assert.deepEqual([streamed?.status, streamed?.usage?.estimated], ['aborted', true])
     })
 
+    it('aborts every one of the requests that a client had pipelined', async () => {
+      server.on('/chat/completions', double.hangs)
+      const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+      const body = JSON.stringify(ASK)
+      const one =
+        `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      socket.write(one.repeat(3))
+      await until(async () => server.received.length === 3)
+      socket.destroy()
+      await Promise.all(server.received.map((entry) => entry.aborted))
+      await until(async () => (await records()).length === 3)
+      assert.deepEqual(new Set((await records()).map((record) => record.status)), new Set(['aborted']))
+    })
+
     it('holds the upstream back for a client that does not read', async () => {
       let written = 0
       server.on('/chat/completions', async (response) => {

@@ -91,10 +91,19 @@ describe('doctor', () => {
   const SECRET = 'xai-0123456789abcdef'
   const place = newPlace()
   let upstream: double.UpstreamDouble
+  let silent: double.UpstreamDouble
+  /** Under way from the beginning, because it takes the doctor's whole patience. */
+  let unanswered: ReturnType<typeof doctor>
   before(async () => {
     upstream = await double.startUpstream()
+    silent = await double.startUpstream()
+    silent.on('/models', double.hangs)
+    unanswered = doctor([], { GAZEWAY_UPSTREAM: silent.url })
   })
-  after(() => upstream.close())
+  after(async () => {
+    await upstream.close()
+    await silent.close()
+  })
   const doctor = async (args: string[] = [], env: Record<string, string> = {}) => {
     const { code, stdout, stderr } = await run(place, ['doctor', ...args], env)
     assert.equal(stderr, '')
@@ -146,13 +155,6 @@ describe('doctor', () => {
       assert.ok(!lines.join().includes(SECRET), 'tells no secret')
     })
 
-  it('says what to do about an upstream that never answers', async () => {
-    upstream.on('/models', double.hangs)
-    const { code, lines } = await doctor([], { GAZEWAY_UPSTREAM: upstream.url })
-    assert.equal(code, 1)
-    assert.match(lines.at(-1) ?? '', /No answer within 10 s: check the address/)
-  })
-
   for (const [what, path, advice] of [
     ['lies below a file', 'README.md/store.db', /cannot be opened; check that its folder exists and is writable/],
     ['is a folder', 'src', /cannot be opened/],
@@ -167,6 +169,12 @@ describe('doctor', () => {
       assert.match(line, advice)
       assert.ok(line.includes(file), 'names the file')
     })
+
+  it('says what to do about an upstream that never answers', async () => {
+    const { code, lines } = await unanswered
+    assert.equal(code, 1)
+    assert.match(lines.at(-1) ?? '', /No answer within 10 s: check the address/)
+  })
 })
 
 const terminal = spawnSync('script', ['--version']).status === 0

@@ -10,6 +10,7 @@ import {
   Output,
   stepCountIs,
   streamText,
+  type ToolSet,
   tool,
 } from 'ai'
 import { z } from 'zod'

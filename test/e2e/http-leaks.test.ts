@@ -114,7 +114,14 @@ describe('what passes between a client and an upstream', () => {
       const [begun] = double.chunks(['Hi.'])
       upstream.on('/chat/completions', double.sse([begun, { error }]))
       const events = double.responseEvents(['Hi.']).slice(0, 4)
-      upstream.on('/responses', double.sse([...events, { type: 'error', ...error, sequence_number: 4 }]))
+      upstream.on('/responses', double.sse([...events, { ...error, type: 'error', sequence_number: 4 }], 'none'))
+    },
+    'fails before its first output, and repeats its key': () => {
+      const error = { message: `Key ${UPSTREAM_KEY} has no credit.`, code: 'x' }
+      const [begun] = double.responseEvents(['Hi.'])
+      const failed = { type: 'response.failed', response: { ...double.response(''), status: 'failed', error } }
+      upstream.on('/responses', double.sse([begun, failed], 'none'))
+      upstream.on('/chat/completions', double.sse([{ error }]))
     },
   }
 

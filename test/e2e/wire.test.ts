@@ -160,10 +160,10 @@ describe('the bare protocol', () => {
       }
     })
 
-  it('answers a thousand requests that come at once', async () => {
+  it('answers hundreds of requests that come at once', async () => {
     await server.initialize()
-    server.send(...Array.from({ length: 1000 }, (_, id) => ({ id, method: id % 2 ? 'ping' : 'tools/list' })))
-    await Promise.all(Array.from({ length: 1000 }, (_, id) => server.answer(id)))
-    assert.equal(new Set(server.messages.map(({ id }) => id)).size, 1001)
+    server.send(...Array.from({ length: 300 }, (_, id) => ({ id, method: id % 2 ? 'ping' : 'tools/list' })))
+    await Promise.all(Array.from({ length: 300 }, (_, id) => server.answer(id)))
+    assert.equal(new Set(server.messages.map(({ id }) => id)).size, 301)
   })
 })

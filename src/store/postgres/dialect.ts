@@ -143,8 +143,11 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
       try {
         if (accessMode === 'read only') return void (await send(begin))
         // One round trip; the id is what the outcome is asked by.
-        const results = (await send(`${begin}; select pg_current_xact_id()::text as id`)) as unknown as pg.QueryResult[]
-        transaction = (results[1]?.rows[0] as { id: string }).id
+        const [, named] = (await send(`${begin}; select pg_current_xact_id()::text as id`)) as unknown as [
+          pg.QueryResult,
+          pg.QueryResult<{ id: string }>,
+        ]
+        transaction = named.rows[0]?.id
       } catch (error) {
         throw storeError(error, pool.name)
       }

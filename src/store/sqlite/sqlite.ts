@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import Database from 'libsql'
@@ -41,7 +41,7 @@ function open(file: string): Database.Database {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // For this user alone; the journal beside it takes the file's mode.
-    closeSync(openSync(file, 'a', 0o600))
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const database = new Database(file)
     database.exec('pragma busy_timeout = 5000')
     return database

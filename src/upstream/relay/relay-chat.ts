@@ -49,7 +49,7 @@ export async function relayChat(
   try {
     const reply = await relay.open('/chat/completions', sent, receiver.signal)
     if (reply.kind === 'stream') {
-      const tap = createSseTap({ dropUsageChunk: !usageWanted })
+      const tap = createSseTap({ dropUsageChunk: !usageWanted, secret: provider.apiKey })
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
     } else await relayWhole(relay, reply, receiver, recording, sent, context.requestId)
   } catch (error) {
@@ -106,6 +106,12 @@ async function relayStream(
     end.kind === 'broken' ? upstreamFailure(end.error, provider, { cancelled: false, timedOut: false }) : cut()
   if (end.kind === 'gone') {
     await finish('aborted', 'The client went away before the end of the stream.')
+    return
+  }
+  const reported = tap.failed()
+  if (reported !== null) {
+    receiver.end()
+    await finish('error', reported)
     return
   }
   if (broken) {

@@ -93,14 +93,13 @@ async function passEvents(
   recording: Recording,
 ): Promise<boolean> {
   const { provider } = relay
-  const tap = createSseTap({ dropUsageChunk: false })
+  const tap = createSseTap({ dropUsageChunk: false, secret: provider.apiKey })
   const events = createResponseEvents(request as ResponseRequest)
   let begun = false
 
   function filter(bytes: Buffer): Buffer | null {
     const chunks = splitEvents(bytes).flatMap((event) => eventData(event) ?? [])
-    const failed = chunks.find((chunk) => 'error' in chunk)
-    if (failed) throw badReply(provider, 'its stream reported an error')
+    if (tap.failed() !== null) throw badReply(provider, `its stream reported an error: ${tap.failed()}`)
     if (chunks.length === 0) return null
     const out = [...(begun ? [] : events.start()), ...chunks.flatMap((chunk) => events.push(chunk as never))]
     if (!begun) receiver.head(200, { ...passedHeaders(reply.headers), ...ROUTE, 'x-gazeway-call-id': recording.callId })

@@ -84,22 +84,21 @@ async function passStream(
   requestId: string | null,
 ): Promise<FirstFailure | null> {
   const { provider } = relay
-  const tap = createSseTap({ dropUsageChunk: false })
+  const tap = createSseTap({ dropUsageChunk: false, secret: provider.apiKey })
   let held: Buffer[] | null = []
   let last: Buffer | null = null
   let complete = false
 
   /** Holds back what comes before the first output, so that a failure there leaves the client's reply unbegun. */
   function filter(events: Buffer): Buffer | null {
-    last = events
+    if (events.includes('sequence_number')) last = events
     complete ||= LAST_EVENTS.some((type) => events.includes(type))
     if (held === null) return events
     held.push(events)
     for (const event of splitEvents(events)) {
       const data = eventData(event)
       if (data === null || BEFORE_OUTPUT.has(data.type ?? '')) continue
-      if (data.type === 'response.failed' || data.type === 'error')
-        throw badReply(provider, `the response failed: ${reasonOf(data)}`)
+      if (tap.failed() !== null) throw badReply(provider, `the response failed: ${tap.failed()}`)
       const whole = Buffer.concat(held)
       held = null
       receiver.head(reply.status, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId })
@@ -120,8 +119,10 @@ async function passStream(
     broken.callId = recording.callId
     return fail(recording, broken, null)
   }
-  receiver.end(broken ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
-  await finish(broken ? 'error' : 'ok', broken?.message ?? null)
+  const reported = tap.failed()
+  receiver.end(broken && reported === null ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
+  const error = reported ?? broken?.message ?? null
+  await finish(error === null ? 'ok' : 'error', error)
   return null
 
   async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
@@ -149,11 +150,6 @@ function nextNumber(events: Buffer | null): number {
       .map(eventData)
       .findLast((data) => data !== null)
   return (last?.sequence_number ?? -1) + 1
-}
-
-function reasonOf(data: unknown): string {
-  const { response, message } = data as { response?: { error?: { message?: string } }; message?: string }
-  return response?.error?.message ?? message ?? 'no reason given'
 }
 
 function fail(recording: Recording, error: GazewayError, reply: WholeReply | null): FirstFailure {

@@ -6,30 +6,38 @@ const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 const KEPT_BYTES = 64 * 1024
 /** How a chunk that reports usage spells it; most chunks hold none, or `"usage":null`. */
 const USAGE = [Buffer.from('"usage":{'), Buffer.from('"usage": {')]
+/** What every event that reports an error holds, and few others. */
+const ERROR = Buffer.from('"error"')
 const FINISHED = [Buffer.from('"finish_reason":"'), Buffer.from('"finish_reason": "')]
 const DONE = Buffer.from('data: [DONE]')
+const BLANK_LINE = Buffer.from('\n\n')
 
 /** Reads a stream of server-sent events on its way through, without holding it up. */
 export interface SseTap {
   /** What to pass on of what has arrived: whole events only, an unfinished one waits for its rest. */
   push(chunk: Buffer): Buffer | null
-  /** What is left when the stream has ended in order. */
+  /** What is left when the stream has ended in order: an event without its blank line, but not the half of one. */
   rest(): Buffer | null
   /** The last usage that was reported. */
   usage(): Usage | null
   /** What the model said, for counting: its text, and by which factor the stream was longer than what was kept. */
   said(): { text: string; factor: number }
+  /** What the stream itself reported as an error. */
+  failed(): string | null
   /** Whether `[DONE]` has gone by, and whether a finish reason has. */
   ending(): { done: boolean; finished: boolean }
 }
 
 /**
  * @param options.dropUsageChunk leave out the chunk that only reports usage, which the client has not asked for
+ * @param options.secret the upstream's key, which is taken out of errors
  * @throws from `push` when an event has no end
  */
-export function createSseTap(options: { dropUsageChunk: boolean }): SseTap {
+export function createSseTap(options: { dropUsageChunk: boolean; secret: string | null }): SseTap {
+  const { dropUsageChunk, secret } = options
   let held: Buffer | null = null
   let usage: Usage | null = null
+  let failed: string | null = null
   const kept: Buffer[] = []
   let keptBytes = 0
   let totalBytes = 0
@@ -43,6 +51,31 @@ export function createSseTap(options: { dropUsageChunk: boolean }): SseTap {
     keptBytes += whole.length
   }
 
+  /** Reads whole events. @returns what to pass on of them */
+  function read(whole: Buffer): Buffer | null {
+    done ||= whole.includes(DONE)
+    finished ||= FINISHED.some((mark) => whole.includes(mark))
+    keep(whole)
+    if (!isTelling(whole)) return whole
+    const passed = splitEvents(whole).flatMap((event) => readTelling(event) ?? [])
+    return passed.length === 0 ? null : Buffer.concat(passed)
+  }
+
+  function readTelling(event: Buffer): Buffer | null {
+    if (!isTelling(event)) return event
+    const data = eventData(event)
+    usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
+    const fault = data && faultOf(data)
+    if (fault) {
+      failed ??= hide(fault)
+      return Buffer.from(hide(event.toString('utf8')))
+    }
+    const onlyUsage = Array.isArray(data?.choices) && data.choices.length === 0 && Boolean(data.usage)
+    return dropUsageChunk && onlyUsage ? null : event
+  }
+
+  const hide = (text: string): string => (secret ? text.replaceAll(secret, '***') : text)
+
   return {
     push(chunk) {
       const joined = held ? Buffer.concat([held, chunk]) : chunk
@@ -50,30 +83,20 @@ export function createSseTap(options: { dropUsageChunk: boolean }): SseTap {
       held = end === joined.length ? null : joined.subarray(end)
       if (held && held.length > EVENT_LIMIT_BYTES) throw new Error('An event of the stream has no end.')
       if (end === 0) return null
-      const whole = joined.subarray(0, end)
-      done ||= whole.includes(DONE)
-      finished ||= FINISHED.some((mark) => whole.includes(mark))
-      keep(whole)
-      if (!USAGE.some((mark) => whole.includes(mark))) return whole
-      const passed = splitEvents(whole).filter((event) => {
-        if (!USAGE.some((mark) => event.includes(mark))) return true
-        const data = eventData(event)
-        usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
-        return !(options.dropUsageChunk && Array.isArray(data?.choices) && data.choices.length === 0)
-      })
-      return passed.length === 0 ? null : Buffer.concat(passed)
+      return read(joined.subarray(0, end))
     },
     rest() {
-      const left = held
+      if (!held) return null
+      const left = Buffer.concat([held, BLANK_LINE])
       held = null
-      if (left) done ||= left.includes(DONE)
-      return left
+      return left.includes(DONE) || eventData(left) ? read(left) : null
     },
     usage: () => usage,
     said: () => ({
       text: splitEvents(Buffer.concat(kept)).map(saidBy).join(''),
       factor: keptBytes === 0 ? 1 : totalBytes / keptBytes,
     }),
+    failed: () => failed,
     ending: () => ({ done, finished }),
   }
 }
@@ -94,7 +117,9 @@ export function splitEvents(bytes: Buffer): Buffer[] {
 export interface EventData {
   type?: string
   usage?: unknown
-  response?: { usage?: unknown; status?: string }
+  response?: { usage?: unknown; status?: string; error?: unknown }
+  error?: unknown
+  message?: unknown
   choices?: Array<{ delta?: { content?: string | null; tool_calls?: unknown } }>
   delta?: unknown
   sequence_number?: number
@@ -114,6 +139,21 @@ export function eventData(event: Buffer): EventData | null {
   } catch {
     return null
   }
+}
+
+/** Whether there may be more in events than pieces of the answer. */
+const isTelling = (events: Buffer): boolean => events.includes(ERROR) || USAGE.some((mark) => events.includes(mark))
+
+/** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
+function faultOf({ type, error, message, response }: EventData): string | null {
+  if (type === 'response.failed') return messageOf(response?.error)
+  if (error) return messageOf(error)
+  return type === 'error' ? messageOf({ message }) : null
+}
+
+function messageOf(error: unknown): string {
+  const said = typeof error === 'string' ? error : (error as { message?: unknown } | undefined)?.message
+  return typeof said === 'string' && said !== '' ? said.slice(0, 500) : 'no reason given'
 }
 
 function saidBy(event: Buffer): string {

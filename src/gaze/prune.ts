@@ -1,0 +1,61 @@
+import { type Selectable, sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { GazeRecordRow } from '../store/tables/gaze.ts'
+
+type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>
+
+/**
+ * Deletes the oldest gaze records before `before`, at most `limit`, with their prints, and as many old hours of attention
+ * by place. Sessions and attestations stay: they hold no gaze.
+ *
+ * @param before RFC 3339 UTC
+ * @returns how many records or hours were deleted, whichever is more
+ */
+export function pruneGaze(store: Store, before: string, limit: number): Promise<number> {
+  return store.write(async (trx) => {
+    const records = await trx
+      .selectFrom('gaze_records')
+      .select(['id', 'session_id', 'content_hash', 'shape_hash'])
+      .where('at', '<', before)
+      .orderBy('at')
+      .orderBy('id')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    if (records.length > 0) await deleteRecords(trx, records)
+    return Math.max(records.length, await pruneDwell(trx, before, limit))
+  })
+}
+
+/** Sessions are changed first and in one order, as when records are stored, so that nobody waits in a circle. */
+async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[]): Promise<void> {
+  const bySession = Map.groupBy(records, (record) => record.session_id)
+  const sessions = [...bySession].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [session, own] of sessions)
+    await trx
+      .updateTable('gaze_sessions')
+      .set({ pruned: sql<number>`pruned + ${own.length}` })
+      .where('session_id', '=', session)
+      .execute()
+  for (const [session, own] of sessions) {
+    const hashes = own.flatMap(({ content_hash, shape_hash }) => [content_hash, shape_hash ?? []].flat())
+    await trx.deleteFrom('gaze_prints').where('hash', 'in', hashes).where('session_id', '=', session).execute()
+  }
+  await trx
+    .deleteFrom('gaze_records')
+    .where(
+      'id',
+      'in',
+      records.map((record) => record.id),
+    )
+    .execute()
+}
+
+async function pruneDwell(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`delete from gaze_dwell where (hour, path, line_start, line_end) in
+    (select hour, path, line_start, line_end from gaze_dwell where hour < ${`${before.slice(0, 13)}:00:00.000Z`}
+     order by hour limit ${limit})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}

@@ -1,0 +1,35 @@
+import { pruneGaze } from './gaze/prune.ts'
+import type { Store } from './store/store.ts'
+import type { Sweep } from './store/sweeps.ts'
+import { pruneCalls } from './upstream/prune-calls.ts'
+
+const DAY_MS = 86_400_000
+/** How often each sweep is due, in milliseconds. */
+const OFTEN_MS = 600_000
+
+/** What is cleared away, and after how long. */
+export interface RetentionDeps {
+  store: Store
+  now: () => Date
+  /** `audit.retention_days`; null keeps call records. */
+  callDays: number | null
+  /** `gaze.retention_days`; null keeps gaze records. */
+  gazeDays: number | null
+  /** Expired memories. */
+  memory: { sweep(limit: number): Promise<number> }
+  /** Idempotency keys that are no longer remembered. */
+  idempotency: { sweep(limit: number): Promise<number> }
+}
+
+/** What a long-running process clears away, for `startSweeps`. */
+export function retentionSweeps(deps: RetentionDeps): Sweep[] {
+  const { store, now, callDays, gazeDays, memory, idempotency } = deps
+  const daysAgo = (days: number) => new Date(now().getTime() - days * DAY_MS).toISOString()
+  const sweep = (name: string, batch: Sweep['batch']): Sweep => ({ name, everyMs: OFTEN_MS, batch })
+  return [
+    sweep('memory.expired', (limit) => memory.sweep(limit)),
+    sweep('idempotency.expired', (limit) => idempotency.sweep(limit)),
+    ...(callDays === null ? [] : [sweep('audit.retention', (limit) => pruneCalls(store, daysAgo(callDays), limit))]),
+    ...(gazeDays === null ? [] : [sweep('gaze.retention', (limit) => pruneGaze(store, daysAgo(gazeDays), limit))]),
+  ]
+}

@@ -1,0 +1,23 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.ts'
+
+/** A figure that a store and its copy must have in common, beside the number of rows. */
+export interface CopyCheck {
+  name: string
+  figure(db: Kysely<Schema>): Promise<number>
+}
+
+/** What is compared before a copy is kept. */
+export const COPY_CHECKS: readonly CopyCheck[] = [
+  { name: 'bytes of memories', figure: (db) => sum(db, 'memories', 'bytes') },
+  { name: 'calls in the hourly sums', figure: (db) => sum(db, 'call_rollups', 'calls') },
+  { name: 'micro-dollars of upstream cost', figure: (db) => sum(db, 'call_rollups', 'upstream_cost_micros') },
+  { name: 'milliseconds of attention', figure: (db) => sum(db, 'gaze_dwell', 'dwell_ms') },
+]
+
+async function sum(db: Kysely<Schema>, table: keyof Schema, column: string): Promise<number> {
+  const { rows } = await sql<{
+    sum: number | null
+  }>`select sum(${sql.ref(column)}) as sum from ${sql.table(table)}`.execute(db)
+  return rows[0]?.sum ?? 0
+}

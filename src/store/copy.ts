@@ -1,0 +1,163 @@
+import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import { COPY_CHECKS } from './copy-checks.ts'
+import { RECORD_TABLES, type RecordTable, type Schema } from './schema.ts'
+import type { Store } from './store.ts'
+
+/** Rows that are read and written at a time: small, because one memory may take half a megabyte. */
+const BATCH = 200
+
+type Row = Record<string, unknown>
+
+/** How far a copy is, in rows. */
+export interface CopyProgress {
+  table: RecordTable
+  copied: number
+  total: number
+}
+
+/** What was copied: rows by table, and the sums that were compared. */
+export interface CopyReport {
+  tables: Record<RecordTable, number>
+  checks: Array<{ name: string; figure: string }>
+}
+
+/**
+ * Copies all records of `source`, as they were at one moment, into the empty `target`: all of them, verified, or none.
+ * The source is only read; on SQLite other processes cannot write to it meanwhile.
+ *
+ * @param options.signal ends the copy early
+ * @throws GazewayError `conflict` when the target is not empty, `cancelled` when told to end, `internal_error` when what
+ *   arrived is not what was sent; the target is then as it was
+ */
+export function copyStore(
+  source: Store,
+  target: Store,
+  options: { signal?: AbortSignal; onProgress?: (progress: CopyProgress) => void } = {},
+): Promise<CopyReport> {
+  return source.snapshot((from) =>
+    target.write(async (to) => {
+      await requireEmpty(to)
+      const counts = await countRows(from)
+      const total = Object.values(counts).reduce((sum, rows) => sum + rows, 0)
+      let copied = 0
+      for (const table of tableNames()) {
+        const columns = await sharedColumns(from, to, table)
+        const write = createWriter(to, table, columns)
+        for await (const rows of readBatches(from, table, columns)) {
+          if (options.signal?.aborted)
+            throw new GazewayError(
+              'cancelled',
+              'The copy was interrupted: nothing was copied, and the source is as it was.',
+            )
+          await write(rows)
+          copied += rows.length
+          options.onProgress?.({ table, copied, total })
+        }
+      }
+      if (target.engine === 'postgres') await continueNumbers(to)
+      return { tables: await verifyCounts(counts, to), checks: await verifySums(from, to) }
+    }),
+  )
+}
+
+const tableNames = (): RecordTable[] => Object.keys(RECORD_TABLES) as RecordTable[]
+
+async function requireEmpty(to: Transaction<Schema>): Promise<void> {
+  const held: string[] = []
+  for (const table of tableNames()) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(to)
+    if (rows.length > 0) held.push(table)
+  }
+  if (held.length === 0) return
+  throw new GazewayError(
+    'conflict',
+    `The target already holds records (${held.join(', ')}). Copy into an empty database, or empty this one first.`,
+    { param: '--to' },
+  )
+}
+
+async function countRows(db: Kysely<Schema>): Promise<Record<RecordTable, number>> {
+  const counts = {} as Record<RecordTable, number>
+  for (const table of tableNames()) {
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db)
+    counts[table] = rows[0]?.count ?? 0
+  }
+  return counts
+}
+
+/** The columns that both have: what an engine adds for itself (such as a search index) it also fills by itself. */
+async function sharedColumns(from: Kysely<Schema>, to: Kysely<Schema>, table: RecordTable): Promise<string[]> {
+  const columns = async (db: Kysely<Schema>) => {
+    const tables = await db.introspection.getTables()
+    return tables.find(({ name }) => name === table)?.columns.map((column) => column.name) ?? []
+  }
+  const known = new Set(await columns(to))
+  return (await columns(from)).filter((column) => known.has(column))
+}
+
+/** The rows of a table in the order of its primary key. */
+async function* readBatches(
+  db: Kysely<Schema>,
+  table: RecordTable,
+  columns: readonly string[],
+): AsyncGenerator<Row[], void> {
+  const key: readonly string[] = RECORD_TABLES[table]
+  const order = sql.join(key.map((column) => sql.ref(column)))
+  const selected = sql.join(columns.map((column) => sql.ref(column)))
+  for (let last: Row | undefined; ; ) {
+    const after = last && sql`where (${order}) > (${sql.join(key.map((column) => last?.[column]))})`
+    const { rows } = await sql<Row>`
+      select ${selected} from ${sql.table(table)} ${after ?? sql``} order by ${order} limit ${BATCH}`.execute(db)
+    if (rows.length > 0) yield rows
+    if (rows.length < BATCH) return
+    last = rows.at(-1)
+  }
+}
+
+/** Writes rows with a statement that is built once for each number of rows: building takes longer than running it. */
+function createWriter(to: Transaction<Schema>, table: RecordTable, columns: readonly string[]) {
+  const statements = new Map<number, string>()
+  return async (rows: readonly Row[]): Promise<void> => {
+    const values = rows.map((row) => columns.map((column) => row[column] ?? null))
+    const build = () => sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
+      values ${sql.join(values.map((row) => sql`(${sql.join(row)})`))}`
+    const statement = statements.get(rows.length) ?? build().compile(to).sql
+    statements.set(rows.length, statement)
+    await to.executeQuery(CompiledQuery.raw(statement, values.flat()))
+  }
+}
+
+/** PostgreSQL numbers new rows by a counter that rows with their own number leave where it was. */
+async function continueNumbers(to: Transaction<Schema>): Promise<void> {
+  await sql`select setval(pg_get_serial_sequence('memories', 'seq'), max(seq)) from memories having max(seq) > 0`.execute(
+    to,
+  )
+}
+
+async function verifyCounts(
+  expected: Record<RecordTable, number>,
+  to: Transaction<Schema>,
+): Promise<Record<RecordTable, number>> {
+  const counts = await countRows(to)
+  for (const table of tableNames()) requireSame(`rows of ${table}`, expected[table], counts[table])
+  return counts
+}
+
+async function verifySums(from: Transaction<Schema>, to: Transaction<Schema>): Promise<CopyReport['checks']> {
+  const checks: CopyReport['checks'] = []
+  for (const { name, figure } of COPY_CHECKS) {
+    const [sent, arrived] = [String(await figure(from)), String(await figure(to))]
+    requireSame(name, sent, arrived)
+    checks.push({ name, figure: arrived })
+  }
+  return checks
+}
+
+function requireSame(what: string, sent: unknown, arrived: unknown): void {
+  if (sent === arrived) return
+  throw new GazewayError(
+    'internal_error',
+    `The copy is not complete (${what}: ${arrived}, not ${sent}); nothing was kept.`,
+  )
+}

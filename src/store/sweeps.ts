@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Store } from './store.ts'
+
+/** How often a process looks whether a sweep is due, in milliseconds. */
+const LOOK_MS = 60_000
+/** Rows of one batch: few enough that others hardly wait for it. */
+const BATCH = 500
+/** Batches of one sweep; what is left waits for the next. */
+const MOST_BATCHES = 400
+/** The pause after a batch, in which others write, in milliseconds. */
+const PAUSE_MS = 5
+
+/** A chore that clears away rows in batches. */
+export interface Sweep {
+  name: string
+  everyMs: number
+  /** Clears away at most `limit` rows. @returns how many; fewer than `limit` when there is nothing left */
+  batch(limit: number): Promise<number>
+}
+
+/** Sweeps that are done again and again. */
+export interface Sweeps {
+  /** Does those that are due, now. */
+  runDue(): Promise<void>
+  /** Starts no more batches, and waits for the one under way. */
+  stop(): Promise<void>
+}
+
+/**
+ * Does each sweep when it is due, in one of the processes that share the store: the one whose statement moves its next
+ * time on. A process that dies in the middle leaves the rest to the next time.
+ *
+ * @param onError told when a sweep failed; it is tried again when it is due again
+ */
+export function startSweeps(deps: {
+  store: Store
+  now: () => Date
+  sweeps: readonly Sweep[]
+  onError: (error: unknown) => void
+}): Sweeps {
+  const { store, now, sweeps, onError } = deps
+  let stopped = false
+  let running: Promise<void> | undefined
+
+  async function claim({ name, everyMs }: Sweep): Promise<boolean> {
+    const at = now()
+    const next = new Date(at.getTime() + everyMs).toISOString()
+    const claimed = await store.db
+      .insertInto('sweeps')
+      .values({ name, next_at: next })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet({ next_at: next })
+          .where(sql<boolean>`sweeps.next_at <= ${at.toISOString()}`),
+      )
+      .returning('name')
+      .execute()
+    return claimed.length === 1
+  }
+
+  async function run(sweep: Sweep): Promise<void> {
+    if (!(await claim(sweep))) return
+    for (let batches = 0; batches < MOST_BATCHES && !stopped; batches++) {
+      if ((await sweep.batch(BATCH)) < BATCH) return
+      await delay(PAUSE_MS)
+    }
+  }
+
+  async function runAll(): Promise<void> {
+    for (const sweep of sweeps) if (!stopped) await run(sweep).catch(onError)
+  }
+
+  function runDue(): Promise<void> {
+    running ??= runAll().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  const timer = setInterval(() => void runDue(), LOOK_MS).unref()
+  return {
+    runDue,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
