@@ -14,6 +14,7 @@ Examples:
   $ gazeway --upstream sandbox       try everything without a key
   $ XAI_API_KEY=… gazeway            the real thing
   $ gazeway --http                   an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
+  $ gazeway --http --platform        the same, and the agent platform on http://127.0.0.1:8812 (/docs)
   $ gazeway doctor                   check the configuration, the store and the upstream
 
 An entry for an assistant's MCP configuration:
@@ -27,8 +28,10 @@ const program = new Command('gazeway')
   .version(VERSION, '--version', 'print the version')
   .helpOption('-h, --help', 'print this help')
   .option('--http', 'serve the gateway over HTTP, an OpenAI-compatible API, on 127.0.0.1:8811')
+  .option('--platform', 'serve the agent platform on 127.0.0.1:8812; with --http in the same process')
   .option('--host <host>', 'address that the HTTP services listen on (default: 127.0.0.1)')
   .option('--port <port>', 'port of the gateway (default: 8811)')
+  .option('--platform-port <port>', 'port of the platform (default: 8812)')
   .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
   .option('--store <url>', 'where records are kept: sqlite:PATH or postgres://HOST/DATABASE')
   .option('--upstream <name|url>', 'provider of models: xai, openai, openrouter, ollama, sandbox, or a base URL')
@@ -39,10 +42,10 @@ const program = new Command('gazeway')
   .allowExcessArguments(false)
   .action(async () => {
     const { loaded, log } = await start()
-    const { http = false } = program.opts<{ http?: boolean }>()
-    if (http) {
+    const { http = false, platform = false } = program.opts<{ http?: boolean; platform?: boolean }>()
+    if (http || platform) {
       const { runServices } = await import('./services.ts')
-      await runServices({ http }, loaded, log)
+      await runServices({ http, platform }, loaded, log)
       return
     }
     const { serveStdio } = await import('./stdio.ts')

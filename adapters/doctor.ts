@@ -22,6 +22,17 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'ledger',
+    async run({ wallet }) {
+      const { transfers, faults, head } = await wallet.verify()
+      if (faults.length === 0) return `${transfers} transfers, in order; head ${head.slice(0, 16)}`
+      throw new GazewayError(
+        'store_corrupt',
+        `${faults.join(' ')} Restore a backup, and find out who wrote to the store.`,
+      )
+    },
+  },
+  {
     name: 'upstream',
     async run({ upstream }) {
       const { provider } = upstream

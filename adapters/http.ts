@@ -1,25 +1,27 @@
 import { Hono } from 'hono'
 import type { Gateway } from '../src/gateway.ts'
+import type { Passes } from '../src/identity/passes.ts'
 import { chatCompletions } from './http/chat-completions.ts'
 import { health } from './http/health.ts'
 import { memoryRoutes } from './http/memory.ts'
 import { listenToMetrics } from './http/metrics.ts'
 import { modelRoutes } from './http/models.ts'
-import { rateLimit } from './http/rate-limit.ts'
 import { responses } from './http/responses.ts'
 import { startTracing } from './http/tracing.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { hostRules } from './web/hosts.ts'
 import { createPending } from './web/pending.ts'
+import { rateLimit } from './web/rate-limit.ts'
 import { type Listening, serve } from './web/serve.ts'
 
 /**
  * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
  *
+ * @param passes by which another service of this process may call, in its callers' names
  * @throws GazewayError `conflict` when the port is taken
  */
-export async function serveHttp(gateway: Gateway): Promise<Listening> {
+export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<Listening> {
   const { http } = gateway.loaded.config
   const relay = await gateway.upstream.openRelay()
   const pending = createPending()
@@ -31,7 +33,7 @@ export async function serveHttp(gateway: Gateway): Promise<Listening> {
   app.use(
     metrics.measure,
     frame({
-      keys: gateway.keys,
+      keys: passes?.beside(gateway.keys) ?? gateway.keys,
       scope: 'inference',
       hosts: hostRules(http.host, http.allowed_hosts, http.allowed_origins),
       open: (c) =>

@@ -13,6 +13,7 @@ import { createTokenCounter } from './tokens.ts'
 import type { CallContext } from './upstream/call-record.ts'
 import { type Calls, createCalls } from './upstream/calls.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
+import { createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** The newest gaze records that one attestation assesses. */
 const ATTESTED_RECORDS = 1000
@@ -45,6 +46,7 @@ export interface Gateway {
   research: Research
   keys: Keys
   idempotency: Idempotency
+  wallet: Wallet
   /** Writes what is queued and closes the store. */
   close(): Promise<void>
 }
@@ -78,6 +80,15 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
     prices: config.pricing,
     storeContent: config.audit.store_content,
     countTokens,
+  })
+  const wallet = createWallet({
+    store,
+    upstream,
+    config: config.wallet,
+    pricing: config.pricing,
+    countTokens,
+    now,
+    onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
   })
   const gaze = createGaze({
     store,
@@ -134,6 +145,7 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
     research: createResearch({ upstream, workContext: context.text }),
     keys,
     idempotency,
+    wallet,
     async close() {
       try {
         await keys.close()

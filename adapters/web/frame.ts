@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
-import { type Identity, type Keys, requireScope, type Scope } from '../../src/identity/keys.ts'
+import { type Identity, requireScope, type Scope } from '../../src/identity/keys.ts'
+import type { Authenticator } from '../../src/identity/passes.ts'
 import { newId } from '../../src/ids.ts'
 import { checkHost, type HostRules } from './hosts.ts'
 
@@ -27,7 +28,7 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
  * @throws GazewayError `forbidden_origin`, `invalid_api_key` or `insufficient_scope`
  */
 export function frame(options: {
-  keys: Keys
+  keys: Authenticator
   scope: Scope
   hosts: HostRules
   open: (c: FrameContext) => boolean
@@ -50,7 +51,8 @@ export function frame(options: {
   }
 }
 
-function bearerToken(header: string | undefined): string | null {
+/** The token of an Authorization header; null without one, or with one of another scheme. */
+export function bearerToken(header: string | undefined): string | null {
   if (header === undefined) return null
   const [scheme, token] = header.split(' ', 2)
   return scheme?.toLowerCase() === 'bearer' && token ? token : null

@@ -120,8 +120,11 @@ function merge({ dataDir, document, flagged, environment, env, cwd }: Layers): L
   const merged = structuredClone(document)
   const over = new Map([...environment, ...flagged])
 
-  // A key in config.json was given for the provider in config.json: it is never sent to another one.
-  const ownProvider = filled(document).upstream.provider
+  // A key in config.json was given for the address in config.json: it is never sent to another one.
+  const own = filled(document)
+  if (over.has('agent_gateway.url') && over.get('agent_gateway.url') !== own.agent_gateway.url)
+    deleteProperty(merged, ['agent_gateway', 'key'])
+  const ownProvider = own.upstream.provider
   const provider = String(over.get('upstream.provider') ?? ownProvider)
   if (provider !== ownProvider) {
     deleteProperty(merged, ['upstream', 'api_key'])

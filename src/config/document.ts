@@ -13,7 +13,7 @@ export function readText(file: string): string | null {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'ENOENT') return null
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new GazewayError('config_invalid', `${file}: cannot be read (${code}); accepted: a readable JSON file.`, {
       cause,
     })

@@ -11,6 +11,10 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GAZEWAY_HOST: 'http.host',
   GAZEWAY_PORT: 'http.port',
   GAZEWAY_PLATFORM_PORT: 'http.platform_port',
+  GAZEWAY_AGENT_GATEWAY_URL: 'agent_gateway.url',
+  GAZEWAY_AGENT_GATEWAY_KEY: 'agent_gateway.key',
+  GAZEWAY_MPP_SECRET_KEY: 'mpp.secret_key',
+  GAZEWAY_WALLET_PRIVATE_KEY: 'wallet.private_key',
   GAZEWAY_API_KEY: 'identity.api_key',
   GAZEWAY_LOG_LEVEL: 'log.level',
 }

@@ -18,6 +18,18 @@ const host = z
   .string()
   .regex(/^[\w.:-]{1,253}$/)
   .meta({ accepted: 'a host name or address' })
+const evmAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .meta({ accepted: 'an address of 0x and 40 hexadecimal digits' })
+const rpcUrl = z
+  .string()
+  .max(2048)
+  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'not a URL')
+const tokenText = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,64}$/)
+  .meta({ accepted: 'text of 1 to 64 characters' })
 const credential = z.string().regex(/^[\x21-\x7e]{1,4096}$/)
 
 const Upstream = z.strictObject({
@@ -143,6 +155,21 @@ const Http = z.strictObject({
     .prefault({}),
 })
 
+const AgentGateway = z.strictObject({
+  url: z.string().max(2048).refine(isBaseUrl, 'not a base URL').nullable().default(null).meta({
+    description: 'The agent gateway that the platform passes /v1 on to. Unset: the gateway of this machine.',
+    accepted: 'a base URL such as http://127.0.0.1:8642 (without credentials or query), or null',
+  }),
+  key: credential.nullable().default(null).meta({
+    description: 'The key that the agent gateway asks for.',
+    accepted: 'a key without spaces, or null',
+    secret: 'value',
+  }),
+  timeout_ms: milliseconds
+    .default(600_000)
+    .describe('How long the agent gateway may be silent, before its first byte and between bytes.'),
+})
+
 const Identity = z.strictObject({
   api_key: z
     .string()
@@ -156,30 +183,11 @@ const Identity = z.strictObject({
     }),
 })
 
-const Memory = z.strictObject({
-  max_value_bytes: z
-    .int()
-    .min(1)
-    .max(16 * 1024 * 1024)
-    .default(262_144)
-    .describe('The largest memory value, in bytes of UTF-8.'),
-})
-
 const Gaze = z.strictObject({
   min_score: z.number().min(0).max(1).default(0.6).describe('The lowest attestation score that passes.'),
   max_age_seconds: z.int().min(1).max(86_400).default(900).describe('How old an attestation may be when it is used.'),
   records_needed: z.int().min(1).max(10_000).default(20).describe('Gaze records that an attestation needs.'),
   retention_days: retentionDays.describe('Days that gaze records are kept; null keeps them.'),
-})
-
-const Context = z.strictObject({
-  half_life_minutes: z
-    .number()
-    .min(1)
-    .max(525_600)
-    .default(120)
-    .describe('Minutes after which attention to a place counts half.'),
-  max_files: z.int().min(1).max(1_000_000).default(20_000).describe('Files of a project that are looked at.'),
 })
 
 const Audit = z.strictObject({
@@ -201,6 +209,101 @@ const Pricing = z.strictObject({
   network: z.enum(['test', 'main']).default('test').describe('The network that settlements are paid on.'),
 })
 
+const Wallet = z.strictObject({
+  private_key: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'The private key of the account that settles payments on the chain and pays their gas.',
+      accepted: '0x and 64 hexadecimal digits, or null',
+      secret: 'value',
+    }),
+  default_credit_limit_usd: usd
+    .default(10)
+    .describe('How far a key without a credit limit of its own may spend beyond its deposits, in USD.'),
+  max_output_tokens: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(8192)
+    .describe('The most tokens that a metered call may generate; also what one that names no max_tokens gets.'),
+  max_prompt_bytes: z
+    .int()
+    .min(1)
+    .max(64 * 1024 * 1024)
+    .default(1024 * 1024)
+    .describe('The largest prompt of a metered call, in bytes of UTF-8.'),
+  search_tokens: z
+    .int()
+    .min(0)
+    .max(10_000_000)
+    .default(32_768)
+    .describe('Tokens of search results that are reserved for a metered call with search tools.'),
+  call_timeout_ms: milliseconds
+    .default(600_000)
+    .describe('How long a metered call may take in all, upstream retries and fallback included.'),
+})
+
+const Mpp = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe('Whether requests to the /v1 of the platform are paid for, each by itself, over HTTP 402 (MPP).'),
+  secret_key: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,4096}$/)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'What challenges are signed with; the same in all processes that serve one platform.',
+      accepted: 'at least 32 characters without spaces, or null',
+      secret: 'value',
+    }),
+  realm: z
+    .string()
+    .regex(/^[\w.:-]{1,128}$/)
+    .default('gazeway')
+    .meta({ description: 'What challenges call this platform.', accepted: 'a name without spaces' }),
+  methods: z
+    .array(z.enum(['evm', 'tempo']))
+    .min(1)
+    .max(2)
+    .default(['evm'])
+    .describe('How payments are made: evm is a token with EIP-3009 on any EVM chain, tempo is the Tempo network.'),
+  amount_usd: usd.min(0.000001).default(0.09).describe('What one request costs, in USD; a token counts as one USD.'),
+  recipient: evmAddress.nullable().default(null).describe('The address that is paid.'),
+  evm: z
+    .strictObject({
+      chain_id: z.int().min(1).nullable().default(null).describe('The chain, such as 84532 (Base Sepolia, a test network).'),
+      rpc_url: rpcUrl.nullable().default(null).meta({
+        description: 'A node of that chain, such as https://sepolia.base.org.',
+        accepted: 'an http or https URL, or null',
+        secret: 'value',
+      }),
+      token: evmAddress
+        .nullable()
+        .default(null)
+        .describe('The token, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC on Base Sepolia).'),
+      token_name: tokenText.nullable().default(null).describe("The name in the token's EIP-712 domain, such as USDC."),
+      token_version: tokenText.nullable().default(null).describe("The version in the token's EIP-712 domain, such as 2."),
+      decimals: z.int().min(6).max(36).default(6).describe('Decimal places of the token.'),
+    })
+    .prefault({}),
+  tempo: z
+    .strictObject({
+      chain_id: z.int().min(1).default(42_431).describe('The chain; 42431 is the test network.'),
+      rpc_url: rpcUrl.default('https://rpc.moderato.tempo.xyz').meta({
+        description: 'A node of that chain.',
+        accepted: 'an http or https URL',
+        secret: 'value',
+      }),
+      token: evmAddress.default('0x20c0000000000000000000000000000000000000').describe('The token; pathUSD unless set.'),
+    })
+    .prefault({}),
+})
+
 const Log = z.strictObject({
   level: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'])
@@ -219,12 +322,13 @@ export const Config = z.strictObject({
   upstream: Upstream.prefault({}),
   store: Store.prefault({}),
   http: Http.prefault({}),
+  agent_gateway: AgentGateway.prefault({}),
   identity: Identity.prefault({}),
-  memory: Memory.prefault({}),
   gaze: Gaze.prefault({}),
-  context: Context.prefault({}),
   audit: Audit.prefault({}),
   pricing: Pricing.prefault({}),
+  wallet: Wallet.prefault({}),
+  mpp: Mpp.prefault({}),
   log: Log.prefault({}),
 })
 

@@ -31,16 +31,19 @@ export function pruneGaze(store: Store, before: string, limit: number): Promise<
 
 /** Sessions are changed first and in one order, as when records are stored, so that nobody waits in a circle. */
 async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[]): Promise<void> {
-  const bySession = Map.groupBy(records, (record) => record.session_id)
-  const sessions = [...bySession].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [session, own] of sessions)
+  const sessions = [...new Set(records.map((record) => record.session_id))]
+    .sort()
+    .map((session) => ({ session, own: records.filter((record) => record.session_id === session) }))
+  for (const { session, own } of sessions)
     await trx
       .updateTable('gaze_sessions')
       .set({ pruned: sql<number>`pruned + ${own.length}` })
       .where('session_id', '=', session)
       .execute()
-  for (const [session, own] of sessions) {
-    const hashes = own.flatMap(({ content_hash, shape_hash }) => [content_hash, shape_hash ?? []].flat())
+  for (const { session, own } of sessions) {
+    const hashes = own.flatMap(({ content_hash: content, shape_hash: shape }) =>
+      shape === null ? content : [content, shape],
+    )
     await trx.deleteFrom('gaze_prints').where('hash', 'in', hashes).where('session_id', '=', session).execute()
   }
   await trx

@@ -13,11 +13,22 @@ export const COPY_CHECKS: readonly CopyCheck[] = [
   { name: 'calls in the hourly sums', figure: (db) => sum(db, 'call_rollups', 'calls') },
   { name: 'micro-dollars of upstream cost', figure: (db) => sum(db, 'call_rollups', 'upstream_cost_micros') },
   { name: 'milliseconds of attention', figure: (db) => sum(db, 'gaze_dwell', 'dwell_ms') },
+  { name: "micro-dollars in the ledger's accounts", figure: (db) => sum(db, 'ledger_accounts', 'balance_micros') },
+  { name: 'micro-dollars left to callers', figure: (db) => balance(db, 'caller') },
+  { name: 'micro-dollars of deposits', figure: (db) => balance(db, 'deposits') },
+  { name: 'micro-dollars of revenue', figure: (db) => balance(db, 'revenue') },
 ]
 
 async function sum(db: Kysely<Schema>, table: keyof Schema, column: string): Promise<number> {
   const { rows } = await sql<{
     sum: number | null
   }>`select sum(${sql.ref(column)}) as sum from ${sql.table(table)}`.execute(db)
+  return rows[0]?.sum ?? 0
+}
+
+async function balance(db: Kysely<Schema>, kind: string): Promise<number> {
+  const { rows } = await sql<{
+    sum: number | null
+  }>`select sum(balance_micros) as sum from ledger_accounts where kind = ${kind}`.execute(db)
   return rows[0]?.sum ?? 0
 }

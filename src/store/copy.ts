@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import { COPY_CHECKS } from './copy-checks.ts'
@@ -45,6 +46,8 @@ export function copyStore(
         const columns = await sharedColumns(from, to, table)
         const write = createWriter(to, table, columns)
         for await (const rows of readBatches(from, table, columns)) {
+          // A signal to stop is only heard between turns of the event loop, and SQLite alone never waits for one.
+          await turn()
           if (options.signal?.aborted)
             throw new GazewayError(
               'cancelled',

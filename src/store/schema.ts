@@ -3,10 +3,20 @@ import type { GazeTables } from './tables/gaze.ts'
 import type { IdempotencyTables } from './tables/idempotency.ts'
 import type { KeyTables } from './tables/keys.ts'
 import type { MemoryTables } from './tables/memory.ts'
+import type { PaymentTables } from './tables/payments.ts'
 import type { SweepTables } from './tables/sweeps.ts'
+import type { WalletTables } from './tables/wallet.ts'
 
 /** Every table of the store, as the services see it (the same on both engines). */
-export interface Schema extends CallTables, MemoryTables, GazeTables, KeyTables, IdempotencyTables, SweepTables {}
+export interface Schema
+  extends CallTables,
+    MemoryTables,
+    GazeTables,
+    KeyTables,
+    IdempotencyTables,
+    PaymentTables,
+    SweepTables,
+    WalletTables {}
 
 /** The tables that hold records, with the columns of their primary keys: what moving to another engine copies. */
 export const RECORD_TABLES = {
@@ -22,6 +32,12 @@ export const RECORD_TABLES = {
   attestations: ['id'],
   keys: ['id'],
   idempotency_keys: ['scope', 'key'],
+  ledger_accounts: ['id'],
+  ledger_transfers: ['key'],
+  metered_calls: ['call_id'],
+  metered_usage: ['caller_id', 'day', 'model'],
+  daily_spending: ['caller_id', 'day'],
+  payments: ['id'],
 } as const satisfies { [Table in Exclude<keyof Schema, 'sweeps'>]: ReadonlyArray<keyof Schema[Table]> }
 
 export type RecordTable = keyof typeof RECORD_TABLES

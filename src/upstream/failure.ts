@@ -80,7 +80,14 @@ function reason(error: unknown): string {
   return error.cause instanceof Error ? reason(error.cause) : error.message
 }
 
-const hide = (text: string, provider: Provider): string => {
-  const short = text.length > 500 ? `${text.slice(0, 500)}…` : text
-  return provider.apiKey ? short.replaceAll(provider.apiKey, '***') : short
+/** Before it is cut: half a key is a secret too. */
+function hide(text: string, provider: Provider): string {
+  const hidden = hideKey(text, provider.apiKey)
+  return hidden.length > 500 ? `${hidden.slice(0, 500)}…` : hidden
+}
+
+/** `text` without the key, as it is or as JSON writes it. */
+export function hideKey(text: string, key: string | null): string {
+  if (!key) return text
+  return [JSON.stringify(key).slice(1, -1), key].reduce((rest, form) => rest.replaceAll(form, '***'), text)
 }

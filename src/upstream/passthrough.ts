@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { CallContext } from './call-record.ts'
+import { hideKey } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
 import type { Provider } from './provider.ts'
 import { readUsage } from './usage.ts'
@@ -68,7 +69,8 @@ export async function passThrough(
           signal: attempt.signal,
         }),
       )
-      const { text, truncated } = await readLimited(response, attempt.touch)
+      const { text: said, truncated } = await readLimited(response, attempt.touch)
+      const text = hideKey(said, provider.apiKey)
       const parsed = truncated ? text : parseJson(text)
       const value = { status: response.status, headers: safeHeaders(response.headers), body: parsed, truncated }
       return { value, httpStatus: response.status, usage: readUsage(usageOf(parsed)), answer: null }

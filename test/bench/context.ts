@@ -24,7 +24,7 @@ export async function section(report: Report): Promise<void> {
 
   const first: number[] = []
   for (let i = 0; i < PROCESSES; i++) first.push(await firstCall(data, project))
-  const what = `work context, ${FILES} files, ${RECORDS} gaze records`
+  const what = `work context, ${FILES.toLocaleString('en')} files, ${RECORDS.toLocaleString('en')} gaze records`
   report.add({ what: `${what}: first call of a process`, unit: 'ms', figure: median(first), bar: { atMost: 300 } })
 
   const session = await openInitialized(gazeway(data))

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemory } from '../../src/memory/memory.ts'
 import { temporaryFolder } from './folder.ts'
@@ -39,9 +39,15 @@ async function measureGrowth(report: Report, folder: string, memories: readonly 
       { few: (turn) => run(few, turn), some: (turn) => run(some, turn), many: (turn) => run(many, turn) },
       FLAT,
     )
-    const against = { what: `at ${few.size}`, figure: times.few }
-    report.add({ what: `${verb}, ${SOME} memories`, unit: 'ms', figure: times.some, against })
-    report.add({ what: `${verb}, ${MANY} memories`, unit: 'ms', figure: times.many, against, bar: { times: 1.5 } })
+    const against = { what: `at ${shown(few.size)}`, figure: times.few }
+    report.add({ what: `${verb}, ${shown(SOME)} memories`, unit: 'ms', figure: times.some, against })
+    report.add({
+      what: `${verb}, ${shown(MANY)} memories`,
+      unit: 'ms',
+      figure: times.many,
+      against,
+      bar: { times: 1.5 },
+    })
   }
   await measure('store', ({ memory, fresh }) => memory.store(fresh()))
   await measure('recall', ({ memory, size }, turn) => memory.recall(spread(memories, turn, size)))
@@ -52,6 +58,7 @@ async function measureGrowth(report: Report, folder: string, memories: readonly 
 async function measureWrites(report: Report, folder: string, memories: readonly TextMemory[]): Promise<void> {
   const own = await openInitialized(gazeway(dataFolder(folder, COMPARED)))
   const peer = await openInitialized(serverMemory(peerFile(folder, memories)))
+  const file = openSync(join(folder, 'page'), 'w')
   const fresh = createMemories(3)
   const times = await interleave(
     {
@@ -59,17 +66,26 @@ async function measureWrites(report: Report, folder: string, memories: readonly 
       peerWrite: () => peer.call('create_entities', { entities: [entityOf(fresh())] }),
       recall: (turn) => own.call('gateway_memory_recall', { key: spread(memories, turn).key }),
       peerRead: (turn) => peer.call('open_nodes', { names: [spread(memories, turn).key] }),
+      disk: () => writeThrough(file),
     },
     AGAINST_PEER,
   )
+  closeSync(file)
   await Promise.all([own.close(), peer.close()])
-  const where = `over stdio, ${COMPARED} memories`
+  const where = `over stdio, ${shown(COMPARED)} memories`
   const write = { what: `${PEER}, write`, figure: times.peerWrite }
   const read = { what: `${PEER}, read`, figure: times.peerRead }
   const bar = { times: 0.05 }
   report.add({ what: `store ${where}`, unit: 'ms', figure: times.store, against: write, bar })
   report.add({ what: `recall ${where}`, unit: 'ms', figure: times.recall, against: write, bar })
   report.add({ what: `recall ${where}`, unit: 'ms', figure: times.recall, against: read })
+  report.add({ what: 'the disk: a page written and fsynced (a store waits for five)', unit: 'ms', figure: times.disk })
+}
+
+/** Writes one page of a file and waits until the disk has it. */
+function writeThrough(file: number): void {
+  writeSync(file, Buffer.alloc(4096), 0, 4096, 0)
+  fsyncSync(file)
 }
 
 /** The kinds of queries that people and models write, made from the words of a memory that is to be found. */
@@ -86,7 +102,7 @@ function tellingWord(words: readonly string[]): string {
   return words.find((word) => word.length > 4) ?? words.join(' ')
 }
 
-const SEARCH = `search over stdio, ${MANY} memories`
+const SEARCH = `search over stdio, ${shown(MANY)} memories`
 
 async function measureSearches(report: Report, folder: string, memories: readonly TextMemory[]): Promise<void> {
   const own = await openInitialized(gazeway(dataFolder(folder, MANY)))
@@ -130,4 +146,8 @@ function entityOf({ key, value, tags }: TextMemory) {
 /** One of the first `size` memories, another with each turn, from all over them. */
 function spread(memories: readonly TextMemory[], turn: number, size = memories.length): TextMemory {
   return memories[(turn * 7919) % size] as TextMemory
+}
+
+function shown(count: number): string {
+  return count.toLocaleString('en')
 }

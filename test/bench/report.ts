@@ -1,14 +1,32 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
-/** One figure: a median, what it is compared with in the same run, and the most it may be. */
+/** One figure: a median, what it is compared with in the same run, and the bar that it has to keep. */
 export interface Measure {
   what: string
-  unit: 'ms' | 'MB'
+  unit: 'ms' | 'µs' | 'MB' | 'req/s' | 'writes/s' | 'streams'
   figure: number
   /** What was measured beside it. */
-  against?: { what: string; figure: number }
-  /** The most it may be: a figure in its unit, a multiple of `against`, or where both are given the greater of the two. */
-  bar?: { atMost?: number; times?: number }
+  against?: Compared
+  /** What else was, and is told without a ratio. */
+  besides?: readonly Compared[]
+  bar?: Bar
+}
+
+/** A figure of something else, in the same unit. */
+export interface Compared {
+  what: string
+  figure: number
+}
+
+/**
+ * The most a figure may be: `atMost` in its unit, `times` its `against`, or where both are given the greater of the two.
+ * Or the least: `atLeast` in its unit, or `atLeastTimes` its `against`.
+ */
+export interface Bar {
+  atMost?: number
+  times?: number
+  atLeast?: number
+  atLeastTimes?: number
 }
 
 /** What was measured so far. */
@@ -16,9 +34,11 @@ export interface Report {
   add(measure: Measure): void
   /** Everything as a table for people. */
   table(): string
+  /** Everything as a table in Markdown. */
+  markdown(): string
   /** Everything as JSON for programs. */
   json(): string
-  /** Whether a figure is above its bar. */
+  /** Whether a figure misses its bar. */
   missed(): boolean
 }
 
@@ -40,12 +60,17 @@ export function createReport(): Report {
     }
   }
 
+  function shape(): string {
+    const { cores, cpu, memory_gb, node, load_before, load_after } = machine()
+    return `${cores} cores (${cpu}), ${memory_gb} GB, Node ${node}, load average ${load_before} before, ${load_after} after`
+  }
+
   return {
     add: (measure) => void measures.push(measure),
-    table() {
-      const { cores, cpu, memory_gb, node, load_before, load_after } = machine()
-      const shape = `${cores} cores (${cpu}), ${memory_gb} GB, Node ${node}, load average ${load_before} before, ${load_after} after`
-      return [shape, '', ...align([HEADINGS, ...measures.map(row)])].join('\n')
+    table: () => [shape(), '', ...align([HEADINGS, ...measures.map(row)])].join('\n'),
+    markdown() {
+      const rows = [HEADINGS, HEADINGS.map(() => '---'), ...measures.map(row)]
+      return [...rows.map((cells) => `| ${cells.join(' | ')} |`), '', `${shape()}.`].join('\n')
     },
     json: () => JSON.stringify({ machine: machine(), measures: measures.map(asJson) }, null, 2),
     missed: () => measures.some(isMissed),
@@ -53,11 +78,11 @@ export function createReport(): Report {
 }
 
 function row(measure: Measure): string[] {
-  const { what, figure, unit, against, bar } = measure
-  const compared = against ? `${shown(against.figure)} ${unit} ${against.what}` : ''
+  const { what, figure, unit, against, besides = [], bar } = measure
+  const compared = [...(against ? [against] : []), ...besides].map((one) => `${shown(one.figure)} ${unit} ${one.what}`)
   const ratio = against ? `${shown(figure / against.figure)} ×` : ''
   const verdict = isMissed(measure) ? 'MISS' : 'ok'
-  return [what, `${shown(figure)} ${unit}`, compared, ratio, shownBar(measure), bar ? verdict : '']
+  return [what, `${shown(figure)} ${unit}`, compared.join(', '), ratio, shownBar(measure), bar ? verdict : '']
 }
 
 function asJson(measure: Measure) {
@@ -65,18 +90,24 @@ function asJson(measure: Measure) {
   return { ...measure, ...(against && { ratio: figure / against.figure }), ...(bar && { ok: !isMissed(measure) }) }
 }
 
-function isMissed({ figure, against, bar }: Measure): boolean {
-  if (!bar) return false
-  return figure > Math.max(bar.atMost ?? 0, (bar.times ?? 0) * (against?.figure ?? 0))
+function isMissed({ figure, against, bar = {} }: Measure): boolean {
+  const { atMost, times, atLeast = 0, atLeastTimes = 0 } = bar
+  const compared = against?.figure ?? 0
+  const hasMost = atMost !== undefined || times !== undefined
+  if (hasMost && figure > Math.max(atMost ?? 0, (times ?? 0) * compared)) return true
+  return figure < Math.max(atLeast, atLeastTimes * compared)
 }
 
-function shownBar({ unit, bar }: Measure): string {
-  const parts = [bar?.times && `${bar.times} ×`, bar?.atMost && `${bar.atMost} ${unit}`].filter(Boolean)
-  return parts.length > 0 ? `≤ ${parts.join(' or ')}` : ''
+function shownBar({ unit, bar = {} }: Measure): string {
+  const { atMost, times, atLeast, atLeastTimes } = bar
+  const most = [times && `${times} ×`, atMost && `${atMost} ${unit}`].filter(Boolean).join(' or ')
+  const least = [atLeastTimes && `${atLeastTimes} ×`, atLeast && `${atLeast} ${unit}`].filter(Boolean).join(' and ')
+  return [most && `≤ ${most}`, least && `≥ ${least}`].filter(Boolean).join(', ')
 }
 
-/** Three digits that count; whole numbers from 100. */
+/** Three digits that count; whole numbers as they are, and from 100. */
 function shown(figure: number): string {
+  if (Number.isInteger(figure)) return String(figure)
   return figure >= 100 ? figure.toFixed(0) : figure.toPrecision(3)
 }
 

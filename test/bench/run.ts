@@ -1,21 +1,25 @@
 import { section as context } from './context.ts'
+import { section as http } from './http.ts'
 import { section as memory } from './memory.ts'
 import { createReport } from './report.ts'
 import { section as resident } from './resident.ts'
 import { section as start } from './start.ts'
+import { section as store } from './store.ts'
 
 /**
- * Measures the built command against its peer and prints a table; exit code 1 when a figure is above its bar.
+ * Measures the built command against its peers and prints a table; exit code 1 when a figure misses its bar.
  *
  * @example npm run bench -- start memory     only these sections
+ * @example npm run bench -- --markdown       for README.md
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS = { start, resident, memory, context }
+const SECTIONS = { start, resident, memory, context, http, store }
+const FORMS = { '--json': 'json', '--markdown': 'markdown' } as const
 type Name = keyof typeof SECTIONS
 
 const words = process.argv.slice(2)
-const names = words.filter((word) => word !== '--json')
+const names = words.filter((word) => !(word in FORMS))
 const unknown = names.filter((name) => !(name in SECTIONS))
 if (unknown.length > 0) {
   process.stderr.write(`There is no section ${unknown.join(', ')}; there are ${Object.keys(SECTIONS).join(', ')}.\n`)
@@ -30,5 +34,6 @@ for (const name of names.length > 0 ? (names as Name[]) : (Object.keys(SECTIONS)
   process.stderr.write(`${name} …\n`)
   await SECTIONS[name](report)
 }
-process.stdout.write(`${words.includes('--json') ? report.json() : report.table()}\n`)
+const form = words.find((word): word is keyof typeof FORMS => word in FORMS)
+process.stdout.write(`${form ? report[FORMS[form]]() : report.table()}\n`)
 process.exitCode = report.missed() ? 1 : 0

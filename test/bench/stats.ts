@@ -11,6 +11,18 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2
 }
 
+/**
+ * The value below which a share `q` (0–1) of the values lies (nearest rank).
+ *
+ * @throws RangeError when there are no values
+ */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const found = sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]
+  if (found === undefined) throw new RangeError('There is no quantile of no values.')
+  return found
+}
+
 /** How often a task runs: `warmups` rounds that do not count, then `rounds` that do. */
 export interface Rounds {
   warmups: number

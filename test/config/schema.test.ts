@@ -27,7 +27,13 @@ describe('the configuration schema', () => {
 
   it('marks as secret what is one', () => {
     const secret = CONFIG_KEYS.filter((known) => known.secret !== null).map((known) => known.key)
-    assert.deepEqual(secret, ['upstream.api_key', 'upstream.headers', 'store.url', 'identity.api_key'])
+    assert.deepEqual(secret, [
+      'upstream.api_key',
+      'upstream.headers',
+      'store.url',
+      'agent_gateway.key',
+      'identity.api_key',
+    ])
   })
 
   it('refuses what it does not know', () => {

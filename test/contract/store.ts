@@ -6,7 +6,10 @@ import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
 import { gazeContract } from './gaze.ts'
+import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
+import { plansContract } from './plans.ts'
+import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
 
 const NOW = new Date('2026-11-21T07:17:52.000Z')
@@ -90,5 +93,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     searchContract(open)
     gazeContract(open)
     callsContract(open)
+    keysContract(open)
+    retentionContract(open)
+    plansContract(open)
   })
 }

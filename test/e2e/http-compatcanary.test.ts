@@ -15,7 +15,7 @@ onEachUpstream('compatcanary', (gateway) => {
       const flags = ['--profile', 'modern', '--format', 'json', '--fail-on', 'never']
       const { stdout } = await promisify(execFile)(
         process.execPath,
-        ['node_modules/compatcanary/src/cli.js', 'scan', '--base-url', `${url}/v1`, '--model', model, ...flags],
+        ['node_modules/.bin/compatcanary', 'scan', '--base-url', `${url}/v1`, '--model', model, ...flags],
         { env: { ...process.env, OPENAI_API_KEY: key } },
       )
       const { results } = JSON.parse(stdout) as Report

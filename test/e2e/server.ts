@@ -113,7 +113,7 @@ export interface ToolReply {
 
 /** A JSON-RPC message from the server. */
 // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it, it asserts
-export type Message = Record<string, any>
+type Message = Record<string, any>
 
 /** The server's bare ends, for what no proper client would do. */
 export function spawnServer(place: Place, { args = [], env = {} }: ServerOptions = {}) {

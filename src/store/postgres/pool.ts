@@ -41,26 +41,19 @@ export interface ConnectionPool {
  */
 export function createPool(url: string, options: { size?: number; statementTimeoutMs?: number } = {}): ConnectionPool {
   const { connectionString, name, size, statementTimeoutMs } = readUrl(url, options)
-  const pool = createDriverPool()
-
-  function createDriverPool(): pg.Pool {
-    try {
-      return new pg.Pool({
-        connectionString,
-        max: size,
-        types: TYPES,
-        application_name: 'gazeway',
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        statement_timeout: statementTimeoutMs,
-        idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
-        ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
-        keepAlive: true,
-        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      })
-    } catch (cause) {
-      throw invalid('a certificate that it names cannot be read', cause)
-    }
-  }
+  requireReadable(connectionString)
+  const pool = new pg.Pool({
+    connectionString,
+    max: size,
+    types: TYPES,
+    application_name: 'gazeway',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  })
   // A connection that dies in the pool is replaced when one is needed; without a listener its error would end the process.
   pool.on('error', () => {})
 
@@ -90,6 +83,15 @@ export function createPool(url: string, options: { size?: number; statementTimeo
       return answered
     },
     end: () => pool.end(),
+  }
+}
+
+/** The driver reads what the URL names only when it connects, where a missing certificate looks like a missing server. */
+function requireReadable(connectionString: string): void {
+  try {
+    new pg.Client(connectionString)
+  } catch (cause) {
+    throw invalid('it cannot be read, or a certificate that it names cannot', cause)
   }
 }
 

@@ -71,8 +71,9 @@ export function pump(
         try {
           pass(tap.push(chunk))
         } catch (error) {
-          exchange.abort()
+          // Before the abort, which the transport reports as an error of its own.
           settle({ kind: 'broken', error: error as Error })
+          exchange.abort()
         }
       },
       onEnd() {

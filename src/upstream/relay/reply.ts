@@ -1,4 +1,5 @@
 import { errorBody, type GazewayError } from '../../errors.ts'
+import { hideKey } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 import type { Headers, WholeReply } from './send.ts'
 
@@ -19,8 +20,7 @@ export function passedHeaders(headers: Headers): Record<string, string> {
  * what it said in it otherwise. Should it repeat the gateway's key, that is taken out.
  */
 export function refusalBody(reply: WholeReply, provider: Provider, requestId: string | null): string {
-  const text = reply.body.toString('utf8')
-  const safe = provider.apiKey ? text.replaceAll(provider.apiKey, '***') : text
+  const safe = hideKey(reply.body.toString('utf8'), provider.apiKey)
   const parsed = parseJson(safe)
   if (isObject(parsed) && isObject(parsed.error)) return safe
   const said = isObject(parsed) && typeof parsed.error === 'string' ? parsed.error : safe.slice(0, 500)

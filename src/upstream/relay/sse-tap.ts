@@ -1,3 +1,4 @@
+import { hideKey } from '../failure.ts'
 import { readUsage, type Usage } from '../usage.ts'
 
 /** An event longer than this is not one that a model sends. */
@@ -67,14 +68,12 @@ export function createSseTap(options: { dropUsageChunk: boolean; secret: string 
     usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
     const fault = data && faultOf(data)
     if (fault) {
-      failed ??= hide(fault)
-      return Buffer.from(hide(event.toString('utf8')))
+      failed ??= hideKey(fault, secret).slice(0, 500)
+      return Buffer.from(hideKey(event.toString('utf8'), secret))
     }
     const onlyUsage = Array.isArray(data?.choices) && data.choices.length === 0 && Boolean(data.usage)
     return dropUsageChunk && onlyUsage ? null : event
   }
-
-  const hide = (text: string): string => (secret ? text.replaceAll(secret, '***') : text)
 
   return {
     push(chunk) {
@@ -153,7 +152,7 @@ function faultOf({ type, error, message, response }: EventData): string | null {
 
 function messageOf(error: unknown): string {
   const said = typeof error === 'string' ? error : (error as { message?: unknown } | undefined)?.message
-  return typeof said === 'string' && said !== '' ? said.slice(0, 500) : 'no reason given'
+  return typeof said === 'string' && said !== '' ? said : 'no reason given'
 }
 
 function saidBy(event: Buffer): string {

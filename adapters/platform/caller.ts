@@ -1,0 +1,45 @@
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
+import { bearerToken, type FrameContext } from '../web/frame.ts'
+
+/** Who makes a request that came through with a key. @throws GazewayError `invalid_api_key` when it came without one */
+export function callerOf(c: FrameContext): Identity {
+  const identity = c.get('identity')
+  if (identity) return identity
+  throw new GazewayError('invalid_api_key', 'This needs an API key; send it as "Authorization: Bearer KEY".')
+}
+
+/**
+ * Who a metered call's `caller_id` names. An API key proves itself, with or without a bearer key beside it; a wallet
+ * address is proven by the bearer key that it is bound to.
+ *
+ * @throws GazewayError `invalid_api_key` for everything else, without repeating it: it may be half of a key;
+ *   `insufficient_scope` for a key without the scope `platform`
+ */
+export async function callerNamed(callerId: string, c: FrameContext, { keys }: Gateway): Promise<Identity> {
+  const wallet = WalletAddress.safeParse(callerId)
+  const token = wallet.success ? bearerToken(c.env.incoming.headers.authorization) : callerId
+  const identity = await keys.authenticate(token).catch(nameParam)
+  requireScope(identity, 'platform')
+  if (wallet.success && identity.wallet !== wallet.data) {
+    throw new GazewayError(
+      'invalid_api_key',
+      'caller_id: this wallet is not bound to the API key that was sent. Bind it with: gazeway key create --wallet 0x…, ' +
+        'or name the caller by its API key.',
+      { param: 'caller_id' },
+    )
+  }
+  return identity
+}
+
+/** The same refusal, about `caller_id`. */
+function nameParam(error: unknown): never {
+  if (!(error instanceof GazewayError) || error.code !== 'invalid_api_key') throw error
+  throw new GazewayError(
+    'invalid_api_key',
+    'caller_id: accepted are an API key that is in force, or a wallet address with the API key that it is bound to as ' +
+      '"Authorization: Bearer KEY".',
+    { param: 'caller_id', cause: error },
+  )
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { VERSION } from '../../src/version.ts'
+import type { Access, Route } from './route.ts'
+
+type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** One operation as OpenAPI 3.1 describes it, as far as it is used here. */
+export interface Operation {
+  operationId: string
+  tags: string[]
+  summary: string
+  description: string
+  security: Record<string, string[]>[]
+  parameters: Parameter[]
+  requestBody?: { required: true; content: Record<string, { schema: JsonSchema }> }
+  responses: Record<string, unknown>
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description: string
+  schema: JsonSchema
+}
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApi {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string }
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Record<string, unknown>>
+}
+
+const ErrorReply = z.object({
+  error: z.object({
+    code: z.string().describe('What went wrong, for programs'),
+    message: z.string().describe('What was wrong and what to do about it'),
+    type: z.string(),
+    param: z.string().nullable().describe('The field at fault, dotted'),
+    request_id: z.string().nullable(),
+  }),
+})
+
+const ACCESS: Readonly<Record<Access, { security: Record<string, string[]>[]; words: string }>> = {
+  open: { security: [{}], words: 'Needs no key.' },
+  caller: { security: [{}, { key: [] }], words: 'The body names the caller, and proves it.' },
+  platform: { security: [{ key: [] }], words: 'Needs a key with the scope platform.' },
+  admin: { security: [{ key: [] }], words: 'Needs a key with the scope admin.' },
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes the request take effect once: for 24 h the same key and body get the first reply again, with the header ' +
+    'idempotent-replayed.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+/** Methods that the passage to the agent gateway is described with; it takes any. */
+const PASSED_METHODS = ['get', 'post', 'delete'] as const
+
+/** Describes routes, and the passage of `/v1` to the agent gateway. */
+export function openApi(routes: readonly Route[]): OpenApi {
+  const paths: OpenApi['paths'] = {}
+  for (const route of routes) {
+    const operations = paths[route.path] ?? {}
+    operations[route.method.toLowerCase()] = operationOf(route)
+    paths[route.path] = operations
+  }
+  paths['/v1/{path}'] = Object.fromEntries(PASSED_METHODS.map((method) => [method, passage(method)]))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gazeway platform',
+      version: VERSION,
+      description: 'Metered model calls, and what agents and their frontends need around them.',
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: gzw_…' } },
+      responses: {
+        Error: { description: 'The request was refused, or failed.', content: json(schemaOf(ErrorReply, 'output')) },
+      },
+    },
+  }
+}
+
+function operationOf(route: Route): Operation {
+  const { method, path, tag, summary, description, access, params, query, body, reply, status = 200 } = route
+  const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
+  return {
+    operationId: operationId(method, path),
+    tags: [tag],
+    summary,
+    description: [description, ACCESS[access].words].filter(Boolean).join(' '),
+    security: ACCESS[access].security,
+    parameters: [
+      ...(params ? parametersOf(params, 'path') : []),
+      ...(query ? parametersOf(query, 'query') : []),
+      ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(body && { requestBody: { required: true as const, content: json(schemaOf(body, 'input')) } }),
+    responses: {
+      [status]: { description: summary, content: { ...json(schemaOf(reply, 'output')), ...Object.fromEntries(also) } },
+      default: { $ref: '#/components/responses/Error' },
+    },
+  }
+}
+
+function passage(method: string): Operation {
+  return {
+    operationId: `${method}V1`,
+    tags: ['Agent gateway'],
+    summary: 'Passed on to the agent gateway, as it is',
+    description: `Method, path, query, body and status are kept, streams included. ${ACCESS.platform.words}`,
+    security: ACCESS.platform.security,
+    parameters: [
+      { name: 'path', in: 'path', required: true, description: 'Everything after /v1/', schema: { type: 'string' } },
+    ],
+    responses: {
+      default: { description: 'What the agent gateway answers.' },
+    },
+  }
+}
+
+function parametersOf(schema: z.ZodType, place: 'path' | 'query'): Parameter[] {
+  const { properties = {}, required = [] } = schemaOf(schema, 'input')
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', ...rest } = property as JsonSchema
+    return { name, in: place, required: required.includes(name), description, schema: rest }
+  })
+}
+
+/** As JSON Schema. What a schema accepts in words becomes its description where it has no other. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema, ...described } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override({ jsonSchema }) {
+      const { accepted } = jsonSchema
+      delete jsonSchema.accepted
+      if (typeof accepted === 'string') jsonSchema.description ??= `Accepted: ${accepted}.`
+    },
+  })
+  return described
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+
+/** `GET /api/gateway-status` → `getApiGatewayStatus` */
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean)
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}

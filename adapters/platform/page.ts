@@ -1,0 +1,9 @@
+import { z } from 'zod'
+
+/** The shape of every list: one page of `item`. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    items: z.array(item),
+    total: z.int().describe('How many there are on all pages.'),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })

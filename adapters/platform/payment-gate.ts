@@ -1,0 +1,64 @@
+import type { MiddlewareHandler } from 'hono'
+import { GazewayError } from '../../src/errors.ts'
+import type { Identity } from '../../src/identity/keys.ts'
+import type { Payment, Terms } from '../../src/payments/payment.ts'
+import type { Payments } from '../../src/payments/payments.ts'
+import { type Micros, toUsd } from '../../src/wallet/money.ts'
+import type { Frame, FrameContext } from '../web/frame.ts'
+
+/**
+ * Lets a request through once it is paid for (MPP: HTTP 402 and the `Payment` scheme); the payment is its credential, so
+ * it needs no key. A request that then fails, for whatever reason but its client leaving, is credited to the payer.
+ *
+ * @param amount what one request costs
+ */
+export function paymentGate(payments: Payments, amount: Micros): MiddlewareHandler<Frame> {
+  return async (c, next) => {
+    const scope = `${c.req.method} ${c.req.path}`
+    const description = `One request to ${c.req.path} (${toUsd(amount)} USD)`
+    const payment = await takePayment(c, payments, { amount, scope, description })
+    c.set('identity', payerIdentity(payment))
+    await next()
+    await (failed(c) ? payments.refund(payment) : payments.served(payment))
+  }
+}
+
+/**
+ * Takes the payment that came with a request, and puts its receipt on the reply.
+ *
+ * @throws GazewayError `payment_required`, with the challenges that answer it in `WWW-Authenticate`, and as
+ *   `Payments.take`; `cancelled` when the client left meanwhile, who is then credited
+ */
+export async function takePayment(c: FrameContext, payments: Payments, terms: Terms): Promise<Payment> {
+  const { incoming, outgoing } = c.env
+  const { payment, receipt } = await payments.take(incoming.headers.authorization ?? null, terms).catch(offer)
+  if (outgoing.destroyed) {
+    await payments.refund(payment)
+    throw new GazewayError('cancelled', 'The client went away.')
+  }
+  // Straight on the connection, where replies that are passed through are written, too.
+  outgoing.setHeader('payment-receipt', receipt)
+  outgoing.setHeader('cache-control', 'private')
+  return payment
+
+  async function offer(error: unknown): Promise<never> {
+    if (error instanceof GazewayError && error.code === 'payment_required') {
+      for (const challenge of await payments.challenges(terms))
+        c.header('www-authenticate', challenge, { append: true })
+      c.header('cache-control', 'no-store')
+    }
+    throw error
+  }
+}
+
+/** Who makes a request that came with a payment instead of a key. */
+export function payerIdentity({ account, payer }: Payment): Identity {
+  return { id: account, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer }
+}
+
+/** Whether a request did not get what it paid for. */
+function failed(c: FrameContext): boolean {
+  const { outgoing } = c.env
+  const status = outgoing.headersSent ? outgoing.statusCode : c.res.status
+  return c.error !== undefined || status >= 400 || outgoing.errored !== null
+}

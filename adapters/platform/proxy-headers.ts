@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Headers } from '../../src/upstream/relay/send.ts'
+
+/** Headers that concern one connection only (RFC 9110 section 7.6.1). */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+/** Of a request: the caller's credentials, and what this connection has already answered. */
+const NOT_SENT = new Set(['authorization', 'cookie', 'x-api-key', 'api-key', 'host', 'expect', 'origin', 'referer'])
+/** Of a reply: what would be taken as the platform's own word. */
+const NOT_RETURNED = new Set(['set-cookie', 'www-authenticate', 'strict-transport-security', 'alt-svc', 'x-request-id'])
+const CROSS_ORIGIN = 'access-control-'
+
+/**
+ * The headers that a request goes on with.
+ *
+ * @param of.token what the agent gateway is opened with; null for none
+ */
+export function requestHeaders(
+  headers: IncomingHttpHeaders,
+  of: { token: string | null; requestId: string },
+): Record<string, string> {
+  const sent = passed(headers, NOT_SENT)
+  sent['x-request-id'] = of.requestId
+  if (of.token !== null) sent.authorization = `Bearer ${of.token}`
+  return sent as Record<string, string>
+}
+
+/** The headers that a reply comes back with. */
+export function replyHeaders(headers: Headers, requestId: string): Record<string, string | string[]> {
+  return { ...passed(headers, NOT_RETURNED), 'x-request-id': requestId }
+}
+
+function passed(headers: Headers, dropped: ReadonlySet<string>): Record<string, string | string[]> {
+  const named = new Set(
+    String(headers.connection ?? '')
+      .toLowerCase()
+      .split(/\s*,\s*/),
+  )
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      (header): header is [string, string | string[]] =>
+        header[1] !== undefined &&
+        !HOP_BY_HOP.has(header[0]) &&
+        !named.has(header[0]) &&
+        !dropped.has(header[0]) &&
+        !header[0].startsWith(CROSS_ORIGIN),
+    ),
+  )
+}

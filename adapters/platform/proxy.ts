@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http'
+import { pipeline, Transform } from 'node:stream'
+import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { poolSend, type RequestPool } from '../../src/upstream/relay/pool.ts'
+import type { FrameContext } from '../web/frame.ts'
+import { ALREADY_SENT } from '../web/receiver.ts'
+import { callerOf } from './caller.ts'
+import { forward } from './forward.ts'
+import { requestHeaders } from './proxy-headers.ts'
+
+/** The passage of `/v1/*` to the agent gateway. */
+export interface Proxy {
+  /** @throws GazewayError until the first byte of the reply; after it, the connection is ended */
+  handle(c: FrameContext): Promise<Response>
+  close(): Promise<void>
+}
+
+/** What a passage is made with. */
+export interface ProxyOptions {
+  target: AgentGatewayTarget
+  maxBodyBytes: number
+  connectTimeoutMs: number
+  /** How long the agent gateway may be silent, and a client may leave its reply unread. */
+  timeoutMs: number
+}
+
+/** Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. */
+export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs }: ProxyOptions): Proxy {
+  const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
+  return {
+    async handle(c) {
+      const { incoming, outgoing } = c.env
+      const path = pathBelowV1(c.req.url)
+      if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      const pass = target.admit(callerOf(c))
+      const requestId = c.get('requestId')
+      try {
+        const request = {
+          method: incoming.method ?? 'GET',
+          path,
+          headers: requestHeaders(incoming.headers, { token: pass?.token ?? null, requestId }),
+          body: bodyOf(incoming, maxBodyBytes),
+        }
+        await forward(pool, request, outgoing, { requestId, stallMs: timeoutMs, url: target.url })
+        return ALREADY_SENT
+      } finally {
+        pass?.end()
+      }
+    },
+    close: pool.close,
+  }
+}
+
+/**
+ * Path and query as they were sent.
+ *
+ * @throws GazewayError `forbidden_path` for a path that another server could read as one outside `/v1`
+ */
+function pathBelowV1(url: string): string {
+  const { pathname, search } = new URL(url)
+  const decoded = pathname.replaceAll(/%2f|%5c|\\/gi, '/').replaceAll(/%2e/gi, '.')
+  if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
+  throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
+}
+
+/** A request's body, held to the limit while it flows; null where there is none. */
+function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers
+  if (encoding === undefined && (length === undefined || length === '0')) return null
+  let size = 0
+  const limited = new Transform({
+    transform(chunk: Buffer, _, done) {
+      size += chunk.length
+      if (size > maxBytes) done(tooLarge(maxBytes))
+      else done(null, chunk)
+    },
+  })
+  // Whatever ends it early reaches the request that reads it.
+  pipeline(incoming, limited, () => {})
+  return limited
+}
+
+function tooLarge(maxBytes: number): GazewayError {
+  return new GazewayError('payload_too_large', `The body is larger than ${maxBytes} bytes (http.max_body_bytes).`)
+}

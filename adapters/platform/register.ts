@@ -1,0 +1,75 @@
+import type { Hono } from 'hono'
+import { z } from 'zod'
+import type { Gateway } from '../../src/gateway.ts'
+import { requireScope } from '../../src/identity/keys.ts'
+import { parseInput } from '../../src/validation.ts'
+import type { Frame, FrameContext } from '../web/frame.ts'
+import { idempotent } from '../web/idempotent.ts'
+import { readJson } from '../web/json-body.ts'
+import type { Pending } from '../web/pending.ts'
+import { queryNumbers } from '../web/query.ts'
+import { callerOf } from './caller.ts'
+import type { Route } from './route.ts'
+
+/**
+ * Serves routes: checks who calls and what they send, then answers with what the route returns.
+ *
+ * @param pending told of the work, which goes on when its client leaves
+ */
+export function registerRoutes(
+  app: Hono<Frame>,
+  { gateway, pending, routes }: { gateway: Gateway; pending: Pending; routes: readonly Route[] },
+): void {
+  for (const route of routes) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    const answer = route.body ? withBody(route, route.body, gateway) : withoutBody(route)
+    app.on(route.method, path, async (c) => {
+      if (route.access === 'admin') requireScope(callerOf(c), 'admin')
+      return pending.track(answer(c))
+    })
+  }
+}
+
+function withoutBody(route: Route) {
+  const read = addressReader(route)
+  return async (c: FrameContext): Promise<Response> => {
+    const reply = await route.run({ ...read(c), body: undefined, c })
+    return reply instanceof Response ? reply : c.json(reply as object, route.status ?? 200)
+  }
+}
+
+function withBody(route: Route, schema: z.ZodType, gateway: Gateway) {
+  const read = addressReader(route)
+  const limit = gateway.loaded.config.http.max_body_bytes
+  return async (c: FrameContext): Promise<Response> => {
+    const address = read(c)
+    const { text, json } = await readJson(c.env.incoming, limit)
+    const body = parseInput(schema, json)
+    if (route.identify) c.set('identity', await route.identify(body, c))
+    const work = async () => ({
+      status: route.status ?? 200,
+      body: await route.run({ ...address, body, c }),
+      secret: route.secret ?? false,
+    })
+    if (route.idempotent) return idempotent(c, gateway, text, work)
+    const reply = await work()
+    return c.json(reply.body as object, route.status ?? 200)
+  }
+}
+
+/** Reads what a request says outside its body. */
+function addressReader({ params, query }: Route) {
+  const numbers = query ? numbersOf(query) : []
+  return (c: FrameContext) => ({
+    params: params ? parseInput(params, c.req.param()) : undefined,
+    query: query ? parseInput(query, queryNumbers(c.req.query(), numbers)) : undefined,
+  })
+}
+
+/** The fields of a query that are numbers, which in a query string they are not. */
+function numbersOf(query: z.ZodType): string[] {
+  const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' })
+  const isNumber = (schema: unknown) =>
+    typeof schema === 'object' && schema !== null && 'type' in schema && /^(number|integer)$/.test(String(schema.type))
+  return Object.keys(properties).filter((name) => isNumber(properties[name]))
+}

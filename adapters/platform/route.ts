@@ -1,0 +1,67 @@
+import type { z } from 'zod'
+import type { Identity } from '../../src/identity/keys.ts'
+import type { FrameContext } from '../web/frame.ts'
+
+/**
+ * Who may use a route: everyone without a key; whoever the body names and proves to be; a key with the scope
+ * `platform`; an admin's key.
+ */
+export type Access = 'open' | 'caller' | 'platform' | 'admin'
+
+/** What a route's work is given: the checked parts of the request. */
+export interface RouteInput<Params, Query, Body> {
+  params: Params
+  query: Query
+  body: Body
+  c: FrameContext
+}
+
+/**
+ * One operation of the platform: its schemas check what comes in, and describe it in `/openapi.json` and `/docs`.
+ *
+ * @template P parameters in the path
+ * @template Q the query; without a schema, whatever is sent there is ignored
+ * @template B the JSON body
+ * @template R the reply's body
+ */
+interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** In OpenAPI's form: `/api/keys/{id}` */
+  path: string
+  /** The group that it is shown in. */
+  tag: string
+  /** What it does, in one line. */
+  summary: string
+  /** What else a caller must know. */
+  description?: string
+  access: Access
+  params?: P
+  query?: Q
+  body?: B
+  reply: R
+  /** Status of a reply; 200 when absent. */
+  status?: 200 | 201
+  /** Media types that it answers beside JSON, by `Accept`. */
+  alsoAnswers?: readonly string[]
+  /** Whether an `Idempotency-Key` makes it take effect once. */
+  idempotent?: boolean
+  /** The reply holds a secret, so it is never kept to be repeated. */
+  secret?: boolean
+  /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */
+  identify?(body: z.output<B>, c: FrameContext): Promise<Identity>
+  /** @returns the reply's body, or a reply of its own */
+  run(input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Response>
+}
+
+/** A route, whatever its schemas. */
+export type Route = RouteDefinition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+
+/** Ties a route's types together. */
+export function defineRoute<
+  R extends z.ZodType,
+  P extends z.ZodType = z.ZodUndefined,
+  Q extends z.ZodType = z.ZodUndefined,
+  B extends z.ZodType = z.ZodUndefined,
+>(definition: RouteDefinition<P, Q, B, R>): Route {
+  return definition as unknown as Route
+}

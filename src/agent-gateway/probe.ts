@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { type Detected, detect } from './detect.ts'
+
+/** The version of the agent gateway that the platform is made for. */
+const TARGET = '0.17'
+/** The pause between two checks, in milliseconds. */
+const EVERY_MS = 10_000
+/** How long a check may take, in milliseconds. */
+const PATIENCE_MS = 3_000
+
+/** What is known of the agent gateway. */
+export const AgentGatewayStatus = z.object({
+  url: z.string(),
+  reachable: z.boolean(),
+  kind: z.enum(['gazeway', 'agent_gateway', 'unknown']),
+  version: z
+    .string()
+    .nullable()
+    .describe('As it reports it; a range such as ">=0.12 <0.17" where only its routes tell.'),
+  supported: z.boolean().describe('Whether it is a Gazeway, or an agent gateway of 0.12 or later.'),
+  target: z.literal(TARGET),
+  latency_ms: z.int().nullable(),
+  checked_at: z.iso.datetime().nullable().describe('Null until the first check has ended.'),
+  error: z.string().nullable(),
+})
+export type AgentGatewayStatus = z.infer<typeof AgentGatewayStatus>
+
+/** How the platform works with what is behind it: on an agent gateway, on plain inference, or on its own. */
+export type Mode = 'enhanced' | 'portable' | 'disconnected'
+
+/** A look at the agent gateway, repeated in the background. */
+export interface Probe {
+  /** As the last check found it; at once. */
+  current(): AgentGatewayStatus
+  /** Checks it now, and 10 s after each check. */
+  start(): void
+  /** Ends the check under way and makes no more. */
+  stop(): Promise<void>
+}
+
+/** A probe of the agent gateway at `target`; nothing is asked until it is started. */
+export function createProbe(target: { url: string; key: string | null }, now: () => Date): Probe {
+  const ending = new AbortController()
+  let status = statusOf({
+    reachable: false,
+    kind: 'unknown',
+    version: null,
+    supported: false,
+    latencyMs: null,
+    error: null,
+  })
+  let timer: NodeJS.Timeout | undefined
+  let checking: Promise<void> | undefined
+
+  function statusOf({ latencyMs, ...found }: Detected, checkedAt: string | null = null): AgentGatewayStatus {
+    return { url: target.url, ...found, target: TARGET, latency_ms: latencyMs, checked_at: checkedAt }
+  }
+
+  async function check(): Promise<void> {
+    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(PATIENCE_MS)])
+    const found = await detect(target.url, target.key, signal)
+    if (ending.signal.aborted) return
+    status = statusOf(found, now().toISOString())
+    timer = setTimeout(start, EVERY_MS).unref()
+  }
+
+  function start(): void {
+    checking = check()
+  }
+
+  return {
+    current: () => status,
+    start,
+    async stop() {
+      ending.abort()
+      clearTimeout(timer)
+      await checking
+    },
+  }
+}
+
+/** The mode that a status means. */
+export function modeOf({ reachable, supported, kind }: AgentGatewayStatus): Mode {
+  if (!reachable) return 'disconnected'
+  return supported && kind === 'agent_gateway' ? 'enhanced' : 'portable'
+}

@@ -1,0 +1,46 @@
+import type { Config } from '../config/schema.ts'
+import { GazewayError } from '../errors.ts'
+import type { Identity } from '../identity/identity.ts'
+import type { Pass, Passes } from '../identity/passes.ts'
+
+/** The agent gateway behind the platform's `/v1`. */
+export interface AgentGatewayTarget {
+  /** Without a trailing slash and without `/v1`. */
+  url: string
+  /** The key that it is asked with, where there is one for all callers. */
+  key: string | null
+  /**
+   * What opens it to a request of `caller`; null sends none.
+   *
+   * @throws GazewayError `upstream_not_configured` when it is a Gazeway in another process and there is no key for it
+   */
+  admit(caller: Identity): Pass | null
+}
+
+/**
+ * The agent gateway that the configuration names; by default this machine's own gateway, which callers enter under
+ * their own identity when it runs in this process.
+ *
+ * @param own the gateway over HTTP in this process, where there is one
+ */
+export function agentGatewayTarget(
+  { agent_gateway: { url, key }, http }: Pick<Config, 'agent_gateway' | 'http'>,
+  own: { url: string; passes: Passes } | null,
+): AgentGatewayTarget {
+  if (url !== null) return { url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key, admit: () => shared(key) }
+  if (own !== null) return { url: own.url, key: null, admit: (caller) => own.passes.issue(caller) }
+  return {
+    url: `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`,
+    key,
+    admit() {
+      if (key !== null) return shared(key)
+      throw new GazewayError(
+        'upstream_not_configured',
+        'There is no way into the agent gateway. Either start gazeway with --http --platform, which runs it in this ' +
+          'process, or set GAZEWAY_AGENT_GATEWAY_KEY (and GAZEWAY_AGENT_GATEWAY_URL, if it is not on this machine).',
+      )
+    },
+  }
+}
+
+const shared = (key: string | null): Pass | null => (key === null ? null : { token: key, end: () => {} })

@@ -1,0 +1,52 @@
+import { Challenge, Credential, evm as Evm, Receipt } from 'mppx'
+import { evm } from 'mppx/evm/server'
+import { Mppx } from 'mppx/server/core'
+import { formatUnits } from 'viem'
+import { createEvmSettlement } from './evm-settlement.ts'
+import type { PaymentMethod } from './payment.ts'
+import type { EvmSettings, PaymentSettings } from './settings.ts'
+
+/** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
+export function evmMethod(settings: EvmSettings, common: PaymentSettings): PaymentMethod {
+  const settlement = createEvmSettlement(settings)
+  const mppx = Mppx.create({
+    methods: [
+      evm.charge({
+        chainId: settings.chainId,
+        currency: settings.token,
+        authorization: settings.domain,
+        decimals: settings.decimals,
+        recipient: common.recipient,
+        settle: async ({ payload }) => ({ reference: await settlement.settle(payload) }),
+      }),
+    ],
+    realm: common.realm,
+    secretKey: common.secretKey,
+  })
+  return {
+    name: 'evm',
+    async challenge({ amount, scope, description }) {
+      return Challenge.serialize(
+        await mppx.challenge.evm.charge({ amount: formatUnits(BigInt(amount), 6), scope, description }),
+      )
+    },
+    async check(credential, { amount, scope }) {
+      const { credential: parsed } = await mppx.validateCredential(credential, {
+        realm: common.realm,
+        scope,
+        request: { amount: formatUnits(BigInt(amount), 6) },
+      })
+      const payload = Evm.Types.ChargePayloadSchema.parse(parsed.payload)
+      return { payer: payload.from.toLowerCase(), proof: payload.nonce }
+    },
+    async settle(credential, { amount, scope }) {
+      const receipt = await mppx.broadcastCredential(credential, {
+        realm: common.realm,
+        scope,
+        request: { amount: formatUnits(BigInt(amount), 6) },
+      })
+      return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
+    },
+    find: ({ payer, proof }) => settlement.find(payer, proof),
+  }
+}

@@ -1,0 +1,18 @@
+import type { Store } from '../store/store.ts'
+
+/**
+ * The caller whose ledger account a payer's money belongs to: the oldest key in force that the wallet is bound to, else
+ * the wallet itself.
+ *
+ * @param wallet an address in lower case
+ */
+export async function payerAccount({ db }: Store, wallet: string): Promise<string> {
+  const key = await db
+    .selectFrom('keys')
+    .select('id')
+    .where('wallet', '=', wallet)
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .executeTakeFirst()
+  return key?.id ?? wallet
+}

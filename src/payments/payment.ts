@@ -1,0 +1,52 @@
+import type { Micros } from '../wallet/money.ts'
+
+/** What a request costs, and what a payment for it is good for. */
+export interface Terms {
+  amount: Micros
+  /** What is paid for (`POST /v1/responses`); a payment for one thing buys no other. */
+  scope: string
+  /** For the person who is asked to pay. */
+  description: string
+  /** The only address that may pay, in lower case; anyone when absent. */
+  payer?: string | undefined
+}
+
+/** A payment that has been taken. */
+export interface Payment {
+  /** The id of the challenge that it answers. */
+  id: string
+  method: string
+  /** The address that paid, in lower case. */
+  payer: string
+  /** The caller whose ledger account it is credited to when the request fails. */
+  account: string
+  amount: Micros
+}
+
+/** Where a payment stands, from the claim on its credential to the end of what it paid for. */
+export type PaymentStatus = 'claimed' | 'settled' | 'served' | 'crediting' | 'credited' | 'failed'
+
+/** What a valid credential says. */
+export interface Checked {
+  payer: string
+  /** What the chain knows the settlement by before it has a transaction. */
+  proof: string
+}
+
+/** One way to pay. Credentials are passed as they were sent: `Payment …`. */
+export interface PaymentMethod {
+  name: 'evm' | 'tempo'
+  /** A new challenge, as a `WWW-Authenticate` value. */
+  challenge(terms: Terms): Promise<string>
+  /**
+   * Checks that a credential answers a challenge of this gateway, in time, for these terms, and that it is signed.
+   * Moves no money.
+   *
+   * @throws an error that {@link refusalOf} explains
+   */
+  check(credential: string, terms: Terms): Promise<Checked>
+  /** Settles it on the chain and waits until that is certain. @throws as `check`; other errors leave it open */
+  settle(credential: string, terms: Terms): Promise<{ reference: string; receipt: string }>
+  /** What the chain says of a payment whose settlement was interrupted: its reference, or null while there is none. */
+  find(payment: { payer: string; proof: string }): Promise<string | null>
+}

@@ -1,0 +1,184 @@
+import { Credential } from 'mppx'
+import { GazewayError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+import type { PaymentRow } from '../store/tables/payments.ts'
+import type { Micros } from '../wallet/money.ts'
+import { type Claim, createClaims } from './claims.ts'
+import { payerAccount } from './payer-account.ts'
+import type { Checked, Payment, PaymentMethod, PaymentStatus, Terms } from './payment.ts'
+import { chainUnreachable, isUnreachable, paymentRequired, refusalOf, unconfirmed } from './refusal.ts'
+import type { PaymentSettings } from './settings.ts'
+
+/** Signs of life of a payment's process, in milliseconds: three within a lease. */
+const RENEWED_EVERY_MS = 20_000
+/** How long after its credential expired a payment may still turn up on the chain, in milliseconds. */
+const LATE_MS = 600_000
+
+/** Payments over HTTP 402 (MPP, the `Payment` authentication scheme). */
+export interface Payments {
+  /** How to pay: one `WWW-Authenticate` value for each method. @throws GazewayError `upstream_unreachable` */
+  challenges(terms: Terms): Promise<string[]>
+  /**
+   * Takes a payment: checks the credential, uses it up, and settles it on the chain. Whoever calls this says afterwards
+   * how it went, with `served` or `refund`; until then a sign of life is given, so that the payment of a process that
+   * dies is refunded by another one.
+   *
+   * @param header the `Authorization` header; null is no credential
+   * @returns the payment, and its receipt as a `Payment-Receipt` value
+   * @throws GazewayError `payment_required` for a credential that is missing, forged, expired, used before, or not good
+   *   for these terms; `upstream_unreachable`; `upstream_timeout` when the chain has yet to confirm
+   */
+  take(header: string | null, terms: Terms): Promise<{ payment: Payment; receipt: string }>
+  /** What was paid for has been delivered. */
+  served(payment: Payment): Promise<void>
+  /** What was paid for could not be delivered: credits the amount to the payer's account, once. */
+  refund(payment: Payment): Promise<void>
+  /**
+   * Settles accounts for processes that died on at most `limit` payments: refunds what the chain has taken.
+   *
+   * @returns how many were looked at
+   */
+  sweep(limit: number): Promise<number>
+}
+
+/** What payments are taken with. */
+export interface PaymentsDeps {
+  store: Store
+  now: () => Date
+  methods: readonly PaymentMethod[]
+  /** Adds to a caller's ledger account, once for each reference. */
+  credit(deposit: { account: string; micros: Micros; reference: string }): Promise<unknown>
+  /** Told when a payment's state could not be noted; a sweep does it later. */
+  onError: (error: unknown) => void
+  /** How long a dead process counts as at work; 60 s when absent. */
+  leaseMs?: number
+}
+
+/**
+ * The methods that the configuration names. Each is loaded only where it is used, which takes about half a second.
+ */
+export async function loadMethods(settings: PaymentSettings): Promise<PaymentMethod[]> {
+  const methods: PaymentMethod[] = []
+  if (settings.evm) methods.push((await import('./evm.ts')).evmMethod(settings.evm, settings))
+  if (settings.tempo) methods.push((await import('./tempo.ts')).tempoMethod(settings.tempo, settings))
+  return methods
+}
+
+export function createPayments(deps: PaymentsDeps): Payments {
+  const { store, now, methods, credit, onError, leaseMs } = deps
+  const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
+  const alive = new Map<string, NodeJS.Timeout>()
+
+  function keepAlive(id: string): void {
+    alive.set(id, setInterval(() => claims.renew(id).catch(onError), RENEWED_EVERY_MS).unref())
+  }
+  function end(id: string): void {
+    clearInterval(alive.get(id))
+    alive.delete(id)
+  }
+
+  async function settle(method: PaymentMethod, credential: string, terms: Terms, { id }: Claim): Promise<string> {
+    try {
+      const { reference, receipt } = await method.settle(credential, terms)
+      if (!(await claims.advance(id, 'claimed', 'settled', reference))) throw unconfirmed()
+      return receipt
+    } catch (error) {
+      end(id)
+      const refusal = refusalOf(error)
+      if (refusal === null) throw error instanceof GazewayError ? error : unconfirmed(error)
+      await claims.advance(id, 'claimed', 'failed')
+      throw paymentRequired(`${refusal} No money was moved.`, error)
+    }
+  }
+
+  /** @param from `settled`, or `crediting` where an earlier attempt was interrupted */
+  async function creditOnce({ id, account, amount }: Pick<Payment, 'id' | 'account' | 'amount'>, from: PaymentStatus) {
+    if (from !== 'crediting' && !(await claims.advance(id, from, 'crediting'))) return
+    await credit({ account, micros: amount, reference: referenceOf(id) })
+    await claims.advance(id, 'crediting', 'credited')
+  }
+
+  async function resume(row: PaymentRow): Promise<void> {
+    const { id, account, amount_micros: amount } = row
+    if (row.status !== 'claimed') return creditOnce({ id, account, amount }, row.status as PaymentStatus)
+    const method = methods.find(({ name }) => name === row.method)
+    const reference = method ? await method.find(row) : null
+    if (reference !== null && (await claims.advance(id, 'claimed', 'settled', reference)))
+      return creditOnce({ id, account, amount }, 'settled')
+    if (method && now().getTime() > Date.parse(row.expires_at) + LATE_MS) await claims.advance(id, 'claimed', 'failed')
+  }
+
+  return {
+    async challenges(terms) {
+      try {
+        return await Promise.all(methods.map((method) => method.challenge(terms)))
+      } catch (error) {
+        throw isUnreachable(error) ? chainUnreachable(error) : error
+      }
+    },
+
+    async take(header, terms) {
+      const { credential, challenge } = read(header)
+      const method = methods.find(({ name }) => name === challenge.method)
+      if (!method) throw paymentRequired('The credential is for a payment method that is not offered here.')
+      const { payer, proof } = await check(method, credential, terms)
+      const account = await payerAccount(store, payer)
+      const payment = { id: challenge.id, method: method.name, payer, account, amount: terms.amount }
+      // A checked credential has a time of expiry.
+      const expiresAt = new Date(challenge.expires ?? 0).toISOString()
+      const claim = { ...payment, scope: terms.scope, proof, expiresAt }
+      if (!(await claims.claim(claim)))
+        throw paymentRequired('This payment was used before; pay for each request anew.')
+      keepAlive(payment.id)
+      return { payment, receipt: await settle(method, credential, terms, claim) }
+    },
+
+    async served({ id }) {
+      end(id)
+      await claims.advance(id, 'settled', 'served')
+    },
+
+    async refund(payment) {
+      end(payment.id)
+      try {
+        await creditOnce(payment, 'settled')
+      } catch (error) {
+        onError(error)
+        await claims.abandon(payment.id).catch(onError)
+      }
+    },
+
+    async sweep(limit) {
+      const idle = await claims.takeOver(limit)
+      for (const row of idle) await resume(row).catch(onError)
+      return idle.length
+    },
+  }
+}
+
+/** What a payment is called in the ledger: a deposit of it happens once. */
+export const referenceOf = (paymentId: string): string => `mpp:${paymentId}`
+
+function read(header: string | null) {
+  const credential = header === null ? null : Credential.extractPaymentScheme(header)
+  if (credential === null) throw paymentRequired('This request is paid for: answer the challenge in WWW-Authenticate.')
+  try {
+    return { credential, challenge: Credential.deserialize(credential).challenge }
+  } catch (error) {
+    throw paymentRequired('The credential cannot be read; make one from the challenge in WWW-Authenticate.', error)
+  }
+}
+
+async function check(method: PaymentMethod, credential: string, terms: Terms): Promise<Checked> {
+  const checked = await method.check(credential, terms).catch((error: unknown) => {
+    const refusal = refusalOf(error)
+    if (refusal !== null) throw paymentRequired(refusal, error)
+    // A payload of another form than the method's is the sender's fault, too.
+    if (error instanceof Error && error.name === '$ZodError')
+      throw paymentRequired('The credential is malformed.', error)
+    throw isUnreachable(error) ? chainUnreachable(error) : error
+  })
+  if (terms.payer !== undefined && checked.payer !== terms.payer)
+    throw paymentRequired(`The payment must come from ${terms.payer}, the wallet that makes the request.`)
+  return checked
+}

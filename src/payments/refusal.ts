@@ -1,0 +1,47 @@
+import { Errors } from 'mppx'
+import { BaseError, HttpRequestError, SocketClosedError, TimeoutError, WebSocketRequestError } from 'viem'
+import { GazewayError } from '../errors.ts'
+
+/** Errors that say nothing about a payment, only that the chain's node could not be asked. */
+const UNREACHABLE = [HttpRequestError, TimeoutError, SocketClosedError, WebSocketRequestError]
+
+/** Whether the chain's node could not be asked: what became of a payment is then not known. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof BaseError && error.walk((cause) => UNREACHABLE.some((kind) => cause instanceof kind)) !== null
+}
+
+/**
+ * Why a credential was refused, in words for who sent it.
+ *
+ * @returns null for an error that is no refusal
+ */
+export function refusalOf(error: unknown): string | null {
+  if (error instanceof Errors.PaymentError) return error.status < 500 ? error.message : null
+  // What the chain answered to a transaction that was tried out: not enough tokens, an authorization used before.
+  if (error instanceof BaseError)
+    return isUnreachable(error) ? null : `Payment verification failed: ${error.shortMessage}`
+  return null
+}
+
+/** The refusal of a request that has yet to be paid. */
+export function paymentRequired(message: string, cause?: unknown): GazewayError {
+  return new GazewayError('payment_required', message, { status: 402, cause })
+}
+
+/** The node of a chain could not be asked before any money moved. */
+export function chainUnreachable(cause: unknown): GazewayError {
+  return new GazewayError(
+    'upstream_unreachable',
+    'The chain that payments are settled on cannot be reached; no money was moved. Try again later.',
+    { cause },
+  )
+}
+
+/** What became of a payment is not known yet. */
+export function unconfirmed(cause?: unknown): GazewayError {
+  return new GazewayError(
+    'upstream_timeout',
+    'The chain has not confirmed the payment in time. If it does later, the amount is credited to your account.',
+    { cause },
+  )
+}

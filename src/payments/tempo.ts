@@ -1,0 +1,74 @@
+import { Challenge, Receipt } from 'mppx'
+import { Mppx, tempo } from 'mppx/server'
+import {
+  createClient,
+  defineChain,
+  formatUnits,
+  type Hex,
+  http,
+  keccak256,
+  TransactionReceiptNotFoundError,
+} from 'viem'
+import { getTransactionReceipt } from 'viem/actions'
+import { Transaction } from 'viem/tempo'
+import { tempoModerato } from 'viem/tempo/chains'
+import { z } from 'zod'
+import type { PaymentMethod } from './payment.ts'
+import type { PaymentSettings, TempoSettings } from './settings.ts'
+
+/** What mppx tells of a valid credential. */
+const Details = z.object({ sender: z.string(), serializedTransaction: z.string() })
+
+/** Payments on Tempo: the payer signs a transaction and pays its fee in the token, this gateway sends it. */
+export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: PaymentSettings): PaymentMethod {
+  const chain = defineChain({ ...tempoModerato, id: chainId, rpcUrls: { default: { http: [rpcUrl] } } })
+  const client = createClient({ chain, transport: http(rpcUrl) })
+  const mppx = Mppx.create({
+    methods: [
+      tempo.charge({
+        getClient: () => client,
+        currency: token,
+        recipient: common.recipient,
+        // Only what is sent here settles: a payer who is refused has then paid nothing.
+        supportedModes: ['pull'],
+      }),
+    ],
+    realm: common.realm,
+    secretKey: common.secretKey,
+  })
+  return {
+    name: 'tempo',
+    async challenge({ amount, scope, description }) {
+      const terms = { amount: formatUnits(BigInt(amount), 6), chainId, scope, description }
+      return Challenge.serialize(await mppx.challenge.tempo.charge(terms))
+    },
+    async check(credential, { amount, scope }) {
+      const { details } = await mppx.validateCredential(credential, {
+        realm: common.realm,
+        scope,
+        request: { amount: formatUnits(BigInt(amount), 6), chainId },
+      })
+      const { sender, serializedTransaction } = Details.parse(details)
+      // Nodes name a transaction by its canonical form, whatever form it was signed in.
+      const canonical = await Transaction.serialize(Transaction.deserialize(serializedTransaction as Hex))
+      return { payer: sender.toLowerCase(), proof: keccak256(canonical) }
+    },
+    async settle(credential, { amount, scope }) {
+      const receipt = await mppx.broadcastCredential(credential, {
+        realm: common.realm,
+        scope,
+        request: { amount: formatUnits(BigInt(amount), 6), chainId },
+      })
+      return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
+    },
+    async find({ proof }) {
+      try {
+        const { status } = await getTransactionReceipt(client, { hash: proof as Hex })
+        return status === 'success' ? proof : null
+      } catch (error) {
+        if (error instanceof TransactionReceiptNotFoundError) return null
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * One payment that a credential made, kept under the id of the challenge that it answers: `claimed` before it is settled
+ * on the chain, `settled` while its request is served, then `served`, or by way of `crediting` `credited`; `failed` when
+ * the chain refused it. While a process works on it, `lease_until` is a time; afterwards it is null. `proof` is what the
+ * chain knows the settlement by before it has a transaction (an authorization's nonce, a signed transaction's hash).
+ */
+export interface PaymentRow {
+  id: string
+  method: string
+  payer: string
+  account: string
+  amount_micros: number
+  scope: string
+  proof: string
+  reference: string | null
+  status: string
+  lease_until: string | null
+  created_at: string
+  expires_at: string
+}
+
+export interface PaymentTables {
+  payments: PaymentRow
+}

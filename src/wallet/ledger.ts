@@ -1,0 +1,120 @@
+import { sql, type Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
+import { type AccountRef, lockAccounts } from './accounts.ts'
+import { type Micros, toUsd } from './money.ts'
+import { type Transfer, type TransferKind, transferHash } from './transfer.ts'
+
+/** An amount that is to be moved into (positive) or out of (negative) an account. */
+export interface NewEntry {
+  account: AccountRef
+  micros: Micros
+  /** The lowest balance that the account may fall to: 0 when absent, below it by a caller's credit, null for none. */
+  floor?: Micros | null
+}
+
+/** A transfer to be made. */
+export interface NewTransfer {
+  /** What makes it happen once: the same key never moves money twice. Printable ASCII. */
+  key: string
+  kind: TransferKind
+  /** At least two, each of another account; they sum to zero. */
+  entries: readonly NewEntry[]
+  /** Why, for whoever reads the ledger. Printable ASCII. */
+  memo?: string
+  /** RFC 3339 UTC with milliseconds. */
+  at: string
+}
+
+const PRINTABLE = /^[\x20-\x7e]{1,512}$/
+
+/**
+ * Moves money between accounts, as part of a write transaction. The transfer is immutable, happens once per `key`, and
+ * is chained by its hash to the one before it on its first account.
+ *
+ * @returns the stored transfer: the earlier one when `key` was used before
+ * @throws GazewayError `insufficient_credit` when an account would fall below its floor, `conflict` when `key` was used
+ *   for another transfer; the transaction must then be given up
+ * @throws RangeError for a transfer that no balance could make right
+ */
+export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
+  const entries = transfer.entries.toSorted((a, b) => (a.account.id < b.account.id ? -1 : 1))
+  check(transfer, entries)
+  const accounts = await lockAccounts(
+    trx,
+    entries.map((entry) => entry.account),
+  )
+  const row = toRow(transfer, entries, accounts[0] as LedgerAccountRow)
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('ledger_transfers')
+    .values(row)
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .executeTakeFirstOrThrow()
+  if (numInsertedOrUpdatedRows === 0n) return earlier(trx, row)
+  for (const [i, entry] of entries.entries()) await move(trx, entry, accounts[i] as LedgerAccountRow, row)
+  return toTransfer(row)
+}
+
+/** One bounded statement; on the first account it also moves the chain on. */
+async function move(
+  trx: Transaction<Schema>,
+  { account, micros, floor = 0 }: NewEntry,
+  { balance_micros }: LedgerAccountRow,
+  { chain, position, hash }: LedgerTransferRow,
+): Promise<void> {
+  let update = trx
+    .updateTable('ledger_accounts')
+    .set({
+      balance_micros: sql`balance_micros + ${micros}`,
+      ...(account.id === chain && { transfers: position, head: hash }),
+    })
+    .where('id', '=', account.id)
+  // What comes in is never refused: an account may be below a limit that was lowered.
+  if (micros < 0 && floor !== null) update = update.where(sql<boolean>`balance_micros + ${micros} >= ${floor}`)
+  const { numUpdatedRows } = await update.executeTakeFirst()
+  if (numUpdatedRows === 1n) return
+  throw new GazewayError(
+    'insufficient_credit',
+    `${toUsd(-micros)} USD are needed and ${toUsd(Math.max(0, balance_micros - (floor ?? 0)))} are left in ${account.id}. ` +
+      'Deposit funds, ask for less, or have the credit limit raised.',
+  )
+}
+
+function check({ key, memo }: NewTransfer, entries: readonly NewEntry[]): void {
+  const ids = new Set(entries.map((entry) => entry.account.id))
+  if (entries.length < 2 || ids.size !== entries.length)
+    throw new RangeError(`The transfer ${key} needs two or more entries, each on another account.`)
+  if (!entries.every(({ micros }) => Number.isSafeInteger(micros) && micros !== 0))
+    throw new RangeError(`The transfer ${key} has an amount that is zero or not a safe integer of micro-dollars.`)
+  const sum = entries.reduce((total, { micros }) => total + BigInt(micros), 0n)
+  if (sum !== 0n) throw new RangeError(`The entries of the transfer ${key} sum to ${sum}, not to zero.`)
+  if (!PRINTABLE.test(key) || (memo !== undefined && !PRINTABLE.test(memo)))
+    throw new RangeError('The key and the memo of a transfer are printable ASCII, at most 512 characters.')
+}
+
+function toRow(
+  { key, kind, memo = null, at }: Omit<NewTransfer, 'memo'> & { memo?: string | null },
+  entries: readonly NewEntry[],
+  first: LedgerAccountRow,
+): LedgerTransferRow {
+  const stored = JSON.stringify(entries.map(({ account, micros }) => ({ account: account.id, micros })))
+  const row = { key, chain: first.id, position: first.transfers + 1, kind, entries: stored, memo, at }
+  return { ...row, hash: transferHash(first.head, row) }
+}
+
+async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promise<Transfer> {
+  const found = await trx
+    .selectFrom('ledger_transfers')
+    .selectAll()
+    .where('key', '=', row.key)
+    .executeTakeFirstOrThrow()
+  const same = found.kind === row.kind && found.entries === row.entries && found.memo === row.memo
+  if (same) return toTransfer(found)
+  throw new GazewayError('conflict', `The ledger already has another transfer under ${row.key}.`)
+}
+
+/** A stored row as the transfer that it is. */
+export function toTransfer(row: LedgerTransferRow): Transfer {
+  return { ...row, entries: JSON.parse(row.entries) }
+}

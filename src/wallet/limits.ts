@@ -1,0 +1,87 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import { type Micros, toUsd } from './money.ts'
+
+/** How far a caller may spend. */
+export interface Limits {
+  /** Beyond its deposits. */
+  creditMicros: Micros
+  /** On one UTC day; null is no limit. */
+  dailyMicros: Micros | null
+}
+
+/**
+ * The limits of a caller. They are on its key; a caller without a key of its own (a wallet, the fixed key) has the
+ * default credit.
+ *
+ * @param defaultCredit credit where the key says none
+ */
+export async function readLimits(db: Kysely<Schema>, callerId: string, defaultCredit: Micros): Promise<Limits> {
+  const key = await db
+    .selectFrom('keys')
+    .select(['credit_limit_micros', 'daily_limit_micros'])
+    .where('id', '=', callerId)
+    .executeTakeFirst()
+  return { creditMicros: key?.credit_limit_micros ?? defaultCredit, dailyMicros: key?.daily_limit_micros ?? null }
+}
+
+/** The UTC day of a time: `2026-11-21`. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+
+/** An amount on one day of one caller. */
+export interface DayAmount {
+  callerId: string
+  day: string
+  /** Above zero. */
+  micros: Micros
+}
+
+/**
+ * Adds to what a caller has spent on a day, in one statement that its limit bounds. Callers without a daily limit are not
+ * counted.
+ *
+ * @param limit the caller's daily limit
+ * @throws GazewayError `daily_limit_reached`; the transaction must then be given up
+ */
+export async function spendOnDay(
+  trx: Transaction<Schema>,
+  { callerId, day, micros }: DayAmount,
+  limit: Micros | null,
+): Promise<void> {
+  if (limit === null) return
+  if (micros <= limit && (await addToDay(trx, { callerId, day, micros }, limit))) return
+  throw new GazewayError(
+    'daily_limit_reached',
+    `${toUsd(micros)} USD are needed, and less is left of the daily limit of ${toUsd(limit)} USD. ` +
+      'It starts anew at 00:00 UTC; ask for less, or have the limit raised.',
+  )
+}
+
+/** Takes back from a day what was reserved and not spent. */
+export async function giveBackToDay(trx: Transaction<Schema>, { callerId, day, micros }: DayAmount): Promise<void> {
+  await trx
+    .updateTable('daily_spending')
+    .set({ spent_micros: sql`spent_micros - ${micros}` })
+    .where('caller_id', '=', callerId)
+    .where('day', '=', day)
+    .execute()
+}
+
+async function addToDay(
+  trx: Transaction<Schema>,
+  { callerId, day, micros }: DayAmount,
+  limit: Micros,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('daily_spending')
+    .values({ caller_id: callerId, day, spent_micros: micros })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['caller_id', 'day'])
+        .doUpdateSet({ spent_micros: sql`daily_spending.spent_micros + excluded.spent_micros` })
+        .where(sql<boolean>`daily_spending.spent_micros + excluded.spent_micros <= ${limit}`),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { GazewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { MeteredCallRow } from '../store/tables/wallet.ts'
+import type { CallContext } from '../upstream/call-record.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { parseInput } from '../validation.ts'
+import { type Answered, askModel, type ModelCall, needsResponses } from './ask-model.ts'
+import type { Holds, NewHold } from './holds.ts'
+import { MeteredCall, type Receipt } from './metered-call.ts'
+import { requireMeteredModel } from './models.ts'
+import { marginOf, type PricingConfig } from './pricing.ts'
+import { billedReceipt } from './receipts.ts'
+import { worstCase } from './worst-case.ts'
+
+/** How long after the last moment of a call its money may be given back: time enough to write its receipt. */
+const GRACE_MS = 60_000
+
+/** The bounds of metered calls. */
+export interface MeteringConfig {
+  max_output_tokens: number
+  max_prompt_bytes: number
+  search_tokens: number
+  call_timeout_ms: number
+}
+
+/** Who makes a metered call, and how. */
+export interface Metered {
+  /** The id of the key or wallet that pays; never a key itself. */
+  callerId: string
+  /** The same key and call get the same receipt for 24 h, and are charged once. Printable ASCII, at most 255 characters. */
+  idempotencyKey?: string | undefined
+  context: CallContext
+}
+
+export interface MeteringDeps {
+  holds: Holds
+  upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>
+  config: MeteringConfig
+  pricing: PricingConfig
+  countTokens: (text: string) => Promise<number>
+  now: () => Date
+  /** Told when money could not be given back at once; a sweep does it later. */
+  onError: (error: unknown) => void
+}
+
+/**
+ * Makes a call and charges for it: sets the worst case aside, asks the upstream, and takes what it cost with the margin,
+ * or gives everything back where the upstream failed. The receipt is returned once the charge is durable.
+ *
+ * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large`, `insufficient_credit`,
+ *   `daily_limit_reached`, `idempotency_key_reused`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`, or
+ *   the upstream's failure (502, 504); nothing is charged then
+ */
+export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>
+
+/** How metered calls are made. */
+export function createMetering(deps: MeteringDeps): MakeMeteredCall {
+  const { holds, upstream, config, pricing, countTokens, now, onError } = deps
+
+  async function holdFor(call: ModelCall, { callerId, idempotencyKey }: Metered): Promise<NewHold> {
+    const fallback = upstream.provider.resolve(undefined, 'fallback').requested
+    const models = needsResponses(upstream, call) ? [call.model, fallback] : [call.model]
+    const reckoning = { prices: pricing, searchTokens: config.search_tokens, countTokens }
+    const marginMicros = marginOf(pricing)
+    const micros = marginMicros + (await worstCase(reckoning, call, call.max_tokens, models))
+    const at = now()
+    return {
+      callId: newId('call'),
+      callerId,
+      model: call.model,
+      at: at.toISOString(),
+      deadline: new Date(at.getTime() + config.call_timeout_ms + GRACE_MS).toISOString(),
+      micros,
+      marginMicros,
+      token: pricing.token,
+      idempotencyKey: idempotencyKey ?? null,
+      fingerprint: idempotencyKey === undefined ? null : fingerprintOf(call),
+    }
+  }
+
+  /** @returns the receipt of the earlier call under the same idempotency key; null once the money is set aside */
+  async function reserve(hold: NewHold): Promise<Receipt | null> {
+    for (;;) {
+      const earlier = await holds.reserve(hold)
+      if (earlier === null) return null
+      if (earlier.fingerprint !== hold.fingerprint) throw keyReused()
+      if (earlier.status === 'captured') return replayed(earlier)
+      if (earlier.deadline > hold.at) throw inFlight()
+      // Whoever made it is gone, and this is the second attempt.
+      await holds.release(earlier.call_id)
+    }
+  }
+
+  async function ask(call: ModelCall, hold: NewHold, context: CallContext): Promise<Answered> {
+    try {
+      return await askModel(upstream, call, { ...context, callerId: hold.callerId }, config.call_timeout_ms)
+    } catch (error) {
+      await holds.release(hold.callId).catch(onError)
+      throw error
+    }
+  }
+
+  return async (input, metered) => {
+    const started = performance.now()
+    const call = checked(input, config)
+    upstream.provider.requireKey()
+    const hold = await holdFor(call, metered)
+    const earlier = await reserve(hold)
+    if (earlier) return earlier
+    const answered = await ask(call, hold, metered.context)
+    const latencyMs = Math.round(performance.now() - started)
+    const row = await holds.capture(hold, { ...answered, latencyMs })
+    return billedReceipt(row, answered.content)
+  }
+}
+
+function checked(input: unknown, config: MeteringConfig): ModelCall {
+  const call = parseInput(MeteredCall, input)
+  requireMeteredModel(call.model)
+  const { max_tokens = config.max_output_tokens, prompt } = call
+  if (max_tokens > config.max_output_tokens)
+    throw new GazewayError(
+      'validation_failed',
+      `max_tokens: too large; accepted: a whole number from 1 to ${config.max_output_tokens}.`,
+      { param: 'max_tokens' },
+    )
+  if (Buffer.byteLength(prompt) > config.max_prompt_bytes)
+    throw new GazewayError(
+      'payload_too_large',
+      `prompt: longer than ${config.max_prompt_bytes} bytes of UTF-8; send less, or raise wallet.max_prompt_bytes.`,
+      { param: 'prompt' },
+    )
+  return { ...call, max_tokens }
+}
+
+const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
+  createHash('sha256')
+    .update(JSON.stringify([model, prompt, max_tokens, tools]))
+    .digest('hex')
+
+function replayed(row: MeteredCallRow): Receipt {
+  return billedReceipt(row, JSON.parse(row.content ?? '""'))
+}
+
+function keyReused(): GazewayError {
+  return new GazewayError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used for another call. Take a new key, or send the first call unchanged.',
+    { param: 'idempotency-key' },
+  )
+}
+
+function inFlight(): GazewayError {
+  return new GazewayError(
+    'idempotency_in_flight',
+    'The first call with this Idempotency-Key is still being made; ask again soon for its receipt.',
+    { param: 'idempotency-key', retryAfterSeconds: 1 },
+  )
+}

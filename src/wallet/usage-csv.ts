@@ -1,0 +1,48 @@
+import type { ReceiptRecord } from './metered-call.ts'
+import type { UsageQuery, UsageReport } from './usage.ts'
+
+/** Receipts that are read at a time. */
+const PAGE = 1_000
+
+const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
+  call_id: (receipt) => receipt.call_id,
+  at: (receipt) => receipt.at,
+  caller_id: (receipt) => receipt.caller_id,
+  model: (receipt) => receipt.model,
+  prompt_tokens: ({ usage }) => usage.prompt_tokens,
+  completion_tokens: ({ usage }) => usage.completion_tokens,
+  total_tokens: ({ usage }) => usage.total_tokens,
+  estimated: ({ usage }) => (usage.estimated ? 'yes' : 'no'),
+  upstream_cost_usd: ({ billing }) => billing.upstream_cost_usd,
+  margin_usd: ({ billing }) => billing.margin_usd,
+  total_usd: ({ billing }) => billing.total_usd,
+  token: ({ billing }) => billing.token,
+  latency_ms: (receipt) => receipt.latency_ms,
+}
+
+/**
+ * The receipts of a selection as CSV (RFC 4180), newest first: a header, then a line each with its line end. Read in
+ * pages, so that any number of them takes little memory.
+ *
+ * @param report reads a page
+ */
+export async function* usageCsv(
+  report: (query: UsageQuery) => Promise<Pick<UsageReport, 'items' | 'next_cursor'>>,
+  query: Omit<UsageQuery, 'limit' | 'cursor' | 'offset'>,
+): AsyncGenerator<string, void> {
+  yield line(Object.keys(COLUMNS))
+  let cursor: string | null | undefined
+  do {
+    const { items, next_cursor } = await report({ ...query, limit: PAGE, ...(cursor && { cursor }) })
+    for (const receipt of items) yield line(Object.values(COLUMNS).map((column) => column(receipt)))
+    cursor = next_cursor
+  } while (cursor !== null)
+}
+
+const line = (cells: ReadonlyArray<string | number>): string => `${cells.map(quoted).join(',')}\r\n`
+
+/** A spreadsheet runs what begins like a formula, unless an apostrophe makes it text. */
+function quoted(cell: string | number): string {
+  const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : `${cell}`
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

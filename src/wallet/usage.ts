@@ -1,0 +1,157 @@
+import { type RawBuilder, sql } from 'kysely'
+import { z } from 'zod'
+import { utcDate } from '../store/dates.ts'
+import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+import { dayOf } from './limits.ts'
+import type { ReceiptRecord } from './metered-call.ts'
+import { toUsd } from './money.ts'
+import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
+
+const DAY_MS = 86_400_000
+/** Callers that are told apart, those who spent most first. */
+const MOST_CALLERS = 1_000
+
+/** Which receipts to list and to add up. `from` is inclusive, `to` exclusive. */
+export const UsageQuery = ListQuery.extend({
+  caller_id: z.string().max(256).optional().describe('Only the calls of this key or wallet.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
+  group_by: z.enum(['day', 'model', 'caller']).optional(),
+})
+export type UsageQuery = z.infer<typeof UsageQuery>
+
+/** What calls add up to. */
+export const UsageSums = z.object({
+  calls: z.int(),
+  total_tokens: z.int(),
+  upstream_cost_usd: z.number(),
+  margin_usd: z.number(),
+  total_usd: z.number(),
+})
+export type UsageSums = z.infer<typeof UsageSums>
+
+/** The receipts of a selection, a page of them, and what all of them add up to. */
+export interface UsageReport extends Page<ReceiptRecord> {
+  totals: UsageSums
+  /** At most 1,000, those who spent most first. */
+  by_caller: Array<UsageSums & { caller_id: string }>
+  /** By UTC day, model or caller; empty where `group_by` is absent. */
+  groups: Array<UsageSums & { key: string }>
+}
+
+type Selection = Pick<UsageQuery, 'caller_id' | 'from' | 'to'>
+
+interface SummedRow {
+  key: string
+  calls: number
+  total_tokens: number
+  upstream_cost_micros: number
+  margin_micros: number
+}
+
+/**
+ * The billing history. Sums come from those that are kept for each caller, day and model; only the days that `from` and
+ * `to` cut are added up from their receipts.
+ *
+ * @throws GazewayError `invalid_cursor`
+ */
+export async function usageReport(store: Store, query: UsageQuery): Promise<UsageReport> {
+  const selection = inUtc(query)
+  const rows = await receipts(store, selection, query)
+  const byCaller = await summed(store, selection, 'caller_id')
+  const groups = query.group_by ? await summed(store, selection, COLUMNS[query.group_by]) : []
+  const totals = add(byCaller)
+  return {
+    ...toPage(rows, {
+      limit: query.limit,
+      total: totals.calls,
+      item: toReceiptRecord,
+      cursor: (row) => [row.at, row.call_id],
+    }),
+    totals,
+    by_caller: byCaller
+      .map((row) => ({ caller_id: row.key, ...add([row]) }))
+      .sort((a, b) => b.total_usd - a.total_usd)
+      .slice(0, MOST_CALLERS),
+    groups: groups.map((row) => ({ key: row.key, ...add([row]) })).sort((a, b) => (a.key < b.key ? -1 : 1)),
+  }
+}
+
+const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
+
+function receipts(store: Store, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
+  let query = store.db
+    .selectFrom('metered_calls')
+    .select(RECEIPT_COLUMNS)
+    // Written out, for the indexes are of captured calls alone.
+    .where(sql<boolean>`status = 'captured'`)
+  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
+  if (from) query = query.where('at', '>=', from)
+  if (to) query = query.where('at', '<', to)
+  if (cursor) {
+    const [at, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
+    query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
+  }
+  if (offset) query = query.offset(offset)
+  return query
+    .orderBy('at', 'desc')
+    .orderBy('call_id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+async function summed(store: Store, selection: Selection, by: 'day' | 'model' | 'caller_id'): Promise<SummedRow[]> {
+  const { rows } = await sql<SummedRow>`
+    select ${sql.ref(by)} as key, sum(calls) as calls, sum(total_tokens) as total_tokens,
+      sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
+    from (${counted(store, selection)}) as counted group by 1`.execute(store.db)
+  return rows
+}
+
+/** The kept sums of the whole days of a selection, and the receipts of the days that it cuts. */
+function counted(store: Store, { caller_id, from, to }: Selection): RawBuilder<unknown> {
+  const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
+  const days = (condition: RawBuilder<unknown>) => sql`
+    select caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros
+    from metered_usage where ${condition} ${ofCaller}`
+  const calls = (start: string, end: string) => sql`
+    select caller_id, ${utcDate(store.engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
+      margin_micros
+    from metered_calls where status = 'captured' and at >= ${start} and at < ${end} ${ofCaller}`
+
+  const first = from && startOfDay(from, DAY_MS - 1)
+  const last = to && startOfDay(to)
+  if (from && to && first && last && first > last) return calls(from, to)
+  const after = first ? sql`day >= ${dayOf(first)}` : sql`1 = 1`
+  const before = last ? sql`day < ${dayOf(last)}` : sql`1 = 1`
+  const parts = [days(sql`${after} and ${before}`)]
+  if (from && first && from < first) parts.push(calls(from, first))
+  if (to && last && last < to) parts.push(calls(last, to))
+  return sql.join(parts, sql` union all `)
+}
+
+/** The day that `time`, or the time `later` milliseconds after it, falls into. */
+function startOfDay(time: string, later = 0): string {
+  return new Date(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS).toISOString()
+}
+
+function inUtc({ caller_id, from, to }: Selection): Selection {
+  return {
+    caller_id,
+    from: from && new Date(from).toISOString(),
+    to: to && new Date(to).toISOString(),
+  }
+}
+
+function add(rows: readonly SummedRow[]): UsageSums {
+  const total = (field: Exclude<keyof SummedRow, 'key'>) => rows.reduce((sum, row) => sum + Number(row[field]), 0)
+  const [cost, margin] = [total('upstream_cost_micros'), total('margin_micros')]
+  return {
+    calls: total('calls'),
+    total_tokens: total('total_tokens'),
+    upstream_cost_usd: toUsd(cost),
+    margin_usd: toUsd(margin),
+    total_usd: toUsd(cost + margin),
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Store } from '../store/store.ts'
+import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
+import type { Micros } from './money.ts'
+import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
+
+/** Transfers that are read at a time. */
+const PAGE = 2_000
+/** Faults that are told; the rest is counted. */
+const TOLD = 20
+
+/** What the ledger holds, and whether it agrees with itself. */
+export interface LedgerReport {
+  accounts: number
+  transfers: number
+  /** By kind of account; they sum to zero. */
+  balances: Record<string, Micros>
+  /** SHA-256 over the heads of all chains in the order of their accounts: changes with every transfer. */
+  head: string
+  /** What is wrong, at most 20 lines; empty when all is well. */
+  faults: string[]
+}
+
+/** A chain while it is followed. */
+interface Followed {
+  position: number
+  head: string
+}
+
+/**
+ * Follows every chain from its first transfer, and adds up every entry. The ledger may be written meanwhile: what is
+ * checked is its state at the moment of the call, for balances, heads and transfers change together.
+ */
+export async function verifyLedger(store: Store): Promise<LedgerReport> {
+  const accounts = await store.db.selectFrom('ledger_accounts').selectAll().orderBy('id').execute()
+  const byId = new Map(accounts.map((account) => [account.id, account]))
+  const chains = new Map<string, Followed>()
+  const sums = new Map<string, Micros>()
+  const later = new Map<string, number>()
+  const faults: string[] = []
+  let transfers = 0
+
+  for await (const row of transfersOf(store)) {
+    if (row.position > (byId.get(row.chain)?.transfers ?? 0)) {
+      later.set(row.chain, row.position)
+      continue
+    }
+    transfers += 1
+    const chain = chains.get(row.chain) ?? { position: 0, head: FIRST_HEAD }
+    faults.push(...faultsOf(row, chain))
+    chains.set(row.chain, { position: row.position, head: row.hash })
+    for (const { account, micros } of entriesOf(row)) sums.set(account, (sums.get(account) ?? 0) + micros)
+  }
+  for (const account of accounts) faults.push(...accountFaults(account, chains.get(account.id), sums.get(account.id)))
+  for (const id of sums.keys()) if (!byId.has(id)) faults.push(`${id}: it has entries, but the account is missing.`)
+  faults.push(...(await unaccounted(store, later)))
+
+  return {
+    accounts: accounts.length,
+    transfers,
+    balances: byKind(accounts),
+    head: headOf(accounts),
+    faults: faults.length > TOLD ? [...faults.slice(0, TOLD), `${faults.length - TOLD} more.`] : faults,
+  }
+}
+
+async function* transfersOf(store: Store): AsyncGenerator<LedgerTransferRow> {
+  let [chain, position] = ['', 0]
+  for (;;) {
+    const rows = await store.db
+      .selectFrom('ledger_transfers')
+      .selectAll()
+      .where(sql<boolean>`(chain, position) > (${chain}, ${position})`)
+      .orderBy('chain')
+      .orderBy('position')
+      .limit(PAGE)
+      .execute()
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return
+    ;({ chain, position } = last)
+  }
+}
+
+function faultsOf(row: LedgerTransferRow, before: Followed): string[] {
+  const faults: string[] = []
+  const sum = entriesOf(row).reduce((total, entry) => total + BigInt(entry.micros), 0n)
+  if (sum !== 0n) faults.push(`Transfer ${row.key}: its entries sum to ${sum}.`)
+  if (row.position !== before.position + 1)
+    faults.push(`${row.chain}: a transfer is missing between ${before.position} and ${row.position}.`)
+  else if (transferHash(before.head, row) !== row.hash)
+    faults.push(`Transfer ${row.key}: it is not what was written, or the one before it is not.`)
+  return faults
+}
+
+function accountFaults(account: LedgerAccountRow, chain: Followed | undefined, sum: Micros | undefined): string[] {
+  const faults: string[] = []
+  const { position, head } = chain ?? { position: 0, head: FIRST_HEAD }
+  if (position !== account.transfers || head !== account.head)
+    faults.push(`${account.id}: its chain ends at ${position}, not at ${account.transfers} with the noted hash.`)
+  if ((sum ?? 0) !== account.balance_micros)
+    faults.push(`${account.id}: the balance is ${account.balance_micros}, its entries sum to ${sum ?? 0}.`)
+  return faults
+}
+
+/** Chains that are longer than their accounts say, and have not just grown. */
+async function unaccounted(store: Store, later: ReadonlyMap<string, number>): Promise<string[]> {
+  const faults: string[] = []
+  for (const [chain, position] of later) {
+    const account = await store.db
+      .selectFrom('ledger_accounts')
+      .select('transfers')
+      .where('id', '=', chain)
+      .executeTakeFirst()
+    if (position > (account?.transfers ?? 0)) faults.push(`${chain}: transfer ${position} is not accounted for.`)
+  }
+  return faults
+}
+
+function byKind(accounts: readonly LedgerAccountRow[]): Record<string, Micros> {
+  const balances: Record<string, Micros> = {}
+  for (const { kind, balance_micros } of accounts) balances[kind] = (balances[kind] ?? 0) + balance_micros
+  return balances
+}
+
+function headOf(accounts: readonly LedgerAccountRow[]): string {
+  const hash = createHash('sha256')
+  for (const { id, head } of accounts) hash.update(`${id} ${head}\n`)
+  return hash.digest('hex')
+}
+
+const entriesOf = (row: LedgerTransferRow): Entry[] => JSON.parse(row.entries)

@@ -1,0 +1,79 @@
+import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { type Balances, readBalances } from './balances.ts'
+import { type DepositReceipt, makeDeposit } from './deposits.ts'
+import { forgetAnswers } from './forget.ts'
+import { createHolds } from './holds.ts'
+import { createMetering, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
+import { type Micros, toMicros } from './money.ts'
+import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
+import { type UsageQuery, type UsageReport, usageReport } from './usage.ts'
+import { usageCsv } from './usage-csv.ts'
+import { type LedgerReport, verifyLedger } from './verify.ts'
+
+export { Balances } from './balances.ts'
+export { Deposit, DepositReceipt } from './deposits.ts'
+export { MeteredCall, Receipt, ReceiptRecord } from './metered-call.ts'
+export { Pricing } from './pricing.ts'
+export { UsageQuery, UsageSums } from './usage.ts'
+
+/** How often money that was set aside too long ago is looked for, in milliseconds. */
+const HOLDS_MS = 60_000
+const ANSWERS_MS = 600_000
+
+/** The metered wallet. */
+export interface Wallet {
+  /** Makes a call and charges for it. @throws see {@link MakeMeteredCall} */
+  meteredCall: MakeMeteredCall
+  /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
+  deposit(input: unknown): Promise<DepositReceipt>
+  /** What a caller has. */
+  balances(callerId: string): Promise<Balances>
+  /** Receipts, and what they add up to. @throws GazewayError `invalid_cursor` */
+  usage(query: UsageQuery): Promise<UsageReport>
+  /** All receipts of a selection as lines of CSV. */
+  usageCsv(query: Omit<UsageQuery, 'limit' | 'cursor' | 'offset'>): AsyncGenerator<string, void>
+  /** What calls cost now. */
+  pricing(): Pricing
+  /** Whether the ledger agrees with itself. */
+  verify(): Promise<LedgerReport>
+  /** Gives back at most `limit` holds whose calls never ended, as after a crash. @returns how many */
+  sweepHolds(limit: number): Promise<number>
+  /** What a long-running process does again and again, for `startSweeps`. */
+  sweeps: readonly Sweep[]
+}
+
+/** What the wallet is made with. */
+export interface WalletDeps {
+  store: Store
+  upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>
+  config: MeteringConfig & { default_credit_limit_usd: number }
+  pricing: PricingConfig
+  countTokens: (text: string) => Promise<number>
+  now: () => Date
+  /** Told when money could not be given back at once; a sweep does it later. */
+  onError: (error: unknown) => void
+}
+
+/** The wallet on `store`, whose calls go to `upstream`. */
+export function createWallet(deps: WalletDeps): Wallet {
+  const { store, config, pricing, now } = deps
+  const defaultCredit = toMicros(config.default_credit_limit_usd) as Micros
+  const holds = createHolds({ store, now, defaultCredit })
+  const usage = (query: UsageQuery) => usageReport(store, query)
+  return {
+    meteredCall: createMetering({ ...deps, holds }),
+    deposit: (input) => makeDeposit(store, input, now()),
+    balances: (callerId) => readBalances(store, callerId, defaultCredit),
+    usage,
+    usageCsv: (query) => usageCsv(usage, query),
+    pricing: () => priceList(pricing),
+    verify: () => verifyLedger(store),
+    sweepHolds: holds.sweep,
+    sweeps: [
+      { name: 'wallet.holds', everyMs: HOLDS_MS, batch: holds.sweep },
+      { name: 'wallet.answers', everyMs: ANSWERS_MS, batch: (limit) => forgetAnswers(store, now(), limit) },
+    ],
+  }
+}

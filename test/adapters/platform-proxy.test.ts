@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { after, afterEach, before, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
+
+const CHAT = { messages: [{ role: 'user', content: 'Say hello.' }] }
+
+describe('the passage to an agent gateway', () => {
+  let server: Server
+  let behave: RequestListener
+  let running: RunningPlatform
+
+  before(async () => {
+    server = createServer((request, response) => {
+      if (request.url === '/health') response.end('{"status": "ok", "platform": "agent", "version": "0.17.1"}')
+      else behave(request, response)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    running = await startPlatform('sandbox', {
+      env: {
+        GAZEWAY_AGENT_GATEWAY_URL: `http://127.0.0.1:${port}/base/v1/`,
+        GAZEWAY_AGENT_GATEWAY_KEY: 'agent-secret-key',
+      },
+      document: { agent_gateway: { timeout_ms: 500 }, http: { max_body_bytes: 100_000 } },
+    })
+  })
+  afterEach(() => assert.ok(!running.logged.join('').includes('agent-secret-key')))
+  after(async () => {
+    await running.close()
+    server.close()
+    server.closeAllConnections()
+  })
+
+  it('keeps method, path, query, body and status', async () => {
+    behave = async (request, response) => {
+      const body = (await request.toArray()).join('')
+      response.writeHead(418, { 'content-type': 'application/json', 'x-kept': 'yes' })
+      response.end(JSON.stringify({ method: request.method, url: request.url, body }))
+    }
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      const body = method === 'GET' ? undefined : '{"a": 1}'
+      const reply = await ask(running, method, '/v1/things/%C3%A9/a%20b?q=1&q=%26&empty', { body })
+      assert.equal(reply.status, 418)
+      assert.equal(reply.headers.get('x-kept'), 'yes')
+      assert.deepEqual(await reply.json(), {
+        method,
+        url: '/base/v1/things/%C3%A9/a%20b?q=1&q=%26&empty',
+        body: body ?? '',
+      })
+    }
+  })
+
+  it('sends its own key, and neither the caller’s credentials nor what belongs to one connection', async () => {
+    let headers: Record<string, unknown> = {}
+    behave = (request, response) => {
+      headers = request.headers
+      response.writeHead(200, {
+        'set-cookie': 'a=b',
+        'www-authenticate': 'Bearer',
+        'access-control-allow-origin': '*',
+        'keep-alive': 'timeout=99',
+        connection: 'x-hop',
+        'x-hop': '1',
+      })
+      response.end()
+    }
+    const sent = {
+      cookie: 'session=1',
+      'x-api-key': running.key,
+      'proxy-authorization': 'Basic eA==',
+      te: 'trailers',
+      'x-mine': '1',
+      'x-once': '1',
+      connection: 'x-once',
+      'x-request-id': 'mine',
+    }
+    const url = new URL(`${running.url}/v1/models`)
+    const outgoing = httpRequest(url, { headers: { ...sent, authorization: `Bearer ${running.key}` } }).end()
+    const [reply] = await once(outgoing, 'response')
+    reply.resume()
+    assert.equal(headers.authorization, 'Bearer agent-secret-key')
+    assert.deepEqual([headers['x-mine'], headers['x-request-id']], ['1', 'mine'])
+    for (const name of ['cookie', 'x-api-key', 'proxy-authorization', 'te', 'x-once'])
+      assert.equal(headers[name], undefined, name)
+    assert.ok(!JSON.stringify(headers).includes(running.key))
+    for (const name of ['set-cookie', 'www-authenticate', 'access-control-allow-origin', 'x-hop'])
+      assert.equal(reply.headers[name], undefined, name)
+    assert.equal(reply.headers['x-request-id'], 'mine')
+  })
+
+  it('streams both ways, piece by piece', async () => {
+    behave = (request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      request.on('data', (chunk) => response.write(`got ${chunk};`))
+      request.on('end', () => response.end('end'))
+    }
+    const outgoing = httpRequest(`${running.url}/v1/echo`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${running.key}`, 'transfer-encoding': 'chunked' },
+    })
+    outgoing.write('one')
+    const [reply] = await once(outgoing, 'response')
+    assert.equal(String((await once(reply, 'data'))[0]), 'got one;')
+    outgoing.write('two')
+    assert.equal(String((await once(reply, 'data'))[0]), 'got two;')
+    outgoing.end()
+    assert.equal(String((await once(reply, 'data'))[0]), 'end')
+    reply.resume()
+    await once(reply, 'end')
+  })
+
+  it('holds the agent gateway back while its client does not read, and loses nothing', async () => {
+    const bytes = randomBytes(1024 * 1024)
+    const total = 64
+    let written = 0
+    behave = async (_, response) => {
+      for (; written < total; written++) if (!response.write(bytes)) await once(response, 'drain')
+      response.end()
+    }
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+    socket.write(
+      `GET /v1/big HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${running.key}\r\n\r\n`,
+    )
+    await once(socket, 'readable')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.ok(written < total, `${written} MiB went into nowhere`)
+    let size = 0
+    for await (const chunk of socket) size += chunk.length
+    assert.equal(written, total)
+    assert.ok(size >= total * bytes.length)
+  })
+
+  it('passes bytes on unchanged', async () => {
+    const bytes = randomBytes(90_000)
+    behave = (request, response) => void request.pipe(response)
+    const reply = await ask(running, 'POST', '/v1/bytes', {
+      headers: { 'content-type': 'application/octet-stream' },
+    }).then(() =>
+      fetch(`${running.url}/v1/bytes`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${running.key}` },
+        body: bytes,
+      }),
+    )
+    const hash = (of: Uint8Array) => createHash('sha256').update(of).digest('hex')
+    assert.equal(hash(new Uint8Array(await reply.arrayBuffer())), hash(bytes))
+  })
+
+  it('ends the request to the agent gateway when its client goes away', async () => {
+    const ended = new Promise<void>((resolve) => {
+      behave = (_, response) => {
+        response.writeHead(200).write('first')
+        response.on('close', resolve)
+      }
+    })
+    const leaving = new AbortController()
+    const reply = await fetch(`${running.url}/v1/slow`, {
+      headers: { authorization: `Bearer ${running.key}` },
+      signal: leaving.signal,
+    })
+    assert.equal(reply.status, 200)
+    leaving.abort()
+    await ended
+  })
+
+  it('cuts the reply off where the agent gateway does', async () => {
+    behave = (_, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('only this')
+      setImmediate(() => response.destroy())
+    }
+    const reply = await ask(running, 'GET', '/v1/broken')
+    await assert.rejects(reply.text())
+  })
+
+  it('answers 413 to a body over the limit, whether its length was said or not', async () => {
+    let received = 0
+    behave = (request, response) => {
+      received += 1
+      request.resume().on('end', () => response.end())
+    }
+    const large = 'x'.repeat(150_000)
+    const said = await ask(running, 'POST', '/v1/large', { body: large })
+    assert.deepEqual([said.status, received], [413, 0])
+    const unsaid = httpRequest(`${running.url}/v1/large`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${running.key}`, 'transfer-encoding': 'chunked' },
+    })
+    unsaid.on('error', () => {})
+    unsaid.end(large)
+    const [reply] = await once(unsaid, 'response')
+    assert.equal(reply.statusCode, 413)
+    reply.resume()
+  })
+
+  it('answers 502 when the agent gateway drops the connection, and 504 when it says nothing', async () => {
+    behave = (_, response) => void response.destroy()
+    const dropped = await ask(running, 'GET', '/v1/models')
+    assert.deepEqual([dropped.status, (await errorOf(dropped)).code], [502, 'upstream_unreachable'])
+    behave = () => {}
+    const silent = await ask(running, 'GET', '/v1/models')
+    assert.deepEqual([silent.status, (await errorOf(silent)).code], [504, 'upstream_timeout'])
+  })
+
+  for (const path of ['/v1/../admin', '/v1/%2e%2e/admin', '/v1/..%2fadmin', '/v1/%2e%2e%5cadmin', '/v1/a/..', '//v1/x'])
+    it(`makes no request for ${path}`, async () => {
+      let received = 0
+      behave = (_, response) => {
+        received += 1
+        response.end()
+      }
+      const status = await rawStatus(running, path)
+      assert.ok(status === 403 || status === 404, String(status))
+      assert.equal(received, 0)
+    })
+
+  it('needs a key, and one with the scope platform', async () => {
+    assert.equal((await ask(running, 'GET', '/v1/models', { key: null })).status, 401)
+    const { key } = await running.gateway.keys.create({ name: 'inference only', scopes: ['inference'] })
+    assert.equal((await ask(running, 'GET', '/v1/models', { key })).status, 403)
+  })
+})
+
+describe('the passage to this process’s own gateway', () => {
+  let upstream: double.UpstreamDouble
+  let running: RunningPlatform
+  before(async () => {
+    upstream = await double.startUpstream()
+    running = await startPlatform(upstream.url)
+  })
+  after(async () => {
+    await running.close()
+    await upstream.close()
+  })
+
+  it('makes calls in the name of the caller, whose key goes no further', async () => {
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const reply = await ask(running, 'POST', '/v1/chat/completions', { body: CHAT })
+    assert.equal(reply.status, 200)
+    assert.deepEqual(await reply.json(), double.completion('Hello.'))
+    await running.gateway.calls.flush()
+    const [record] = (await running.gateway.calls.history({ limit: 1 })).items
+    assert.equal(record?.caller_id, running.keyId)
+    assert.ok(!JSON.stringify(upstream.received).includes(running.key))
+  })
+
+  it('streams', async () => {
+    upstream.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
+    const reply = await ask(running, 'POST', '/v1/chat/completions', { body: { ...CHAT, stream: true } })
+    assert.equal(reply.headers.get('content-type'), 'text/event-stream')
+    assert.ok((await reply.text()).endsWith('data: [DONE]\n\n'))
+  })
+
+  it('aborts the provider when the client goes away', async () => {
+    upstream.received.length = 0
+    upstream.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'))
+    const leaving = new AbortController()
+    const reply = await fetch(`${running.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...CHAT, stream: true }),
+      signal: leaving.signal,
+    })
+    await reply.body?.getReader().read()
+    leaving.abort()
+    await upstream.received[0]?.aborted
+  })
+
+  it('keeps the gateway’s own refusals', async () => {
+    const reply = await ask(running, 'POST', '/v1/chat/completions', { body: {} })
+    assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, 'messages'])
+    assert.equal((await ask(running, 'GET', '/v1/nowhere')).status, 404)
+  })
+
+  it('says what is missing when there is no gateway in this process and no key for one', async () => {
+    const alone = await startPlatform('sandbox', { withHttp: false })
+    const reply = await ask(alone, 'GET', '/v1/models')
+    const { code, message } = await errorOf(reply)
+    assert.deepEqual([reply.status, code], [503, 'upstream_not_configured'])
+    assert.match(message, /--http --platform.*GAZEWAY_AGENT_GATEWAY_KEY/)
+    await alone.close()
+  })
+
+  it('lets a payment gate answer first', async () => {
+    const gated = await startPlatform('sandbox', { paymentGate: async (c) => c.json({ pay: 'first' }, 402) })
+    assert.equal((await ask(gated, 'GET', '/v1/models')).status, 402)
+    assert.equal((await ask(gated, 'GET', '/health')).status, 200)
+    await gated.close()
+  })
+})
+
+/** The status of a GET whose path is sent exactly as it is written. */
+async function rawStatus(platform: RunningPlatform, path: string): Promise<number> {
+  const socket = connect(Number(new URL(platform.url).port), '127.0.0.1')
+  socket.end(
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${platform.key}\r\n\r\n`,
+  )
+  const text = (await socket.toArray()).join('')
+  return Number(text.split(' ')[1])
+}

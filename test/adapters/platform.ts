@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serveHttp } from '../../adapters/http.ts'
+import { type PlatformOptions, servePlatform } from '../../adapters/platform.ts'
+import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { createPasses } from '../../src/identity/passes.ts'
+import { createLog } from '../../src/log.ts'
+
+/** A platform in this process, on a free port and a fresh store, with a gateway over HTTP behind it. */
+export interface RunningPlatform {
+  /** `http://127.0.0.1:PORT` */
+  url: string
+  /** A key with the scope `platform`, and its id. */
+  key: string
+  keyId: string
+  /** A key with the scope `admin`. */
+  admin: string
+  gateway: Gateway
+  /** Where the gateway over HTTP listens. */
+  gatewayUrl: string
+  /** The lines that were logged. */
+  logged: string[]
+  close(): Promise<void>
+}
+
+/**
+ * @param upstream a base URL, or `sandbox`
+ * @param options.document what config.json holds
+ * @param options.withHttp whether the gateway over HTTP runs in this process, too; true when absent
+ */
+export async function startPlatform(
+  upstream: string,
+  options: {
+    env?: Record<string, string>
+    document?: Record<string, unknown>
+    withHttp?: boolean
+    paymentGate?: PlatformOptions['paymentGate']
+  } = {},
+): Promise<RunningPlatform> {
+  const { env = {}, document = {}, withHttp = true, paymentGate } = options
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(document))
+  const loaded = await loadConfig({
+    env: { GAZEWAY_UPSTREAM_API_KEY: 'upstream-secret-key', ...env },
+    flags: { data: folder, upstream, port: '0', platformPort: '0' },
+  })
+  const logged: string[] = []
+  const log = createLog({
+    level: 'debug',
+    secrets: () => loaded.secrets,
+    destination: { write: (line) => void logged.push(line) },
+  })
+  const gateway = await createGateway(loaded, log)
+  const { key, record } = await gateway.keys.create({ name: 'test', scopes: ['platform'], credit_limit_usd: 10 })
+  const { key: admin } = await gateway.keys.create({ name: 'admin', scopes: ['admin'] })
+  const passes = createPasses()
+  const http = withHttp ? await serveHttp(gateway, passes) : null
+  const agentGateway = agentGatewayTarget(loaded.config, http && { url: http.url, passes })
+  const platform = await servePlatform(gateway, { agentGateway, ...(paymentGate && { paymentGate }) })
+  return {
+    url: platform.url,
+    key,
+    keyId: record.id,
+    admin,
+    gateway,
+    gatewayUrl: http?.url ?? '',
+    logged,
+    async close() {
+      await platform.stop()
+      await http?.stop()
+      await gateway.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** Asks a platform, with its own key unless `key` says otherwise; JSON goes as JSON. */
+export function ask(
+  platform: RunningPlatform,
+  method: string,
+  path: string,
+  {
+    key = platform.key,
+    body,
+    headers = {},
+  }: { key?: string | null; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Response> {
+  return fetch(platform.url + path, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+}
+
+/** The error in a reply. */
+export async function errorOf(
+  reply: Response,
+): Promise<{ code: string; message: string; type: string; param: string | null }> {
+  const { error } = (await reply.json()) as { error: Awaited<ReturnType<typeof errorOf>> }
+  return error
+}
+
+/** Waits until `holds` does, asking again and again. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+}

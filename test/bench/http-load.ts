@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { temporaryFolder } from './folder.ts'
+import { isInstalled } from './http-process.ts'
+import type { Target } from './http-targets.ts'
+import { ROOT } from './servers.ts'
+
+const run = promisify(execFile)
+
+/** What a load of requests came to. */
+export interface LoadResult {
+  requests: number
+  perSecond: number
+  p99Ms: number
+}
+
+/** How much is sent: each connection sends its next request once it has the whole reply. */
+export interface Load {
+  body: string
+  connections: number
+  seconds: number
+}
+
+/** Whichever generates the load: wrk where it is installed, for one in Node takes much of a core from what is measured. */
+export const GENERATOR = isInstalled('wrk') ? 'wrk' : 'autocannon'
+
+/** Sends a load. @throws Error when a request fails, for nothing is measured then */
+export async function sendLoad(target: Target, load: Load): Promise<LoadResult> {
+  const { failed, ...result } = await (GENERATOR === 'wrk' ? sendByWrk(target, load) : sendByAutocannon(target, load))
+  if (failed > 0) throw new Error(`${failed} of ${result.requests} requests to ${target.url} failed.`)
+  return result
+}
+
+type Counted = LoadResult & { failed: number }
+
+async function sendByWrk({ url, headers }: Target, { body, connections, seconds }: Load): Promise<Counted> {
+  const script = join(temporaryFolder('wrk'), 'load.lua')
+  const lines = [
+    'wrk.method = "POST"',
+    `wrk.body = ${JSON.stringify(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `wrk.headers["${name}"] = ${JSON.stringify(value)}`),
+    'done = function(summary, latency)',
+    '  local e = summary.errors',
+    '  local failed = e.connect + e.read + e.write + e.status + e.timeout',
+    '  print(string.format("RESULT %d %d %d %d", summary.requests, summary.duration, latency:percentile(99), failed))',
+    'end',
+  ]
+  writeFileSync(script, lines.join('\n'))
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, url]
+  const { stdout } = await run('wrk', args)
+  const [requests = 0, microseconds = 0, p99 = 0, failed = 0] =
+    /RESULT (.+)/.exec(stdout)?.[1]?.split(' ').map(Number) ?? []
+  return { requests, perSecond: (requests / microseconds) * 1e6, p99Ms: p99 / 1000, failed }
+}
+
+async function sendByAutocannon({ url, headers }: Target, { body, connections, seconds }: Load): Promise<Counted> {
+  const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`])
+  const size = ['-c', String(connections), '-d', String(seconds)]
+  const command = join(ROOT, 'node_modules/autocannon/autocannon.js')
+  const { stdout } = await run(process.execPath, [command, '-m', 'POST', ...size, ...named, '-b', body, '--json', url])
+  const { requests, latency, duration, non2xx, errors } = JSON.parse(stdout)
+  const { total } = requests
+  return { requests: total, perSecond: total / duration, p99Ms: latency.p99, failed: non2xx + errors }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { createIdempotency, type Idempotency } from '../../src/idempotency/idempotency.ts'
+import { createKeys } from '../../src/identity/keys.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const onError = (error: unknown) => assert.fail(String(error))
+
+/** What every engine does with API keys and idempotency keys. `open` opens an empty store. */
+export function keysContract(open: () => Promise<Store>): void {
+  describe('keys', () => {
+    const now = () => new Date()
+
+    it('are made, listed newest first, used and revoked', async () => {
+      const store = await open()
+      const keys = createKeys({ store, now, fixedKey: null, onError })
+      const made = []
+      for (const name of ['one', 'two', 'three']) made.push(await keys.create({ name, scopes: ['inference'] }))
+      const first = await keys.list({ limit: 2 })
+      assert.deepEqual([first.total, first.items.map((item) => item.name)], [3, ['three', 'two']])
+      const rest = await keys.list({ limit: 2, cursor: first.next_cursor ?? '' })
+      assert.deepEqual(
+        rest.items.map((item) => item.name),
+        ['one'],
+      )
+      const { key, record } = made[0] ?? assert.fail()
+      assert.equal((await keys.authenticate(key)).id, record.id)
+      const revoked = await keys.revoke(record.id)
+      assert.match(revoked.revoked_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.equal((await keys.revoke(record.id)).revoked_at, revoked.revoked_at)
+      await assert.rejects(keys.authenticate(key), { code: 'invalid_api_key' })
+      await keys.close()
+      const used = await store.db.selectFrom('keys').select('last_used_at').where('id', '=', record.id).execute()
+      assert.match(used[0]?.last_used_at ?? '', /Z$/)
+      await store.close()
+    })
+
+    it('have one first among processes that start together', async () => {
+      const store = await open()
+      const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-first-'))
+      const several = Array.from({ length: 6 }, () => createKeys({ store, now, fixedKey: null, onError }))
+      const tokens = await Promise.all(several.map((keys) => keys.ensureFirstKey({ dataDir })))
+      assert.equal(tokens.filter((token) => token !== null).length, 1)
+      assert.equal((await several[0]?.list({ limit: 10 }))?.total, 1)
+      await store.close()
+      rmSync(dataDir, { recursive: true })
+    })
+  })
+
+  describe('an idempotency key', () => {
+    it('lets one of many requests at once do the work, and gives its reply again', async () => {
+      const store = await open()
+      let at = Date.parse('2026-11-21T07:17:52.000Z')
+      const idempotency: Idempotency = createIdempotency({ store, now: () => new Date(at), onError })
+      const request = { scope: 'key_1', key: 'k', route: 'POST /x', body: '{}' }
+      let done = 0
+      const work = async () => {
+        done++
+        return { status: 201, headers: { 'x-a': 'é' }, body: '{"n": 1}' }
+      }
+      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => idempotency.run(request, work)))
+      assert.equal(done, 1)
+      assert.ok(outcomes.some((outcome) => outcome.status === 'fulfilled' && !outcome.value.replayed))
+      assert.deepEqual(await idempotency.run(request, work), {
+        reply: { status: 201, headers: { 'x-a': 'é' }, body: '{"n": 1}' },
+        replayed: true,
+      })
+      await assert.rejects(idempotency.run({ ...request, body: '{"other":1}' }, work), {
+        code: 'idempotency_key_reused',
+      })
+      assert.equal(await idempotency.sweep(10), 0)
+      at += 86_400_000
+      assert.equal(await idempotency.sweep(10), 1)
+      await idempotency.run(request, work)
+      assert.equal(done, 2)
+      await store.close()
+    })
+  })
+}

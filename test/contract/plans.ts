@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
+import { createGaze } from '../../src/gaze/gaze.ts'
+import { createKeys } from '../../src/identity/keys.ts'
+import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createCalls } from '../../src/upstream/calls.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+
+const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
+const now = () => new Date('2026-11-21T07:17:52.000Z')
+const onError = (error: unknown) => assert.fail(String(error))
+/** Running totals and hourly sums: they are read whole because they are what the history is summed up in. */
+const SUMMED_UP = /\b(memory_totals|call_rollups|gaze_sessions|gaze_dwell|keys)\b/
+
+/** How every engine finds what is asked for: never by reading a whole table. `open` opens an empty store. */
+export function plansContract(open: () => Promise<Store>): void {
+  describe('every list, recall and search', () => {
+    let store: Store
+    let asked: CompiledQuery[] = []
+    let services: ReturnType<typeof createServices>
+
+    /** Notes the queries that services send. */
+    function recorded(): Store {
+      const recorder: KyselyPlugin = {
+        transformQuery({ node, queryId }) {
+          asked.push(store.db.getExecutor().compileQuery(node, queryId))
+          return node
+        },
+        transformResult: async ({ result }) => result,
+      }
+      return { ...store, db: store.db.withPlugin(recorder) }
+    }
+
+    function createServices(on: Store) {
+      return {
+        memory: createMemory({ store: on, now }),
+        gaze: createGaze({ store: on, config: GAZE, now }),
+        calls: createCalls({ store: on, onError }),
+        keys: createKeys({ store: on, now, fixedKey: null, onError }),
+      }
+    }
+
+    before(async () => {
+      store = await open()
+      const { memory, gaze, calls } = createServices(store)
+      for (let i = 0; i < 30; i++)
+        await memory.store(
+          MemoryInput.parse({ key: `k${i}`, value: 'deploy the service', tags: ['t'], ttl_seconds: 60 }),
+        )
+      await gaze.store({ session_id: 's', records: humanStream(1, { records: 50 }) })
+      await calls.flush()
+      services = createServices(recorded())
+    })
+    after(() => store.close())
+
+    const from = '2026-11-20T07:10:00.000Z'
+    const to = '2026-11-22T07:20:00.000Z'
+    const reads: Record<string, () => Promise<unknown>> = {
+      'recall of a memory': () => services.memory.recall({ key: 'k1', namespace: 'default' }),
+      memories: () => services.memory.recent(MemoryList.parse({ limit: 5 })),
+      'memories of a namespace': () => services.memory.recent(MemoryList.parse({ limit: 5, namespace: 'default' })),
+      'memories with a tag': () => services.memory.recent(MemoryList.parse({ limit: 5, tag: 't' })),
+      'memories after a cursor': async () => {
+        const { next_cursor: cursor } = await services.memory.recent(MemoryList.parse({ limit: 5 }))
+        await services.memory.recent(MemoryList.parse({ limit: 5, cursor }))
+      },
+      'search by words, beginnings and typos': () =>
+        services.memory.search(MemorySearch.parse({ query: 'deploy serv thee', tags: ['t'], namespace: 'default' })),
+      'statistics of memories': () => services.memory.stats(),
+      'gaze records': () => services.gaze.retrieve({ limit: 5 }),
+      'gaze records of a session': () => services.gaze.retrieve({ limit: 5, session_id: 's' }),
+      'gaze records of a time': () => services.gaze.retrieve({ limit: 5, from, to }),
+      'gaze records of a file': () => services.gaze.retrieve({ limit: 5, path: '/p/src/a.ts' }),
+      'gaze records of a source': () => services.gaze.retrieve({ limit: 5, source: 'eye_tracker' }),
+      'attestation of a session': () => services.gaze.attestation('s'),
+      'attention by place': () => services.gaze.dwell({ root: '/p', since: from, limit: 10 }),
+      calls: () => services.calls.history({ limit: 5 }),
+      'calls by status': () => services.calls.history({ limit: 5, status: 'ok', from, to }),
+      'calls by model': () => services.calls.history({ limit: 5, model: 'm' }),
+      'calls by path': () => services.calls.history({ limit: 5, path: '/v1/responses' }),
+      'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
+      'statistics of calls': () => services.calls.stats({ from, to, group_by: 'day' }),
+      keys: () => services.keys.list({ limit: 5 }),
+    }
+    for (const [what, read] of Object.entries(reads))
+      it(`uses an index: ${what}`, async () => {
+        asked = []
+        await read()
+        const queries = asked.filter(({ query }) =>
+          ['SelectQueryNode', 'RawNode'].includes((query as RootOperationNode).kind),
+        )
+        assert.ok(queries.length > 0)
+        for (const query of queries) {
+          const steps = await planOf(store, query)
+          const scans = steps.filter((step) => isScan(step) && !SUMMED_UP.test(step) && !isFirstRow(step, query))
+          assert.deepEqual(scans, [], `${query.sql}\n${steps.join('\n')}`)
+        }
+      })
+  })
+}
+
+/** The steps of an engine's plan for a query. PostgreSQL is told to scan tables only where nothing else is possible. */
+async function planOf(store: Store, { sql, parameters }: CompiledQuery): Promise<string[]> {
+  if (store.engine === 'sqlite') {
+    const { rows } = await store.db.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+    )
+    return rows.map((row) => row.detail)
+  }
+  return store.write(async (trx) => {
+    await trx.executeQuery(CompiledQuery.raw('set local enable_seqscan = off'))
+    const { rows } = await trx.executeQuery<{ 'QUERY PLAN': string }>(
+      CompiledQuery.raw(`explain ${sql}`, [...parameters]),
+    )
+    return rows.map((row) => row['QUERY PLAN'])
+  })
+}
+
+/** SQLite reads a table in the order of its number, and stops at the first row. */
+const isFirstRow = (step: string, { sql }: CompiledQuery): boolean =>
+  step === 'SCAN memories' && sql.endsWith('order by "seq" limit ?')
+
+/** Whether a step reads a whole table: neither through an index nor through a virtual table's own. */
+function isScan(step: string): boolean {
+  if (/Seq Scan on/.test(step)) return true
+  return (
+    /^SCAN (?!.*(USING|VIRTUAL TABLE|CONSTANT ROW))\w/.test(step) &&
+    !/^SCAN (counted|expired|newest|held|\(?subquery)/.test(step)
+  )
+}

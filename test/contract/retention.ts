@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createGaze } from '../../src/gaze/gaze.ts'
+import { newId } from '../../src/ids.ts'
+import { retentionSweeps } from '../../src/retention.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type Sweep, startSweeps } from '../../src/store/sweeps.ts'
+import type { CallRecord } from '../../src/upstream/call-record.ts'
+import { createCalls } from '../../src/upstream/calls.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+
+const DAY = 86_400_000
+const NOW = Date.parse('2026-11-21T12:30:00.000Z')
+const NOTHING = { sweep: async () => 0 }
+const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
+
+const fail = (error: unknown) => assert.fail(String(error))
+
+function callAt(ms: number): CallRecord {
+  return {
+    call_id: newId('call'),
+    at: new Date(ms).toISOString(),
+    surface: 'http',
+    caller_id: null,
+    path: '/v1/responses',
+    requested_model: 'm',
+    model: 'm',
+    upstream: 'double',
+    stream: false,
+    status: 'ok',
+    http_status: 200,
+    fallback_from: null,
+    latency_ms: 10,
+    first_token_ms: null,
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    upstream_cost_usd: 0.000006,
+    error: null,
+  }
+}
+
+/** What every engine clears away, and what stays. `open` opens an empty store. */
+export function retentionContract(open: () => Promise<Store>): void {
+  describe('retention', () => {
+    /** Sweeps that a test makes due by moving its clock. */
+    function sweeping(store: Store, days: { callDays: number | null; gazeDays: number | null }) {
+      let at = NOW
+      const now = () => new Date(at)
+      const sweeps = retentionSweeps({ store, now, ...days, memory: NOTHING, idempotency: NOTHING })
+      const running = startSweeps({ store, now, sweeps, onError: fail })
+      return {
+        ...running,
+        pass: (ms: number) => {
+          at += ms
+        },
+      }
+    }
+
+    it('prunes old calls and keeps every sum', async () => {
+      const store = await open()
+      const calls = createCalls({ store, onError: fail })
+      for (let hour = 0; hour < 40 * 24; hour++)
+        for (const minute of [10, 50]) calls.record(callAt(NOW - hour * 3_600_000 - minute * 60_000))
+      await calls.flush()
+      const before = await calls.stats({ group_by: 'day' })
+      const sweeps = sweeping(store, { callDays: 30, gazeDays: null })
+      await sweeps.runDue()
+      await sweeps.stop()
+
+      const oldest = await store.db.selectFrom('calls').select('at').orderBy('at').executeTakeFirstOrThrow()
+      assert.equal(oldest.at, '2026-10-22T12:20:00.000Z')
+      assert.deepEqual(await calls.stats({ group_by: 'day' }), before)
+      const page = await calls.history({ limit: 1000 })
+      const second = await calls.history({ limit: 1000, offset: 1000 })
+      assert.equal(page.total, page.items.length + second.items.length)
+      const cut = { from: '2026-10-20T10:30:00.000Z', to: '2026-10-20T12:30:00.000Z' }
+      assert.equal((await calls.history({ ...cut, limit: 10 })).total, 0)
+      const { totals } = await calls.stats(cut)
+      assert.equal(totals.calls, 6, 'hours that are cut and pruned count in full')
+      await store.close()
+    })
+
+    it('lists and counts nothing when every call is pruned', async () => {
+      const store = await open()
+      const calls = createCalls({ store, onError: fail })
+      calls.record(callAt(NOW - 3 * DAY))
+      await calls.flush()
+      const sweeps = sweeping(store, { callDays: 1, gazeDays: null })
+      await sweeps.runDue()
+      await sweeps.stop()
+      assert.deepEqual(await calls.history({ limit: 10 }), { items: [], total: 0, next_cursor: null })
+      assert.equal((await calls.stats({})).totals.calls, 1)
+      await store.close()
+    })
+
+    it('prunes old gaze with its prints and places, and goes on with the session', async () => {
+      const store = await open()
+      const old = humanStream(1, { records: 60 })
+      const now = () => new Date(NOW)
+      const gaze = createGaze({ store, config: GAZE, now })
+      const { session_id } = await gaze.store({ records: old })
+      const days = Math.ceil((NOW - Date.parse(old[0]?.at ?? '')) / DAY)
+      const sweeps = sweeping(store, { callDays: null, gazeDays: days })
+      await sweeps.runDue()
+      assert.equal((await gaze.retrieve({ limit: 1 })).total, 60)
+      sweeps.pass(2 * DAY)
+      await sweeps.runDue()
+      await sweeps.stop()
+      assert.deepEqual(await gaze.retrieve({ limit: 1 }), { items: [], total: 0, next_cursor: null })
+      for (const table of ['gaze_prints', 'gaze_dwell'] as const)
+        assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [])
+      const later = humanStream(2, { records: 30 })
+      const { attestation } = await gaze.store({ session_id, records: later })
+      assert.equal(attestation.records, 90)
+      assert.equal((await gaze.retrieve({ session_id, limit: 1 })).total, 30)
+      await store.close()
+    })
+
+    it('lets one of several processes do a sweep that is due', async () => {
+      const store = await open()
+      let at = NOW
+      let done = 0
+      const sweep: Sweep = {
+        name: 'test',
+        everyMs: 1000,
+        batch: async () => {
+          done++
+          return 0
+        },
+      }
+      const deps = { store, now: () => new Date(at), sweeps: [sweep], onError: fail }
+      const several = Array.from({ length: 8 }, () => startSweeps(deps))
+      const runAll = () => Promise.all(several.map((sweeps) => sweeps.runDue()))
+      await runAll()
+      await runAll()
+      assert.equal(done, 1)
+      at += 1000
+      await runAll()
+      assert.equal(done, 2)
+      await Promise.all(several.map((sweeps) => sweeps.stop()))
+      await store.close()
+    })
+  })
+}

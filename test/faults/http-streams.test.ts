@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createSseTap } from '../../src/upstream/relay/sse-tap.ts'
+import * as double from '../doubles/upstream.ts'
+import { onDouble } from '../e2e/gateway-process.ts'
+
+const CHAT = { messages: [{ role: 'user', content: 'Hello.' }], stream: true }
+const QUESTION = { input: 'Hello.', stream: true }
+const line = (event: unknown) => `data: ${JSON.stringify(event)}`
+
+/** Server-sent text that ends in order, whatever it says. */
+const says =
+  (text: string): double.Behaviour =>
+  (response) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
+
+onDouble('a stream that ends badly', (gateway, upstream) => {
+  const ask = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${gateway().key}`, 'content-type': 'application/json' }
+    const reply = await fetch(gateway().url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await reply.text()
+    return { text, events: text.split('\n\n').filter(Boolean).map(dataOf) }
+  }
+  const dataOf = (event: string) => {
+    const data = event.split('\n').find((part) => part.startsWith('data: ')) ?? assert.fail(`not an event: ${event}`)
+    return data === 'data: [DONE]' ? data : JSON.parse(data.slice(6))
+  }
+  /** How many calls have ended so. */
+  async function counted(ending: 'ok' | 'error'): Promise<number> {
+    const text = await (await fetch(`${gateway().url}/metrics`)).text()
+    const samples = text.split('\n').filter((sample) => sample.startsWith('gazeway_upstream_calls_total'))
+    const fitting = samples.filter((sample) => sample.includes(`"${ending}"`))
+    return fitting.reduce((sum, sample) => sum + Number(sample.split(' ').at(-1)), 0)
+  }
+  /** What `calls` calls are counted as; they are when their record is made, soon after the reply. */
+  async function countedAs(calls: number, work: () => Promise<void>): Promise<{ ok: number; error: number }> {
+    const before = { ok: await counted('ok'), error: await counted('error') }
+    await work()
+    for (;;) {
+      const more = { ok: (await counted('ok')) - before.ok, error: (await counted('error')) - before.error }
+      if (more.ok + more.error >= calls) return more
+    }
+  }
+  const [role, hello, finish] = double.chunks(['Hello.'], null)
+
+  it('is an error where the upstream reports one, even if it then says [DONE]', async () => {
+    upstream().on('/chat/completions', double.sse([role, hello, { error: { message: 'out of credit', code: 'x' } }]))
+    const endings = await countedAs(1, async () => {
+      const { events } = await ask('/v1/chat/completions', CHAT)
+      assert.equal(events[2].error.message, 'out of credit')
+      assert.equal(events.filter((event) => event.error).length, 1, 'once')
+    })
+    assert.deepEqual(endings, { ok: 0, error: 1 })
+  })
+
+  it('never passes half an event on, nor writes an error into it', async () => {
+    upstream().on('/chat/completions', says(`${line(role)}\n\n${line(hello)}\n\ndata: {"choices":[{"del`))
+    const chat = await ask('/v1/chat/completions', CHAT)
+    assert.equal(chat.events.at(-1).error.code, 'upstream_bad_reply')
+    assert.equal(chat.events.length, 3)
+    const events = double.responseEvents(['Hel', 'lo.']).slice(0, 4)
+    upstream().on(
+      '/responses',
+      says(`${events.map(line).join('\n\n')}\n\nevent: response.output_text.delta\ndata: {"ty`),
+    )
+    const response = await ask('/v1/responses', QUESTION)
+    assert.equal(response.events.at(-1).type, 'error')
+    assert.deepEqual(
+      response.events.map(({ sequence_number }) => sequence_number),
+      [0, 1, 2, 3, 4],
+    )
+  })
+
+  it('is whole without the last blank line', async () => {
+    upstream().on('/chat/completions', says([role, hello, finish].map(line).join('\n\n')))
+    const { events } = await ask('/v1/chat/completions', CHAT)
+    assert.deepEqual(events, [role, hello, finish, 'data: [DONE]'])
+  })
+
+  it('is one error when the upstream ends a response with one', async () => {
+    const begun = double.responseEvents(['Hel', 'lo.']).slice(0, 4)
+    const error = { type: 'error', code: 'server_error', message: 'busy', param: null, sequence_number: 4 }
+    const failed = {
+      type: 'response.failed',
+      response: { ...double.response('Hel'), status: 'failed' },
+      sequence_number: 4,
+    }
+    const endings = await countedAs(2, async () => {
+      for (const last of [error, failed]) {
+        upstream().on('/responses', double.sse([...begun, last], 'none'))
+        assert.deepEqual((await ask('/v1/responses', QUESTION)).events, [...begun, last])
+      }
+    })
+    assert.deepEqual(endings, { ok: 0, error: 2 })
+  })
+
+  it('is an error event, then a failed response, where chat answers for the responses endpoint', async () => {
+    upstream().on('/responses', double.fails(400))
+    upstream().on('/chat/completions', double.sse([role, hello, { error: { message: 'out of credit' } }]))
+    const { events } = await ask('/v1/responses', QUESTION)
+    assert.deepEqual(
+      events.slice(-2).map(({ type }) => type),
+      ['error', 'response.failed'],
+    )
+    assert.match(events.at(-2).message, /out of credit/)
+  })
+
+  it('is none of these where an upstream says that there is no error', async () => {
+    const calm = double.chunks(['Hello.']).map((chunk) => ({ ...chunk, error: null }))
+    upstream().on('/chat/completions', double.sse(calm))
+    const { events } = await ask('/v1/responses', QUESTION)
+    assert.equal(events.at(-1).type, 'response.completed')
+  })
+})
+
+describe('a stream that arrives in pieces', () => {
+  const events = [
+    ...double.chunks(['Hé', '🙂', '"error":{"message":"said, not meant"}']),
+    { error: { message: 'the key is s3cret', code: 's3cret' } },
+  ]
+  const crlf = events.map((event) => `${line(event)}\r\n\r\n`).join('')
+  const whole = Buffer.from(`${crlf}: a comment\n\ndata: [DONE]\n\n`)
+  function pass(pieces: Buffer[]) {
+    const tap = createSseTap({ dropUsageChunk: true, secret: 's3cret' })
+    const out = [...pieces.map((piece) => tap.push(piece)), tap.rest()].filter((piece) => piece !== null)
+    const { text } = tap.said()
+    return { passed: Buffer.concat(out).toString(), usage: tap.usage(), failed: tap.failed(), text, ...tap.ending() }
+  }
+
+  it('is read the same wherever it is cut', () => {
+    const expected = pass([whole])
+    assert.equal(expected.failed, 'the key is ***')
+    assert.equal(expected.usage?.total_tokens, 15)
+    assert.equal(expected.text, 'Hé🙂"error":{"message":"said, not meant"}')
+    assert.ok(!expected.passed.includes('s3cret') && !expected.passed.includes('"usage":{'))
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(whole.length), { maxLength: 40 }), (cuts) => {
+        const ends = [0, ...cuts.sort((a, b) => a - b), whole.length]
+        const pieces = ends.slice(1).map((end, i) => whole.subarray(ends[i], end))
+        assert.deepEqual(pass(pieces), expected)
+      }),
+    )
+  })
+})

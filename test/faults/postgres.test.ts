@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { createMemory } from '../../src/memory/memory.ts'
+import { MIGRATIONS } from '../../src/store/migrations/index.ts'
+import { openStore } from '../../src/store/open.ts'
+import { createCalls } from '../../src/upstream/calls.ts'
+import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+
+const INSTANCE = fileURLToPath(new URL('instance.ts', import.meta.url))
+/** How long service may be away once the server is back. */
+const RESUMED_MS = 5000
+
+let server: PostgresServer
+const running = new Set<ChildProcess>()
+before(async () => {
+  server = await startPostgres({ durable: true })
+})
+after(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await server.remove()
+})
+
+/** A gateway's services in a process of their own, under load until it is told to end. */
+function startInstance(url: string, name: string) {
+  const child = spawn(process.execPath, ['--import', 'tsx', INSTANCE, url, name], { stdio: ['pipe', 'pipe', 'pipe'] })
+  running.add(child)
+  const told = { memory: [] as string[], call: [] as string[], shared: 0, failed: [] as string[] }
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => {
+    const [what = '', of = ''] = line.split(' ')
+    if (what === 'shared') told.shared++
+    else told[what as 'memory' | 'call' | 'failed'].push(of)
+  })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text
+  })
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child)
+    return { code, complaints }
+  })
+  return {
+    told,
+    ended,
+    kill: () => child.kill('SIGKILL'),
+    finish: () => child.stdin.end(),
+    /** Waits until it has acknowledged so many more calls. */
+    async acknowledges(more: number): Promise<void> {
+      const enough = told.call.length + more
+      while (told.call.length < enough) await once(lines, 'line')
+    },
+  }
+}
+
+type Instance = ReturnType<typeof startInstance>
+
+/** Nothing acknowledged is lost, and nothing is there twice. */
+async function verify(url: string, instances: readonly Instance[]): Promise<void> {
+  const store = await openStore(url)
+  const memories = await store.db.selectFrom('memories').select(['key', 'version', 'bytes', 'namespace']).execute()
+  const version = new Map(memories.map((row) => [row.key, row.version]))
+  const calls = await store.db.selectFrom('calls').select('call_id').execute()
+  const stored = new Set(calls.map((row) => row.call_id))
+  const lost = instances.flatMap(({ told }) => [
+    ...told.memory.filter((key) => version.get(key) !== 1),
+    ...told.call.filter((id) => !stored.has(id)),
+  ])
+  assert.deepEqual(lost, [])
+  assert.deepEqual(
+    memories.filter((row) => row.key !== 'shared' && row.version !== 1),
+    [],
+  )
+  const acknowledged = instances.reduce((sum, { told }) => sum + told.shared, 0)
+  // Of each stream, the write that its failure or its end cut off may have been kept without being heard of.
+  const unheard = instances.reduce((sum, { told }) => sum + told.failed.length + 4, 0)
+  const shared = version.get('shared') ?? 0
+  assert.ok(shared >= acknowledged && shared <= acknowledged + unheard, `${shared} of ${acknowledged} + ${unheard}`)
+
+  const memory = createMemory({ store, now: () => new Date() })
+  const { count, bytes } = await memory.stats()
+  assert.equal(count, memories.length)
+  assert.equal(
+    bytes,
+    memories.reduce((sum, row) => sum + row.bytes, 0),
+  )
+  const { totals } = await createCalls({ store, onError: assert.fail }).stats({})
+  assert.equal(totals.calls, calls.length)
+  await store.close()
+}
+
+async function finish(instances: readonly Instance[]): Promise<void> {
+  for (const instance of instances) instance.finish()
+  for (const { ended } of instances) assert.deepEqual(await ended, { code: 0, complaints: '' })
+}
+
+describe('three gateways on one PostgreSQL', () => {
+  it('create its schema together, each step once', { timeout: 60_000 }, async () => {
+    const url = await server.database()
+    const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(url)))
+    for (const store of stores) {
+      const rows = await store.db
+        .withTables<{ kysely_migration: { name: string } }>()
+        .selectFrom('kysely_migration')
+        .select('name')
+        .orderBy('name')
+        .execute()
+      assert.deepEqual(
+        rows.map((row) => row.name),
+        Object.keys(MIGRATIONS),
+      )
+      await store.close()
+    }
+  })
+
+  it('lose nothing and repeat nothing while connections are cut', { timeout: 120_000 }, async () => {
+    const url = await server.database()
+    const instances = ['a', 'b', 'c'].map((name) => startInstance(url, name))
+    await Promise.all(instances.map((instance) => instance.acknowledges(20)))
+    const admin = new pg.Client(url)
+    await admin.connect()
+    for (let cut = 0; cut < 25; cut++) {
+      await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`)
+      await Promise.all(instances.map((instance) => instance.acknowledges(1 + (cut % 3))))
+    }
+    await admin.end()
+    await finish(instances)
+    await verify(url, instances)
+    assert.deepEqual(
+      instances.flatMap(({ told }) => told.failed),
+      [],
+      'every cut was bridged',
+    )
+  })
+
+  it('lose nothing and go on by themselves when the server is stopped and started', { timeout: 120_000 }, async () => {
+    const url = await server.database()
+    const instances = ['a', 'b', 'c'].map((name) => startInstance(url, name))
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(instances.map((instance) => instance.acknowledges(20)))
+      await server.stop()
+      await server.start()
+      const back = Date.now()
+      await Promise.all(instances.map((instance) => instance.acknowledges(1)))
+      assert.ok(Date.now() - back < RESUMED_MS, `served again after ${Date.now() - back} ms`)
+    }
+    await finish(instances)
+    await verify(url, instances)
+  })
+
+  it('lose nothing when one of them is killed, and the others go on', { timeout: 120_000 }, async () => {
+    const url = await server.database()
+    const [first, ...others] = ['a', 'b', 'c'].map((name) => startInstance(url, name)) as [Instance, Instance, Instance]
+    await Promise.all([first, ...others].map((instance) => instance.acknowledges(20)))
+    first.kill()
+    await first.ended
+    const killed = Date.now()
+    await Promise.all(others.map((instance) => instance.acknowledges(5)))
+    assert.ok(Date.now() - killed < RESUMED_MS)
+    await finish(others)
+    await verify(url, [first, ...others])
+  })
+})
+
+describe('a PostgreSQL that cannot be used', () => {
+  it('is named without its password when nothing listens there', { timeout: 60_000 }, async () => {
+    await assert.rejects(
+      openStore('postgres://me:secret-word@127.0.0.1:1/records'),
+      (error: Error & { code: string }) => {
+        assert.equal(error.code, 'store_unavailable')
+        assert.match(error.message, /postgres:\/\/127\.0\.0\.1:1\/records cannot be reached.*check its address/)
+        assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)}`, /secret-word/)
+        return true
+      },
+    )
+  })
+
+  it('says at once that the password or the database is wrong', async () => {
+    const url = new URL(await server.database())
+    const started = Date.now()
+    const wrong = new URL(url)
+    wrong.password = 'wrong-secret'
+    await assert.rejects(openStore(wrong.href), (error: Error & { code: string }) => {
+      assert.equal(error.code, 'store_unavailable')
+      assert.match(error.message, /refused the user or the password/)
+      assert.doesNotMatch(error.message, /wrong-secret/)
+      return true
+    })
+    url.pathname = '/nowhere'
+    await assert.rejects(openStore(url.href), { code: 'store_unavailable', message: /no such database/ })
+    assert.ok(Date.now() - started < 5000)
+  })
+
+  it('says what is wrong with its URL', async () => {
+    for (const url of [
+      'postgres://h:port/d',
+      'postgres://h/d?pool_size=many',
+      'postgres://h/d?sslrootcert=/no/such/file',
+    ])
+      await assert.rejects(openStore(url), { code: 'config_invalid', param: 'store' }, url)
+  })
+
+  it('stops a statement that takes too long', async () => {
+    const store = await openStore(`${await server.database()}?statement_timeout=200`)
+    const { sql } = await import('kysely')
+    await assert.rejects(sql`select pg_sleep(5)`.execute(store.db), { code: 'store_unavailable', message: /too long/ })
+    assert.equal(await store.check(), true)
+    await store.close()
+  })
+
+  it('fails its health check without delay while it is down', { timeout: 60_000 }, async () => {
+    const own = await startPostgres()
+    const store = await openStore(await own.database())
+    assert.equal(await store.check(), true)
+    await own.stop()
+    const asked = Date.now()
+    assert.equal(await store.check(), false)
+    assert.ok(Date.now() - asked < 3000)
+    await store.close()
+    await own.remove()
+  })
+})
