@@ -11,7 +11,6 @@ import { startTracing } from './http/tracing.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { hostRules } from './web/hosts.ts'
-import { createPending } from './web/pending.ts'
 import { rateLimit } from './web/rate-limit.ts'
 import { type Listening, serve } from './web/serve.ts'
 
@@ -24,7 +23,6 @@ import { type Listening, serve } from './web/serve.ts'
 export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<Listening> {
   const { http } = gateway.loaded.config
   const relay = await gateway.upstream.openRelay()
-  const pending = createPending()
   const metrics = listenToMetrics(gateway)
   const tracing = await startTracing(gateway, process.env)
   const app = new Hono<Frame>({ strict: false })
@@ -44,8 +42,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
 
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
-  app.post('/v1/chat/completions', chatCompletions(relay, pending, http.max_body_bytes))
-  app.post('/v1/responses', responses(relay, pending, http.max_body_bytes))
+  app.post('/v1/chat/completions', chatCompletions(relay, http.max_body_bytes))
+  app.post('/v1/responses', responses(relay, http.max_body_bytes))
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
   refuseOtherMethods(app)
@@ -61,7 +59,6 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     url: listening.url,
     async stop() {
       await listening.stop()
-      await pending.settled()
       await relay.close()
       metrics.stop()
       await tracing.stop()

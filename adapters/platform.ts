@@ -5,12 +5,13 @@ import type { Gateway } from '../src/gateway.ts'
 import { docsRoutes } from './platform/docs.ts'
 import { healthRoutes } from './platform/health.ts'
 import { keyRoutes } from './platform/keys.ts'
+import { meteredRoutes } from './platform/metered.ts'
 import { createProxy } from './platform/proxy.ts'
 import { registerRoutes } from './platform/register.ts'
+import { walletRoutes } from './platform/wallet.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { hostRules } from './web/hosts.ts'
-import { createPending } from './web/pending.ts'
 import { rateLimit } from './web/rate-limit.ts'
 import { type Listening, serve } from './web/serve.ts'
 
@@ -18,7 +19,10 @@ import { type Listening, serve } from './web/serve.ts'
 export interface PlatformOptions {
   /** What `/v1` is passed on to. */
   agentGateway: AgentGatewayTarget
-  /** Comes before every request to `/v1`; answers those that have yet to pay. */
+  /**
+   * Comes before every request to `/v1`, which then needs a payment in place of a key: answers those that have yet to
+   * pay, and says whose the others are.
+   */
   paymentGate?: MiddlewareHandler<Frame>
 }
 
@@ -30,7 +34,6 @@ export interface PlatformOptions {
 export async function servePlatform(gateway: Gateway, options: PlatformOptions): Promise<Listening> {
   const { http, upstream, agent_gateway } = gateway.loaded.config
   const { agentGateway, paymentGate } = options
-  const pending = createPending()
   const probe = createProbe(agentGateway, () => new Date())
   const proxy = createProxy({
     target: agentGateway,
@@ -38,7 +41,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     connectTimeoutMs: upstream.connect_timeout_ms,
     timeoutMs: agent_gateway.timeout_ms,
   })
-  const resources = [...keyRoutes(gateway)]
+  const resources = [...keyRoutes(gateway), ...meteredRoutes(gateway), ...walletRoutes(gateway)]
   const routes = [...healthRoutes(gateway, probe, resources), ...resources]
   const withoutKey = new Set([
     '/openapi.json',
@@ -54,14 +57,14 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       keys: gateway.keys,
       scope: 'platform',
       hosts: hostRules(http.host, http.allowed_hosts, http.allowed_origins),
-      open: (c) => withoutKey.has(c.req.path),
+      open: (c) => withoutKey.has(c.req.path) || (paymentGate !== undefined && c.req.path.startsWith('/v1/')),
     }),
   )
   if (http.rate_limit.requests_per_minute !== null) app.use(rateLimit(http.rate_limit.requests_per_minute))
-  registerRoutes(app, { gateway, pending, routes })
+  registerRoutes(app, gateway, routes)
   docsRoutes(app, routes)
   if (paymentGate) app.use('/v1/*', paymentGate)
-  app.all('/v1/*', (c) => pending.track(proxy.handle(c)))
+  app.all('/v1/*', proxy.handle)
   refuseOtherMethods(app)
 
   const listening = await serve(app, {
@@ -76,7 +79,6 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     url: listening.url,
     async stop() {
       await listening.stop()
-      await pending.settled()
       await probe.stop()
       await proxy.close()
     },

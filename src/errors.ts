@@ -25,6 +25,7 @@ export const CODES = {
   model_not_supported: 400,
   invalid_api_key: 401,
   insufficient_credit: 402,
+  payment_required: 402,
   daily_limit_reached: 402,
   insufficient_scope: 403,
   forbidden_path: 403,

@@ -5,7 +5,6 @@ import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts
 import { parseInput } from '../../src/validation.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { readJson } from '../web/json-body.ts'
-import type { Pending } from '../web/pending.ts'
 import { ALREADY_SENT, receiverOf } from '../web/receiver.ts'
 
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
@@ -21,11 +20,11 @@ const ChatRequest = z.looseObject({
 })
 
 /** `POST /v1/chat/completions` */
-export function chatCompletions(relay: Relay, pending: Pending, maxBodyBytes: number) {
+export function chatCompletions(relay: Relay, maxBodyBytes: number) {
   return async (c: FrameContext): Promise<Response> => {
     const { json } = await readJson(c.env.incoming, maxBodyBytes)
     parseInput(ChatRequest, json)
-    await pending.track(relayChat(relay, json as ChatBody, receiverOf(c), callContext(c)))
+    await relayChat(relay, json as ChatBody, receiverOf(c), callContext(c))
     return ALREADY_SENT
   }
 }

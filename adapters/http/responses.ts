@@ -4,7 +4,6 @@ import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { readJson } from '../web/json-body.ts'
-import type { Pending } from '../web/pending.ts'
 import { ALREADY_SENT, receiverOf } from '../web/receiver.ts'
 import { callContext } from './chat-completions.ts'
 
@@ -21,11 +20,11 @@ const ResponsesRequest = z.looseObject({
 })
 
 /** `POST /v1/responses` */
-export function responses(relay: Relay, pending: Pending, maxBodyBytes: number) {
+export function responses(relay: Relay, maxBodyBytes: number) {
   return async (c: FrameContext): Promise<Response> => {
     const { json } = await readJson(c.env.incoming, maxBodyBytes)
     parseInput(ResponsesRequest, json)
-    await pending.track(relayResponses(relay, json as never, receiverOf(c), callContext(c)))
+    await relayResponses(relay, json as never, receiverOf(c), callContext(c))
     return ALREADY_SENT
   }
 }

@@ -6,26 +6,18 @@ import { parseInput } from '../../src/validation.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { idempotent } from '../web/idempotent.ts'
 import { readJson } from '../web/json-body.ts'
-import type { Pending } from '../web/pending.ts'
 import { queryNumbers } from '../web/query.ts'
 import { callerOf } from './caller.ts'
 import type { Route } from './route.ts'
 
-/**
- * Serves routes: checks who calls and what they send, then answers with what the route returns.
- *
- * @param pending told of the work, which goes on when its client leaves
- */
-export function registerRoutes(
-  app: Hono<Frame>,
-  { gateway, pending, routes }: { gateway: Gateway; pending: Pending; routes: readonly Route[] },
-): void {
+/** Serves routes: checks who calls and what they send, then answers with what the route returns. */
+export function registerRoutes(app: Hono<Frame>, gateway: Gateway, routes: readonly Route[]): void {
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const answer = route.body ? withBody(route, route.body, gateway) : withoutBody(route)
     app.on(route.method, path, async (c) => {
       if (route.access === 'admin') requireScope(callerOf(c), 'admin')
-      return pending.track(answer(c))
+      return answer(c)
     })
   }
 }

@@ -294,9 +294,9 @@ const Mpp = z.strictObject({
   tempo: z
     .strictObject({
       chain_id: z.int().min(1).default(42_431).describe('The chain; 42431 is the test network.'),
-      rpc_url: rpcUrl.default('https://rpc.moderato.tempo.xyz').meta({
-        description: 'A node of that chain.',
-        accepted: 'an http or https URL',
+      rpc_url: rpcUrl.nullable().default(null).meta({
+        description: "A node of that chain. Unset: the test network's own, https://rpc.moderato.tempo.xyz.",
+        accepted: 'an http or https URL, or null',
         secret: 'value',
       }),
       token: evmAddress.default('0x20c0000000000000000000000000000000000000').describe('The token; pathUSD unless set.'),

@@ -2,29 +2,42 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryTotalsRow } from '../store/tables/memory.ts'
 
-/** Adds to (or, with negative figures, takes from) what a namespace holds; a namespace that holds nothing is forgotten. */
-export async function addToTotals(trx: Transaction<Schema>, change: MemoryTotalsRow): Promise<void> {
+/** What a namespace holds, or how that changes. */
+export type Totals = Omit<MemoryTotalsRow, 'shard'>
+
+/** A namespace's totals are spread over so many rows, so that writers seldom wait for each other's. */
+const SHARDS = 16
+
+/** Adds to (or, with negative figures, takes from) what a namespace holds; a row that holds nothing is forgotten. */
+export async function addToTotals(trx: Transaction<Schema>, { namespace, memories, bytes }: Totals): Promise<void> {
+  const shard = Math.floor(Math.random() * SHARDS)
   await trx
     .insertInto('memory_totals')
-    .values(change)
+    .values({ namespace, shard, memories, bytes })
     .onConflict((conflict) =>
-      conflict.column('namespace').doUpdateSet({
+      conflict.columns(['namespace', 'shard']).doUpdateSet({
         memories: sql`memory_totals.memories + excluded.memories`,
         bytes: sql`memory_totals.bytes + excluded.bytes`,
       }),
     )
     .execute()
-  if (change.memories < 0)
-    await trx.deleteFrom('memory_totals').where('namespace', '=', change.namespace).where('memories', '=', 0).execute()
+  if (memories < 0)
+    await trx
+      .deleteFrom('memory_totals')
+      .where('namespace', '=', namespace)
+      .where('shard', '=', shard)
+      .where('memories', '=', 0)
+      .where('bytes', '=', 0)
+      .execute()
 }
 
 /**
  * What each namespace (or only the given one) holds at `now`, in one read: the running totals less the memories that
  * have expired but are not yet swept.
  */
-export async function totals(db: Kysely<Schema>, now: string, namespace?: string): Promise<MemoryTotalsRow[]> {
+export async function totals(db: Kysely<Schema>, now: string, namespace?: string): Promise<Totals[]> {
   const only = namespace === undefined ? sql`` : sql`where namespace = ${namespace}`
-  const { rows } = await sql<MemoryTotalsRow>`
+  const { rows } = await sql<Totals>`
     select namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes from (
       select namespace, memories, bytes from memory_totals
       union all

@@ -15,6 +15,8 @@ export interface Claim extends Payment {
 
 /** The payments that were made, each by one credential. */
 export interface Claims {
+  /** Whether a credential was used before. */
+  isUsed(id: string): Promise<boolean>
   /** Uses a credential up. @returns false when it was used before, by whichever process */
   claim(claim: Claim): Promise<boolean>
   /**
@@ -56,6 +58,10 @@ export function createClaims({
   }
 
   return {
+    async isUsed(id) {
+      return (await db.selectFrom('payments').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+    },
+
     async claim({ id, method, payer, account, amount, scope, proof, expiresAt }) {
       const row: PaymentRow = {
         id,

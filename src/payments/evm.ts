@@ -1,4 +1,4 @@
-import { Challenge, Credential, evm as Evm, Receipt } from 'mppx'
+import { Challenge, evm as Evm, Receipt } from 'mppx'
 import { evm } from 'mppx/evm/server'
 import { Mppx } from 'mppx/server/core'
 import { formatUnits } from 'viem'
@@ -37,6 +37,7 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings): Payme
         request: { amount: formatUnits(BigInt(amount), 6) },
       })
       const payload = Evm.Types.ChargePayloadSchema.parse(parsed.payload)
+      await settlement.tryOut(payload)
       return { payer: payload.from.toLowerCase(), proof: payload.nonce }
     },
     async settle(credential, { amount, scope }) {

@@ -16,7 +16,7 @@ const LATE_MS = 600_000
 
 /** Payments over HTTP 402 (MPP, the `Payment` authentication scheme). */
 export interface Payments {
-  /** How to pay: one `WWW-Authenticate` value for each method. @throws GazewayError `upstream_unreachable` */
+  /** How to pay: one `WWW-Authenticate` value for each method. */
   challenges(terms: Terms): Promise<string[]>
   /**
    * Takes a payment: checks the credential, uses it up, and settles it on the chain. Whoever calls this says afterwards
@@ -77,7 +77,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     alive.delete(id)
   }
 
-  async function settle(method: PaymentMethod, credential: string, terms: Terms, { id }: Claim): Promise<string> {
+  async function settle(method: PaymentMethod, credential: string, terms: Terms, claim: Claim): Promise<string> {
+    const { id } = claim
     try {
       const { reference, receipt } = await method.settle(credential, terms)
       if (!(await claims.advance(id, 'claimed', 'settled', reference))) throw unconfirmed()
@@ -86,6 +87,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
       end(id)
       const refusal = refusalOf(error)
       if (refusal === null) throw error instanceof GazewayError ? error : unconfirmed(error)
+      // Anyone may carry a signed payment out: the chain also refuses one that was.
+      if ((await method.find(claim)) !== null) {
+        await claims.abandon(id)
+        throw unconfirmed(error)
+      }
       await claims.advance(id, 'claimed', 'failed')
       throw paymentRequired(`${refusal} No money was moved.`, error)
     }
@@ -109,18 +115,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
   }
 
   return {
-    async challenges(terms) {
-      try {
-        return await Promise.all(methods.map((method) => method.challenge(terms)))
-      } catch (error) {
-        throw isUnreachable(error) ? chainUnreachable(error) : error
-      }
-    },
+    challenges: (terms) => Promise.all(methods.map((method) => method.challenge(terms))),
 
     async take(header, terms) {
       const { credential, challenge } = read(header)
       const method = methods.find(({ name }) => name === challenge.method)
       if (!method) throw paymentRequired('The credential is for a payment method that is not offered here.')
+      if (await claims.isUsed(challenge.id)) throw usedBefore()
       const { payer, proof } = await check(method, credential, terms)
       const account = await payerAccount(store, payer)
       const payment = { id: challenge.id, method: method.name, payer, account, amount: terms.amount }
@@ -135,7 +136,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     async served({ id }) {
       end(id)
-      await claims.advance(id, 'settled', 'served')
+      // Not noted, it is refunded by a sweep: the payer has the better of it.
+      await claims.advance(id, 'settled', 'served').catch(onError)
     },
 
     async refund(payment) {
@@ -159,6 +161,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
 /** What a payment is called in the ledger: a deposit of it happens once. */
 export const referenceOf = (paymentId: string): string => `mpp:${paymentId}`
 
+const usedBefore = () => paymentRequired('This payment was used before; pay for each request anew.')
+
 function read(header: string | null) {
   const credential = header === null ? null : Credential.extractPaymentScheme(header)
   if (credential === null) throw paymentRequired('This request is paid for: answer the challenge in WWW-Authenticate.')
@@ -171,12 +175,8 @@ function read(header: string | null) {
 
 async function check(method: PaymentMethod, credential: string, terms: Terms): Promise<Checked> {
   const checked = await method.check(credential, terms).catch((error: unknown) => {
-    const refusal = refusalOf(error)
-    if (refusal !== null) throw paymentRequired(refusal, error)
-    // A payload of another form than the method's is the sender's fault, too.
-    if (error instanceof Error && error.name === '$ZodError')
-      throw paymentRequired('The credential is malformed.', error)
-    throw isUnreachable(error) ? chainUnreachable(error) : error
+    if (isUnreachable(error)) throw chainUnreachable(error)
+    throw paymentRequired(refusalOf(error) ?? 'The credential is not valid.', error)
   })
   if (terms.payer !== undefined && checked.payer !== terms.payer)
     throw paymentRequired(`The payment must come from ${terms.payer}, the wallet that makes the request.`)

@@ -2,6 +2,9 @@ import type { Config } from '../config/schema.ts'
 import { GazewayError } from '../errors.ts'
 import { type Micros, toMicros } from '../wallet/money.ts'
 
+/** The public node of Tempo's test network. */
+const TEMPO_NODE = 'https://rpc.moderato.tempo.xyz'
+
 /** A payment method on an EVM chain, complete. */
 export interface EvmSettings {
   chainId: number
@@ -69,7 +72,7 @@ function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmS
 
 const tempoSettings = ({ chain_id, rpc_url, token }: Config['mpp']['tempo']): TempoSettings => ({
   chainId: chain_id,
-  rpcUrl: rpc_url,
+  rpcUrl: rpc_url ?? TEMPO_NODE,
   token: token as `0x${string}`,
 })
 

@@ -10,6 +10,7 @@ export interface CopyCheck {
 /** What is compared before a copy is kept. */
 export const COPY_CHECKS: readonly CopyCheck[] = [
   { name: 'bytes of memories', figure: (db) => sum(db, 'memories', 'bytes') },
+  { name: 'calls in the totals', figure: (db) => sum(db, 'call_totals', 'calls') },
   { name: 'calls in the hourly sums', figure: (db) => sum(db, 'call_rollups', 'calls') },
   { name: 'micro-dollars of upstream cost', figure: (db) => sum(db, 'call_rollups', 'upstream_cost_micros') },
   { name: 'milliseconds of attention', figure: (db) => sum(db, 'gaze_dwell', 'dwell_ms') },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 
 /** Matches that are counted one by one for a page's `total`; a list that has more of them says so many. */
-export const MOST_COUNTED = 10_000
+export const MOST_COUNTED = 1000
 
 /** How every list is asked for: `cursor` goes on from an earlier reply, `offset` skips from the newest; one of the two. */
 export const ListQuery = z.object({
@@ -14,7 +14,7 @@ export type ListQuery = z.infer<typeof ListQuery>
 
 /**
  * One page of a list. `total` counts the matches on all pages (where a filter leaves no running total to read, up to
- * 10,000); `next_cursor` is null on the last page.
+ * 1,000); `next_cursor` is null on the last page.
  */
 export interface Page<T> {
   items: T[]

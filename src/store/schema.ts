@@ -22,9 +22,10 @@ export interface Schema
 export const RECORD_TABLES = {
   memories: ['seq'],
   memory_tags: ['seq', 'tag'],
-  memory_totals: ['namespace'],
+  memory_totals: ['namespace', 'shard'],
   calls: ['call_id'],
   call_rollups: ['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'],
+  call_totals: ['model', 'caller_id', 'path', 'status'],
   gaze_sessions: ['session_id'],
   gaze_records: ['id'],
   gaze_prints: ['hash'],

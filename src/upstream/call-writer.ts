@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
 import { toMicros } from '../wallet/money.ts'
 import type { CallRecord } from './call-record.ts'
+import { countTotals } from './call-totals.ts'
 import { latencyBucket } from './latency.ts'
 
 /**
@@ -16,7 +17,7 @@ const SIZES = [100, 10, 1]
 const LOOKED_FOR = 500
 
 /**
- * Writes a batch of call records and adds them to the hourly rollups, in one transaction. The first `tried` of them may
+ * Writes a batch of call records and adds them to the hourly rollups and the totals, in one transaction. The first `tried` of them may
  * be stored already: a connection may be lost while they are made durable. Those that are there are left out.
  */
 export type CallWriter = (batch: readonly CallRecord[], tried: number) => Promise<void>
@@ -45,6 +46,7 @@ export function createCallWriter(store: Store): CallWriter {
         )
       for (const rollup of rollUp(rows))
         await trx.executeQuery(once('rollup', values(rollup), () => addRollup(trx, rollup).compile()))
+      await countTotals(trx, rows, 1)
     })
 }
 

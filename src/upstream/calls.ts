@@ -5,8 +5,9 @@ import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls.ts'
 import { toUsd } from '../wallet/money.ts'
 import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
+import { readTotals } from './call-totals.ts'
 import { createCallWriter } from './call-writer.ts'
-import { type CallStats, callStats, countCalls, type StatsQuery } from './stats.ts'
+import { type CallSelection, type CallStats, callStats, countCalls, type StatsQuery } from './stats.ts'
 
 /** Records wait at most this long before they are written together. */
 const BATCH_DELAY_MS = 50
@@ -92,11 +93,8 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     flush,
     async history(filter) {
       await flush().catch(onError)
-      const wanted = filter.from && new Date(filter.from).toISOString()
+      const from = filter.from && new Date(filter.from).toISOString()
       const to = filter.to && new Date(filter.to).toISOString()
-      const oldest = await oldestCall(store)
-      // The rollups still count calls that are pruned; a list counts what it can show.
-      const from = oldest && (wanted === undefined || wanted < oldest) ? oldest : wanted
       let query = store.db.selectFrom('calls').selectAll()
       for (const column of ['status', 'model', 'path', 'caller_id'] as const) {
         const value = filter[column]
@@ -115,7 +113,7 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
           .orderBy('call_id', 'desc')
           .limit(filter.limit + 1)
           .execute(),
-        oldest === undefined ? 0 : countCalls(store, { ...filter, from, to }),
+        from || to ? countKept(store, { ...filter, from, to }) : readTotals(store.db, filter),
       ])
       return toPage(rows, { limit: filter.limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
     },
@@ -126,9 +124,13 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
   }
 }
 
-async function oldestCall({ db }: Store): Promise<string | undefined> {
-  const oldest = await db.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).executeTakeFirst()
-  return oldest?.at
+/** How many calls of a time range the trail holds: the hourly sums still count calls that are pruned, which a list cannot show. */
+async function countKept(store: Store, selection: CallSelection): Promise<number> {
+  const oldest = await store.db.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).execute()
+  const kept = oldest[0]?.at
+  if (kept === undefined) return 0
+  const { from } = selection
+  return countCalls(store, { ...selection, from: from !== undefined && from > kept ? from : kept })
 }
 
 function toRecord(row: CallRow): CallRecord {

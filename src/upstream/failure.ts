@@ -5,8 +5,8 @@ import type { Provider } from './provider.ts'
 export interface Ending {
   /** The client cancelled or went away. */
   cancelled: boolean
-  /** Nothing arrived for the provider's time limit. */
-  timedOut: boolean
+  /** The watchdog saw nothing arrive for the provider's time limit. */
+  timedOut?: boolean
 }
 
 /**
@@ -17,7 +17,7 @@ export interface Ending {
 export function upstreamFailure(error: unknown, provider: Provider, ending: Ending): GazewayError {
   if (error instanceof GazewayError) return error
   if (ending.cancelled) return new GazewayError('cancelled', 'The call was cancelled by its client.', { cause: error })
-  if (ending.timedOut)
+  if (ending.timedOut || isTimeout(error))
     return new GazewayError(
       'upstream_timeout',
       `The upstream ${provider.name} sent nothing for ${provider.timeoutMs / 1000} s. Try again, or raise upstream.timeout_ms.`,
@@ -90,4 +90,9 @@ function hide(text: string, provider: Provider): string {
 export function hideKey(text: string, key: string | null): string {
   if (!key) return text
   return [JSON.stringify(key).slice(1, -1), key].reduce((rest, form) => rest.replaceAll(form, '***'), text)
+}
+
+/** Whether undici gave up waiting: for the connection, the head or the next piece of the body. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code))
 }

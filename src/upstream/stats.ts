@@ -39,7 +39,8 @@ export const StatsQuery = z.object({
 })
 export type StatsQuery = z.infer<typeof StatsQuery>
 
-interface Selection {
+/** Some of the calls: `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
+export interface CallSelection {
   from?: string | undefined
   to?: string | undefined
   status?: string | undefined
@@ -77,13 +78,13 @@ export async function callStats(store: Store, query: StatsQuery): Promise<CallSt
 }
 
 /** How many calls a selection holds, without reading them one by one. */
-export async function countCalls(store: Store, selection: Selection): Promise<number> {
+export async function countCalls(store: Store, selection: CallSelection): Promise<number> {
   const { rows } = await sql<{ calls: number }>`
     select coalesce(sum(calls), 0) as calls from (${counted(store.engine, selection)}) as counted`.execute(store.db)
   return Number(rows[0]?.calls ?? 0)
 }
 
-async function summedRows(store: Store, selection: Selection, groupBy?: GroupBy): Promise<SummedRow[]> {
+async function summedRows(store: Store, selection: CallSelection, groupBy?: GroupBy): Promise<SummedRow[]> {
   const keys = { model: sql`model`, caller: sql`caller_id`, day: sql`day`, path: sql`path`, status: sql`status` }
   const key = groupBy ? keys[groupBy] : sql`''`
   const { rows } = await sql<SummedRow>`
@@ -99,7 +100,7 @@ async function summedRows(store: Store, selection: Selection, groupBy?: GroupBy)
  * The counters of a selection: rollups for the whole hours in the range, single calls for the hours it cuts. A cut hour
  * whose calls are pruned counts in full: its rollup is all that is known of it.
  */
-function counted(engine: Engine, selection: Selection) {
+function counted(engine: Engine, selection: CallSelection) {
   const { from, to } = selection
   const firstHour = from && startOfHour(from, HOUR_MS - 1)
   const lastHour = to && startOfHour(to)
@@ -134,7 +135,7 @@ function startOfHour(time: string, later = 0): string {
   return new Date(Math.floor((Date.parse(time) + later) / HOUR_MS) * HOUR_MS).toISOString()
 }
 
-function dimensions(selection: Selection) {
+function dimensions(selection: CallSelection) {
   const wanted = (['status', 'model', 'path', 'caller_id'] as const).filter((name) => selection[name] !== undefined)
   return sql.join(
     wanted.map((name) => sql`and ${sql.ref(name)} = ${selection[name]}`),

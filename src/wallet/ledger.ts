@@ -52,31 +52,38 @@ export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Pro
     .onConflict((conflict) => conflict.column('key').doNothing())
     .executeTakeFirstOrThrow()
   if (numInsertedOrUpdatedRows === 0n) return earlier(trx, row)
-  for (const [i, entry] of entries.entries()) await move(trx, entry, accounts[i] as LedgerAccountRow, row)
+  await move(trx, entries, accounts, row)
   return toTransfer(row)
 }
 
-/** One bounded statement; on the first account it also moves the chain on. */
+/** One statement that the floors bound; on the first account it also moves the chain on. */
 async function move(
   trx: Transaction<Schema>,
-  { account, micros, floor = 0 }: NewEntry,
-  { balance_micros }: LedgerAccountRow,
-  { chain, position, hash }: LedgerTransferRow,
+  entries: readonly NewEntry[],
+  accounts: readonly LedgerAccountRow[],
+  { chain, hash }: LedgerTransferRow,
 ): Promise<void> {
-  let update = trx
-    .updateTable('ledger_accounts')
-    .set({
-      balance_micros: sql`balance_micros + ${micros}`,
-      ...(account.id === chain && { transfers: position, head: hash }),
-    })
-    .where('id', '=', account.id)
-  // What comes in is never refused: an account may be below a limit that was lowered.
-  if (micros < 0 && floor !== null) update = update.where(sql<boolean>`balance_micros + ${micros} >= ${floor}`)
-  const { numUpdatedRows } = await update.executeTakeFirst()
-  if (numUpdatedRows === 1n) return
-  throw new GazewayError(
+  const moves = entries.map(({ account: { id }, micros, floor = 0 }) => {
+    const [steps, head] = id === chain ? [1, hash] : [0, null]
+    // What comes in is never refused: an account may be below a limit that was lowered.
+    const least = micros > 0 ? null : floor
+    return sql`select cast(${id} as text) as id, cast(${micros} as bigint) as micros, cast(${least} as bigint) as floor,
+      cast(${steps} as bigint) as steps, cast(${head} as text) as head`
+  })
+  const { numAffectedRows } = await sql`update ledger_accounts as a
+    set balance_micros = a.balance_micros + m.micros, transfers = a.transfers + m.steps, head = coalesce(m.head, a.head)
+    from (${sql.join(moves, sql` union all `)}) as m
+    where a.id = m.id and (m.floor is null or a.balance_micros + m.micros >= m.floor)`.execute(trx)
+  if (Number(numAffectedRows) !== entries.length) throw short(entries, accounts)
+}
+
+function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): GazewayError {
+  const left = (i: number, floor: Micros | null = 0) => (accounts[i]?.balance_micros ?? 0) - (floor ?? -Infinity)
+  const at = entries.findIndex(({ micros, floor }, i) => micros < 0 && left(i, floor) + micros < 0)
+  const { account, micros, floor } = entries[at] as NewEntry
+  return new GazewayError(
     'insufficient_credit',
-    `${toUsd(-micros)} USD are needed and ${toUsd(Math.max(0, balance_micros - (floor ?? 0)))} are left in ${account.id}. ` +
+    `${toUsd(-micros)} USD are needed and ${toUsd(Math.max(0, left(at, floor)))} are left in ${account.id}. ` +
       'Deposit funds, ask for less, or have the credit limit raised.',
   )
 }

@@ -21,6 +21,7 @@ describe('the gateway over HTTP', () => {
     await running.gateway.calls.flush()
     await running.gateway.store.db.deleteFrom('calls').execute()
     await running.gateway.store.db.deleteFrom('call_rollups').execute()
+    await running.gateway.store.db.deleteFrom('call_totals').execute()
   })
   afterEach(() => assert.ok(!running.logged.join('').includes('upstream-secret-key')))
   after(async () => {
@@ -233,6 +234,7 @@ describe('the gateway over HTTP', () => {
         const events = eventsOf(text)
         assert.equal(events[1].choices[0].delta.content, 'Hel')
         assert.equal(events.at(-1).error.type, 'upstream_error')
+        assert.equal(events.at(-1).error.code === 'upstream_timeout', end === 'hang')
         assert.ok(!text.includes('[DONE]'))
         await until(async () => (await records()).length === 1)
         const [record] = await records()

@@ -33,7 +33,7 @@ export async function seedStore(store: Store, count: number): Promise<void> {
   await run(`insert into memory_tags (seq, tag, namespace, updated_at)
     select seq, 'tag' || (seq % 8), namespace, updated_at from memories`)
   await run(
-    `insert into memory_totals (namespace, memories, bytes) select 'default', count(*), sum(bytes) from memories`,
+    `insert into memory_totals (namespace, shard, memories, bytes) select 'default', 0, count(*), sum(bytes) from memories`,
   )
   await run(`insert into call_rollups (hour, model, caller_id, path, status, latency_bucket, calls, prompt_tokens,
       completion_tokens, total_tokens, upstream_cost_micros)
@@ -41,6 +41,8 @@ export async function seedStore(store: Store, count: number): Promise<void> {
       caller_id, path, status, latency_bucket, count(*), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens),
       sum(upstream_cost_micros)
     from calls group by 1, 2, 3, 4, 5, 6`)
+  await run(`insert into call_totals (model, caller_id, path, status, calls)
+    select model, caller_id, path, status, sum(calls) from call_rollups group by 1, 2, 3, 4`)
   // As the engine itself does in time; the figures shall not depend on whether it has come to it yet.
   await sql`${sql.raw(store.engine === 'sqlite' ? 'analyze' : 'vacuum analyze')}`.execute(store.db)
 }

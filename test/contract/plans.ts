@@ -12,7 +12,7 @@ const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowReco
 const now = () => new Date('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
 /** Running totals and hourly sums: they are read whole because they are what the history is summed up in. */
-const SUMMED_UP = /\b(memory_totals|call_rollups|gaze_sessions|gaze_dwell|keys)\b/
+const SUMMED_UP = /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys)\b/
 
 /** How every engine finds what is asked for: never by reading a whole table. `open` opens an empty store. */
 export function plansContract(open: () => Promise<Store>): void {

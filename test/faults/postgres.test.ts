@@ -88,7 +88,7 @@ async function verify(url: string, instances: readonly Instance[]): Promise<void
     bytes,
     memories.reduce((sum, row) => sum + row.bytes, 0),
   )
-  const { totals } = await createCalls({ store, onError: assert.fail }).stats({})
+  const { totals } = await createCalls({ store, onError: (error) => assert.fail(String(error)) }).stats({})
   assert.equal(totals.calls, calls.length)
   await store.close()
 }

@@ -30,6 +30,7 @@ describe('the upstream', () => {
     await calls.flush()
     await store.db.deleteFrom('calls').execute()
     await store.db.deleteFrom('call_rollups').execute()
+    await store.db.deleteFrom('call_totals').execute()
   })
   afterEach(() => server.close())
   after(async () => {

@@ -47,6 +47,14 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     upstream_cost_micros ${integer} not null,
     primary key (hour, model, caller_id, path, status, latency_bucket)
   )`.execute(db)
+  await sql`create table call_totals (
+    model ${text} not null,
+    caller_id ${text} not null,
+    path ${text} not null,
+    status ${text} not null,
+    calls ${integer} not null,
+    primary key (model, caller_id, path, status)
+  )`.execute(db)
 }
 
 /**
@@ -86,9 +94,11 @@ async function createMemories(db: Kysely<unknown>, engine: Engine): Promise<void
   )`.execute(db)
   await sql`create index memory_tags_recent on memory_tags (tag, updated_at, seq, namespace)`.execute(db)
   await sql`create table memory_totals (
-    namespace ${text} not null primary key,
+    namespace ${text} not null,
+    shard ${integer} not null,
     memories ${integer} not null,
-    bytes ${integer} not null
+    bytes ${integer} not null,
+    primary key (namespace, shard)
   )`.execute(db)
   await (engine === 'sqlite' ? fullTextOnSqlite(db) : fullTextOnPostgres(db))
 }

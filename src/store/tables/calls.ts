@@ -42,7 +42,17 @@ export interface CallRollupRow {
   upstream_cost_micros: number
 }
 
+/** How many calls of a kind the trail holds just now. */
+export interface CallTotalRow {
+  model: string
+  caller_id: string
+  path: string
+  status: string
+  calls: number
+}
+
 export interface CallTables {
   calls: CallRow
   call_rollups: CallRollupRow
+  call_totals: CallTotalRow
 }

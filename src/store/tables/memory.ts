@@ -29,9 +29,13 @@ export interface MemoryTagRow {
   updated_at: string
 }
 
-/** How many memories a namespace holds, expired ones that are not yet swept included, and their bytes. */
+/**
+ * A part of how many memories a namespace holds, expired ones that are not yet swept included, and of their bytes: the
+ * rows of a namespace add up, and one alone may be negative.
+ */
 export interface MemoryTotalsRow {
   namespace: string
+  shard: number
   memories: number
   bytes: number
 }

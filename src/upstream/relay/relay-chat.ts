@@ -53,7 +53,7 @@ export async function relayChat(
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
     } else await relayWhole(relay, reply, receiver, recording, sent, context.requestId)
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted, timedOut: false })
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
     recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
     failure.callId = recording.callId
@@ -102,8 +102,7 @@ async function relayStream(
     stallMs: provider.timeoutMs,
   })
   const { done, finished } = tap.ending()
-  const broken =
-    end.kind === 'broken' ? upstreamFailure(end.error, provider, { cancelled: false, timedOut: false }) : cut()
+  const broken = end.kind === 'broken' ? upstreamFailure(end.error, provider, { cancelled: false }) : cut()
   if (end.kind === 'gone') {
     await finish('aborted', 'The client went away before the end of the stream.')
     return

@@ -53,7 +53,7 @@ export async function relayFallback(
     if (reply.kind === 'stream') return await passEvents(relay, reply, request, sent, receiver, recording)
     return await passResponse(relay, reply, request, sent, receiver, recording)
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted, timedOut: false })
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
     recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
     return false
@@ -118,7 +118,7 @@ async function passEvents(
   const { done, finished } = tap.ending()
   const cut = done || finished ? null : new Error('The stream ended before the answer was complete.')
   const fault = end.kind === 'broken' ? end.error : cut
-  const broken = fault && upstreamFailure(fault, provider, { cancelled: false, timedOut: false })
+  const broken = fault && upstreamFailure(fault, provider, { cancelled: false })
   if (broken)
     recording.finish({ status: 'error', httpStatus: reply.status, error: broken.message, usage, answer: text })
   else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: text })

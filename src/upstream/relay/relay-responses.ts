@@ -59,7 +59,7 @@ async function attempt(
   try {
     reply = await relay.open('/responses', sent, receiver.signal)
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted, timedOut: false })
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted })
     failure.callId = recording.callId
     return fail(recording, failure, null)
   }
@@ -113,7 +113,7 @@ async function passStream(
     return null
   }
   const cut = badReply(provider, 'its stream ended before the answer was complete')
-  const notLost = { cancelled: false, timedOut: false }
+  const notLost = { cancelled: false }
   const broken = end.kind === 'broken' ? upstreamFailure(end.error, provider, notLost) : complete ? null : cut
   if (broken && held !== null) {
     broken.callId = recording.callId

@@ -64,13 +64,8 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
             `The upstream ${provider.name} has failed ${FAILURES} times in a row and is left alone for a moment. Try again in a few seconds.`,
             { status: 503, retryAfterSeconds: 2, cause: error },
           )
-        throw upstreamFailure(error, provider, { cancelled: signal.aborted, timedOut: isTimeout(error) })
+        throw upstreamFailure(error, provider, { cancelled: signal.aborted })
       }
     },
   }
-}
-
-/** Whether undici gave up waiting: for the connection, the head or the next piece of the body. */
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code))
 }

@@ -1,0 +1,27 @@
+import { Readable } from 'node:stream'
+import type { FrameContext } from '../web/frame.ts'
+
+/** Lines that are sent at once. */
+const LINES_PER_PIECE = 200
+
+/** Whether a client asked for a table rather than JSON. */
+export const wantsCsv = (c: FrameContext): boolean => /^\s*text\/csv\b/i.test(c.req.header('accept') ?? '')
+
+/** A reply with lines of CSV, which are made as fast as the client reads them. @param name of the file that it is saved as */
+export function csvReply(name: string, lines: AsyncIterable<string>): Response {
+  const body = Readable.toWeb(Readable.from(pieces(lines))) as ReadableStream
+  return new Response(body, {
+    headers: { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${name}.csv"` },
+  })
+}
+
+async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let piece: string[] = []
+  for await (const line of lines) {
+    piece.push(line)
+    if (piece.length < LINES_PER_PIECE) continue
+    yield Buffer.from(piece.join(''))
+    piece = []
+  }
+  if (piece.length > 0) yield Buffer.from(piece.join(''))
+}

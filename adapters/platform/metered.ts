@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Identity } from '../../src/identity/keys.ts'
+import {
+  Deposit,
+  DepositReceipt,
+  MeteredCall,
+  Pricing,
+  Receipt,
+  ReceiptRecord,
+  UsageQuery,
+  UsageSums,
+} from '../../src/wallet/wallet.ts'
+import { callContext } from './call-context.ts'
+import { callerNamed, callerOf } from './caller.ts'
+import { csvReply, wantsCsv } from './csv.ts'
+import { pageOf } from './page.ts'
+import { defineRoute, type Route } from './route.ts'
+
+const tag = 'Metered wallet'
+
+const CallRequest = MeteredCall.extend({
+  caller_id: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe('An API key, which then needs no other; or a wallet address, with the API key that it is bound to'),
+})
+
+const UsageReport = pageOf(ReceiptRecord).extend({
+  totals: UsageSums,
+  by_caller: z.array(UsageSums.extend({ caller_id: z.string() })),
+  groups: z.array(UsageSums.extend({ key: z.string() })).describe('By group_by; empty without it'),
+})
+
+/** Model calls that are paid for one by one. */
+export const meteredRoutes = (gateway: Gateway): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/metered/call',
+    tag,
+    summary: 'Call a model, and pay for the call',
+    description:
+      'The most that the call can cost is set aside first; what it did cost, with the margin, is charged once the answer ' +
+      'is there. A call that fails costs nothing.',
+    access: 'caller',
+    body: CallRequest,
+    reply: Receipt,
+    idempotent: true,
+    identify: ({ caller_id }, c) => callerNamed(caller_id, c, gateway),
+    run({ body: { caller_id, ...call }, c }) {
+      const callerId = callerOf(c).id
+      const context = callContext(c, callerId)
+      return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey: c.req.header('idempotency-key') })
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/metered/usage',
+    tag,
+    summary: 'Receipts, newest first, and what they add up to',
+    description:
+      'A caller sees its own; an admin sees everyone’s. With Accept: text/csv, all receipts of the selection as a table.',
+    access: 'platform',
+    query: UsageQuery.strict(),
+    reply: UsageReport,
+    alsoAnswers: ['text/csv'],
+    async run({ query, c }) {
+      const selection = { ...query, caller_id: visibleTo(callerOf(c), query.caller_id) }
+      return wantsCsv(c) ? csvReply('usage', gateway.wallet.usageCsv(selection)) : gateway.wallet.usage(selection)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/metered/pricing',
+    tag,
+    summary: 'What calls cost, and the models that can be called',
+    access: 'platform',
+    reply: Pricing,
+    run: async () => gateway.wallet.pricing(),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/metered/deposit',
+    tag,
+    summary: 'Credit a caller’s account',
+    description: 'Once for each reference, however often it is sent.',
+    access: 'admin',
+    body: Deposit,
+    reply: DepositReceipt,
+    idempotent: true,
+    run: ({ body }) => gateway.wallet.deposit(body),
+  }),
+]
+
+/**
+ * Whose receipts a caller is shown: its own, or whose it asks for where it is an admin; undefined is everyone's.
+ *
+ * @throws GazewayError `insufficient_scope` when it asks for another's
+ */
+function visibleTo({ id, scopes }: Identity, asked: string | undefined): string | undefined {
+  if (scopes.has('admin')) return asked
+  if (asked === undefined || asked === id) return id
+  throw new GazewayError('insufficient_scope', `Only an admin sees what others used; your own id is ${id}.`, {
+    param: 'caller_id',
+  })
+}

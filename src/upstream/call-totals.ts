@@ -1,0 +1,50 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { CallRow, CallTotalRow } from '../store/tables/calls.ts'
+
+/** What a call is counted by. */
+export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>
+
+/** Rows per statement. */
+const CHUNK = 500
+
+/** Adds calls to the totals, or takes them away again. Rows are written in one order, so that nobody waits in a circle. */
+export async function countTotals(
+  trx: Transaction<Schema>,
+  calls: readonly CountedCall[],
+  each: 1 | -1,
+): Promise<void> {
+  const rows = new Map<string, CallTotalRow>()
+  for (const call of calls) {
+    const [model, caller_id] = [call.model ?? '', call.caller_id ?? '']
+    const { path, status } = call
+    const key = `${model}\0${caller_id}\0${path}\0${status}`
+    const row = rows.get(key) ?? { model, caller_id, path, status, calls: 0 }
+    row.calls += each
+    rows.set(key, row)
+  }
+  const ordered = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  for (let start = 0; start < ordered.length; start += CHUNK)
+    await trx
+      .insertInto('call_totals')
+      .values(ordered.slice(start, start + CHUNK))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['model', 'caller_id', 'path', 'status'])
+          .doUpdateSet({ calls: sql`call_totals.calls + excluded.calls` }),
+      )
+      .execute()
+}
+
+/** How many calls of some kind the trail holds. */
+export async function readTotals(
+  db: Kysely<Schema>,
+  kind: { [Dimension in keyof CountedCall]?: string | undefined },
+): Promise<number> {
+  let query = db.selectFrom('call_totals').select(({ fn }) => fn.sum<number | null>('calls').as('calls'))
+  for (const column of ['model', 'caller_id', 'path', 'status'] as const) {
+    const value = kind[column]
+    if (value !== undefined) query = query.where(column, '=', value)
+  }
+  return Number((await query.executeTakeFirstOrThrow()).calls ?? 0)
+}

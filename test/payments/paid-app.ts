@@ -1,0 +1,96 @@
+import { Hono } from 'hono'
+import { paymentGate } from '../../adapters/platform/payment-gate.ts'
+import { errorHandler } from '../../adapters/web/errors.ts'
+import { type Frame, frame } from '../../adapters/web/frame.ts'
+import { hostRules } from '../../adapters/web/hosts.ts'
+import { ALREADY_SENT } from '../../adapters/web/receiver.ts'
+import { serve } from '../../adapters/web/serve.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { createKeys } from '../../src/identity/keys.ts'
+import { createLog } from '../../src/log.ts'
+import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
+import { paymentSettings } from '../../src/payments/settings.ts'
+import { openStore } from '../../src/store/open.ts'
+import { makeDeposit } from '../../src/wallet/deposits.ts'
+import { toUsd } from '../../src/wallet/money.ts'
+
+/** A service behind the payment gate. */
+export interface PaidApp {
+  url: string
+  payments: Payments
+  /** Requests that came through the gate. */
+  served(): number
+  errors: unknown[]
+  close(): Promise<void>
+}
+
+/**
+ * Serves, behind the gate: `/v1/echo`, which answers; `/v1/failing`, which does not; `/v1/refusing`, which passes on a
+ * 404; and `/v1/cut`, whose reply breaks off.
+ */
+export async function startPaidApp(
+  storeUrl: string,
+  config: Pick<Config, 'mpp' | 'wallet'>,
+  { leaseMs = 60_000, now = () => new Date() } = {},
+): Promise<PaidApp> {
+  const store = await openStore(storeUrl)
+  const errors: unknown[] = []
+  const settings = paymentSettings(config)
+  const payments = createPayments({
+    store,
+    now,
+    methods: await loadMethods(settings),
+    credit: ({ account, micros, reference }) =>
+      makeDeposit(store, { caller_id: account, amount_usd: toUsd(micros), reference }, now()),
+    onError: (error) => errors.push(error),
+    leaseMs,
+  })
+  const keys = createKeys({ store, now, fixedKey: null, onError: (error) => errors.push(error) })
+  let served = 0
+  const app = new Hono<Frame>()
+  app.onError(errorHandler(createLog({ level: 'silent', secrets: () => [] })))
+  app.use(frame({ keys, scope: 'platform', hosts: hostRules('127.0.0.1', [], []), open: () => true }))
+  app.use('/v1/*', paymentGate(payments, settings.amount))
+  app.use('/v1/*', async (_, next) => {
+    served += 1
+    await next()
+  })
+  app.all('/v1/echo', (c) => c.json({ payer: c.get('identity')?.wallet }))
+  app.all('/v1/failing', () => {
+    throw new GazewayError('upstream_error', 'The upstream failed.')
+  })
+  app.all('/v1/refusing', ({ env: { outgoing } }) => {
+    outgoing.writeHead(404).end('{}')
+    return ALREADY_SENT
+  })
+  app.all('/v1/cut', async ({ env: { outgoing } }) => {
+    await new Promise<void>((written) => outgoing.writeHead(200).write('half of ', () => written()))
+    outgoing.destroy(new Error('the upstream broke off'))
+    return ALREADY_SENT
+  })
+  app.all('/v1/waiting', async ({ env: { outgoing } }) => {
+    // Until the process is killed.
+    outgoing.writeHead(200).write('wait')
+    await new Promise(() => {})
+    return ALREADY_SENT
+  })
+  const listening = await serve(app, {
+    host: '127.0.0.1',
+    port: 0,
+    flag: '--platform-port',
+    headerTimeoutMs: 10_000,
+    requestTimeoutMs: 60_000,
+  })
+  return {
+    url: listening.url,
+    payments,
+    served: () => served,
+    errors,
+    async close() {
+      await listening.stop()
+      await keys.close()
+      await store.close()
+    },
+  }
+}
