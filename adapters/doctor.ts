@@ -1,3 +1,4 @@
+import { detect } from '../src/agent-gateway/detect.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
 import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
@@ -46,6 +47,18 @@ const CHECKS: readonly Check[] = [
       if (status !== 200 || typeof body !== 'object')
         throw new GazewayError('upstream_bad_reply', `${answer}, not a list of models: check its address (--upstream).`)
       return `${provider.name} answers at ${provider.baseUrl}`
+    },
+  },
+  {
+    name: 'agent gateway',
+    async run({ loaded }) {
+      const { url, key } = loaded.config.agent_gateway
+      if (url === null) return "not configured; the platform's /v1 is this machine's own gateway"
+      const found = await detect(url.replace(/\/v1\/?$/, ''), key, AbortSignal.timeout(PATIENCE_MS))
+      const { reachable, supported, version, error } = found
+      if (reachable && supported) return `${found.kind} ${version ?? ''} answers at ${redactUrl(url)}`
+      const fault = reachable ? `it is version ${version ?? 'unknown'}, and 0.12 is the oldest supported` : error
+      throw new GazewayError('upstream_unreachable', `${redactUrl(url)}: ${fault}. Check GAZEWAY_AGENT_GATEWAY_URL.`)
     },
   },
 ]

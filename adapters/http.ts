@@ -7,7 +7,6 @@ import { memoryRoutes } from './http/memory.ts'
 import { listenToMetrics } from './http/metrics.ts'
 import { modelRoutes } from './http/models.ts'
 import { responses } from './http/responses.ts'
-import { startTracing } from './http/tracing.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { hostRules } from './web/hosts.ts'
@@ -24,7 +23,6 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const { http } = gateway.loaded.config
   const relay = await gateway.upstream.openRelay()
   const metrics = listenToMetrics(gateway)
-  const tracing = await startTracing(gateway, process.env)
   const app = new Hono<Frame>({ strict: false })
   app.onError(errorHandler(gateway.log))
   app.notFound(notFound)
@@ -61,7 +59,6 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       await listening.stop()
       await relay.close()
       metrics.stop()
-      await tracing.stop()
     },
   }
 }

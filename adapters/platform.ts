@@ -6,6 +6,7 @@ import { docsRoutes } from './platform/docs.ts'
 import { healthRoutes } from './platform/health.ts'
 import { keyRoutes } from './platform/keys.ts'
 import { meteredRoutes } from './platform/metered.ts'
+import type { PlatformPayments } from './platform/open-payments.ts'
 import { createProxy } from './platform/proxy.ts'
 import { registerRoutes } from './platform/register.ts'
 import { walletRoutes } from './platform/wallet.ts'
@@ -24,6 +25,8 @@ export interface PlatformOptions {
    * pay, and says whose the others are.
    */
   paymentGate?: MiddlewareHandler<Frame>
+  /** How deposits can be paid. */
+  payments?: PlatformPayments
 }
 
 /**
@@ -33,7 +36,7 @@ export interface PlatformOptions {
  */
 export async function servePlatform(gateway: Gateway, options: PlatformOptions): Promise<Listening> {
   const { http, upstream, agent_gateway } = gateway.loaded.config
-  const { agentGateway, paymentGate } = options
+  const { agentGateway, paymentGate, payments = null } = options
   const probe = createProbe(agentGateway, () => new Date())
   const proxy = createProxy({
     target: agentGateway,
@@ -41,7 +44,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     connectTimeoutMs: upstream.connect_timeout_ms,
     timeoutMs: agent_gateway.timeout_ms,
   })
-  const resources = [...keyRoutes(gateway), ...meteredRoutes(gateway), ...walletRoutes(gateway)]
+  const resources = [...keyRoutes(gateway), ...meteredRoutes(gateway, payments), ...walletRoutes(gateway)]
   const routes = [...healthRoutes(gateway, probe, resources), ...resources]
   const withoutKey = new Set([
     '/openapi.json',
@@ -60,8 +63,10 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       open: (c) => withoutKey.has(c.req.path) || (paymentGate !== undefined && c.req.path.startsWith('/v1/')),
     }),
   )
-  if (http.rate_limit.requests_per_minute !== null) app.use(rateLimit(http.rate_limit.requests_per_minute))
-  registerRoutes(app, gateway, routes)
+  const { requests_per_minute } = http.rate_limit
+  const limit = requests_per_minute === null ? null : rateLimit(requests_per_minute)
+  if (limit) app.use(limit)
+  registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
   if (paymentGate) app.use('/v1/*', paymentGate)
   app.all('/v1/*', proxy.handle)

@@ -1,10 +1,12 @@
 import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
-import { createGateway } from '../src/gateway.ts'
+import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createPasses, type Passes } from '../src/identity/passes.ts'
 import type { Log } from '../src/log.ts'
+import { retentionSweeps } from '../src/retention.ts'
+import { type Sweep, type Sweeps, startSweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
-import type { Tracing } from './http/tracing.ts'
+import { startTracing, type Tracing } from './http/tracing.ts'
 import type { Listening } from './web/serve.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -27,10 +29,13 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   const passes = createPasses()
   let own: (Listening & { passes: Passes }) | null = null
   let tracing: Tracing | null = null
+  let sweeps: Sweeps | null = null
+  let payments: Awaited<ReturnType<typeof startPayments>> | null = null
   const told = toldToStop()
   try {
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
+    tracing = await startTracing(gateway, process.env)
     if (services.http) {
       const { serveHttp } = await import('./http.ts')
       own = { ...(await serveHttp(gateway, passes)), passes }
@@ -38,13 +43,14 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
     }
     if (services.platform) {
-      if (!services.http) tracing = await (await import('./http/tracing.ts')).startTracing(gateway, process.env)
       const { servePlatform } = await import('./platform.ts')
       const agentGateway = agentGatewayTarget(loaded.config, own)
-      const platform = await servePlatform(gateway, { agentGateway })
+      payments = loaded.config.mpp.enabled ? await startPayments(gateway) : null
+      const platform = await servePlatform(gateway, { agentGateway, ...payments })
       running.push(platform)
       say(`gazeway ${VERSION}: platform on ${platform.url} (reference: ${platform.url}/docs; /v1: ${agentGateway.url})`)
     }
+    sweeps = startGatewaySweeps(gateway, payments?.payments.sweeps ?? [])
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
@@ -52,8 +58,40 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     // the gateway keep their connection.
     await Promise.all(running.map((service) => service.stop()))
     await tracing?.stop()
+    await sweeps?.stop()
     await gateway.close()
   }
+}
+
+/** Payments, and the gate that asks for them; loaded only where they are enabled. */
+async function startPayments(gateway: Gateway) {
+  const { openPayments } = await import('./platform/open-payments.ts')
+  const { paymentGate } = await import('./platform/payment-gate.ts')
+  const payments = await openPayments(gateway)
+  return { payments, paymentGate: paymentGate(payments, payments.amount) }
+}
+
+/** What is cleared away, or given back, while a service runs; of processes on one store, one does it. */
+function startGatewaySweeps(
+  { store, memory, idempotency, wallet, loaded, log }: Gateway,
+  payments: readonly Sweep[],
+): Sweeps {
+  const { audit, gaze } = loaded.config
+  const now = () => new Date()
+  const retention = retentionSweeps({
+    store,
+    now,
+    memory,
+    idempotency,
+    callDays: audit.retention_days,
+    gazeDays: gaze.retention_days,
+  })
+  return startSweeps({
+    store,
+    now,
+    sweeps: [...retention, ...wallet.sweeps, ...payments],
+    onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
+  })
 }
 
 /** Resolves at the first signal to stop; a second one ends the process at once, as it does by itself. */

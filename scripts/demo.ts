@@ -2,12 +2,16 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { showPlatform } from './demo/platform.ts'
 import { printStep } from './demo/print.ts'
 import { openStdio } from './demo/stdio.ts'
 import { story } from './demo/story.ts'
 import type { Surface } from './demo/surface.ts'
 
-/** Calls each of the twelve tools of the built server once, on this repository and without a key, and prints the answers. */
+/**
+ * Calls each of the twelve tools of the built server once, on this repository and without a key, and prints the answers.
+ * With --platform it shows a metered call on the platform instead.
+ */
 
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
 const command = join(project, 'dist', 'cli.js')
@@ -18,6 +22,14 @@ if (!existsSync(command)) {
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-demo-'))
 try {
+  if (process.argv.includes('--platform')) await showPlatform({ command, dataDir })
+  else await showTools()
+} finally {
+  rmSync(dataDir, { recursive: true, force: true })
+}
+
+/** Goes through the tools as a coding assistant would, and says how to have them in one. */
+async function showTools(): Promise<void> {
   const began = performance.now()
   const surface = await openStdio({ command, dataDir, project })
   console.log(`\n${surface.about}.\nProject: ${project}\n`)
@@ -29,14 +41,12 @@ try {
   console.log(`${answered.size} of ${surface.tools.length} tools answered in ${seconds} s.`)
   for (const tool of missing) console.log(`NOT ANSWERED: ${tool}`)
   if (missing.length > 0) process.exitCode = 1
-} finally {
-  rmSync(dataDir, { recursive: true, force: true })
-}
-console.log(`The reading was made up, and the data folder is gone again. The sandbox only quotes what it is given; with a key a
+  console.log(`The reading was made up, and the data folder is removed again. The sandbox only quotes what it is given; with a key a
 real model answers. To have Gazeway in your assistant (README.md has the entries for others than Claude Code):
 
   claude mcp add gazeway -- node ${command}
 `)
+}
 
 /** Goes through the story, prints it, and returns the tools that answered. */
 async function tell(surface: Surface): Promise<Set<string>> {

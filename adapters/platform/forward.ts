@@ -50,7 +50,7 @@ export function forward(
       onError(error) {
         if (!outgoing.headersSent && !outgoing.destroyed) return reject(failure(error, url))
         // Too late for another status: the client sees that the reply is not whole.
-        outgoing.destroy()
+        outgoing.destroy(error)
         resolve()
       },
     })

@@ -12,10 +12,14 @@ import {
   UsageQuery,
   UsageSums,
 } from '../../src/wallet/wallet.ts'
+import type { FrameContext } from '../web/frame.ts'
 import { callContext } from './call-context.ts'
 import { callerNamed, callerOf } from './caller.ts'
 import { csvReply, wantsCsv } from './csv.ts'
+import type { PlatformPayments } from './open-payments.ts'
 import { pageOf } from './page.ts'
+import { paidCaller } from './paid-caller.ts'
+import { depositor, isPaid, paidDeposit } from './paid-deposit.ts'
 import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Metered wallet'
@@ -25,7 +29,9 @@ const CallRequest = MeteredCall.extend({
     .string()
     .min(1)
     .max(4096)
-    .describe('An API key, which then needs no other; or a wallet address, with the API key that it is bound to'),
+    .describe(
+      'An API key, which then needs no other; or a wallet address, with the API key that it is bound to or a payment by it',
+    ),
 })
 
 const UsageReport = pageOf(ReceiptRecord).extend({
@@ -34,8 +40,12 @@ const UsageReport = pageOf(ReceiptRecord).extend({
   groups: z.array(UsageSums.extend({ key: z.string() })).describe('By group_by; empty without it'),
 })
 
-/** Model calls that are paid for one by one. */
-export const meteredRoutes = (gateway: Gateway): Route[] => [
+/**
+ * Model calls that are paid for one by one.
+ *
+ * @param payments by which deposits can be made; null where there are none
+ */
+export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | null): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/wallet/metered/call',
@@ -48,7 +58,8 @@ export const meteredRoutes = (gateway: Gateway): Route[] => [
     body: CallRequest,
     reply: Receipt,
     idempotent: true,
-    identify: ({ caller_id }, c) => callerNamed(caller_id, c, gateway),
+    identify: async ({ caller_id }, c) =>
+      (await paidCaller(caller_id, c, payments)) ?? callerNamed(caller_id, c, gateway),
     run({ body: { caller_id, ...call }, c }) {
       const callerId = callerOf(c).id
       const context = callContext(c, callerId)
@@ -85,12 +96,16 @@ export const meteredRoutes = (gateway: Gateway): Route[] => [
     path: '/api/wallet/metered/deposit',
     tag,
     summary: 'Credit a caller’s account',
-    description: 'Once for each reference, however often it is sent.',
-    access: 'admin',
-    body: Deposit,
+    description:
+      'By an admin: once for each reference, however often it is sent. Where payments are taken, by everyone: without a ' +
+      'key, it is answered with a challenge for the amount (402), and the payment is its reference.',
+    access: payments ? 'caller' : 'admin',
+    body: Deposit.partial({ reference: true }),
     reply: DepositReceipt,
     idempotent: true,
-    run: ({ body }) => gateway.wallet.deposit(body),
+    ...(payments && { identify: (_: unknown, c: FrameContext) => depositor(c, gateway) }),
+    run: ({ body, c }) =>
+      payments && isPaid(c) ? paidDeposit(c, { gateway, payments }, body) : gateway.wallet.deposit(body),
   }),
 ]
 

@@ -19,7 +19,7 @@ export function paymentGate(payments: Payments, amount: Micros): MiddlewareHandl
     const payment = await takePayment(c, payments, { amount, scope, description })
     c.set('identity', payerIdentity(payment))
     await next()
-    await (failed(c) ? payments.refund(payment) : payments.served(payment))
+    await (failed(c) ? payments.credit(payment) : payments.served(payment))
   }
 }
 
@@ -33,7 +33,7 @@ export async function takePayment(c: FrameContext, payments: Payments, terms: Te
   const { incoming, outgoing } = c.env
   const { payment, receipt } = await payments.take(incoming.headers.authorization ?? null, terms).catch(offer)
   if (outgoing.destroyed) {
-    await payments.refund(payment)
+    await payments.credit(payment)
     throw new GazewayError('cancelled', 'The client went away.')
   }
   // Straight on the connection, where replies that are passed through are written, too.
@@ -52,7 +52,7 @@ export async function takePayment(c: FrameContext, payments: Payments, terms: Te
 }
 
 /** Who makes a request that came with a payment instead of a key. */
-export function payerIdentity({ account, payer }: Payment): Identity {
+function payerIdentity({ account, payer }: Payment): Identity {
   return { id: account, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer }
 }
 

@@ -14,9 +14,26 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 /** Of a request: the caller's credentials, and what this connection has already answered. */
-const NOT_SENT = new Set(['authorization', 'cookie', 'x-api-key', 'api-key', 'host', 'expect', 'origin', 'referer'])
+const NOT_SENT = new Set([
+  'authorization',
+  'payment-authorization',
+  'cookie',
+  'x-api-key',
+  'api-key',
+  'host',
+  'expect',
+  'origin',
+  'referer',
+])
 /** Of a reply: what would be taken as the platform's own word. */
-const NOT_RETURNED = new Set(['set-cookie', 'www-authenticate', 'strict-transport-security', 'alt-svc', 'x-request-id'])
+const NOT_RETURNED = new Set([
+  'set-cookie',
+  'www-authenticate',
+  'payment-receipt',
+  'strict-transport-security',
+  'alt-svc',
+  'x-request-id',
+])
 const CROSS_ORIGIN = 'access-control-'
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { pipeline, Transform } from 'node:stream'
+import { Transform } from 'node:stream'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { poolSend, type RequestPool } from '../../src/upstream/relay/pool.ts'
@@ -76,9 +76,10 @@ function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
       else done(null, chunk)
     },
   })
-  // Whatever ends it early reaches the request that reads it.
-  pipeline(incoming, limited, () => {})
-  return limited
+  incoming.once('error', (error) => limited.destroy(error))
+  // What nobody reads any more is let through, so that the connection lives on for the reply.
+  limited.once('close', () => incoming.unpipe(limited).resume())
+  return incoming.pipe(limited)
 }
 
 function tooLarge(maxBytes: number): GazewayError {

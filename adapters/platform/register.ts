@@ -1,4 +1,4 @@
-import type { Hono } from 'hono'
+import type { Hono, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import { requireScope } from '../../src/identity/keys.ts'
@@ -10,11 +10,18 @@ import { queryNumbers } from '../web/query.ts'
 import { callerOf } from './caller.ts'
 import type { Route } from './route.ts'
 
-/** Serves routes: checks who calls and what they send, then answers with what the route returns. */
-export function registerRoutes(app: Hono<Frame>, gateway: Gateway, routes: readonly Route[]): void {
+/**
+ * Serves routes: checks who calls and what they send, then answers with what the route returns.
+ *
+ * @param limit counts the requests of callers who are known by their body only; null is no limit
+ */
+export function registerRoutes(
+  app: Hono<Frame>,
+  { gateway, routes, limit }: { gateway: Gateway; routes: readonly Route[]; limit: MiddlewareHandler<Frame> | null },
+): void {
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const answer = route.body ? withBody(route, route.body, gateway) : withoutBody(route)
+    const answer = route.body ? withBody(route, route.body, gateway, limit) : withoutBody(route)
     app.on(route.method, path, async (c) => {
       if (route.access === 'admin') requireScope(callerOf(c), 'admin')
       return answer(c)
@@ -30,14 +37,17 @@ function withoutBody(route: Route) {
   }
 }
 
-function withBody(route: Route, schema: z.ZodType, gateway: Gateway) {
+function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: MiddlewareHandler<Frame> | null) {
   const read = addressReader(route)
-  const limit = gateway.loaded.config.http.max_body_bytes
+  const maxBytes = gateway.loaded.config.http.max_body_bytes
   return async (c: FrameContext): Promise<Response> => {
     const address = read(c)
-    const { text, json } = await readJson(c.env.incoming, limit)
+    const { text, json } = await readJson(c.env.incoming, maxBytes)
     const body = parseInput(schema, json)
-    if (route.identify) c.set('identity', await route.identify(body, c))
+    if (route.identify) {
+      c.set('identity', await route.identify(body, c))
+      await limit?.(c, async () => {})
+    }
     const work = async () => ({
       status: route.status ?? 200,
       body: await route.run({ ...address, body, c }),

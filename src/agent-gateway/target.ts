@@ -28,9 +28,9 @@ export function agentGatewayTarget(
   own: { url: string; passes: Passes } | null,
 ): AgentGatewayTarget {
   if (url !== null) return { url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key, admit: () => shared(key) }
-  if (own !== null) return { url: own.url, key: null, admit: (caller) => own.passes.issue(caller) }
+  if (own !== null) return { url: fromHere(own.url), key: null, admit: (caller) => own.passes.issue(caller) }
   return {
-    url: `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`,
+    url: fromHere(`http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`),
     key,
     admit() {
       if (key !== null) return shared(key)
@@ -44,3 +44,6 @@ export function agentGatewayTarget(
 }
 
 const shared = (key: string | null): Pass | null => (key === null ? null : { token: key, end: () => {} })
+
+/** The address by which this machine reaches a service of its own that listens on all of its addresses. */
+const fromHere = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

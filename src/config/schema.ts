@@ -276,7 +276,12 @@ const Mpp = z.strictObject({
   recipient: evmAddress.nullable().default(null).describe('The address that is paid.'),
   evm: z
     .strictObject({
-      chain_id: z.int().min(1).nullable().default(null).describe('The chain, such as 84532 (Base Sepolia, a test network).'),
+      chain_id: z
+        .int()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('The chain, such as 84532 (Base Sepolia, a test network).'),
       rpc_url: rpcUrl.nullable().default(null).meta({
         description: 'A node of that chain, such as https://sepolia.base.org.',
         accepted: 'an http or https URL, or null',
@@ -287,7 +292,10 @@ const Mpp = z.strictObject({
         .default(null)
         .describe('The token, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC on Base Sepolia).'),
       token_name: tokenText.nullable().default(null).describe("The name in the token's EIP-712 domain, such as USDC."),
-      token_version: tokenText.nullable().default(null).describe("The version in the token's EIP-712 domain, such as 2."),
+      token_version: tokenText
+        .nullable()
+        .default(null)
+        .describe("The version in the token's EIP-712 domain, such as 2."),
       decimals: z.int().min(6).max(36).default(6).describe('Decimal places of the token.'),
     })
     .prefault({}),
@@ -299,7 +307,9 @@ const Mpp = z.strictObject({
         accepted: 'an http or https URL, or null',
         secret: 'value',
       }),
-      token: evmAddress.default('0x20c0000000000000000000000000000000000000').describe('The token; pathUSD unless set.'),
+      token: evmAddress
+        .default('0x20c0000000000000000000000000000000000000')
+        .describe('The token; pathUSD unless set.'),
     })
     .prefault({}),
 })

@@ -1,7 +1,7 @@
 import type { TextHit } from './text-index.ts'
 
 /** Matches that are counted. */
-export const MOST_COUNTED = 1000
+const MOST_COUNTED = 1000
 /** Matches that are ranked: each costs about 2 µs, and what even more memories hold says little. */
 export const MOST_RANKED = 500
 

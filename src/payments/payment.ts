@@ -9,6 +9,8 @@ export interface Terms {
   description: string
   /** The only address that may pay, in lower case; anyone when absent. */
   payer?: string | undefined
+  /** The caller whose ledger account the amount is credited to; the payer's own when absent. */
+  account?: string | undefined
 }
 
 /** A payment that has been taken. */
@@ -18,7 +20,7 @@ export interface Payment {
   method: string
   /** The address that paid, in lower case. */
   payer: string
-  /** The caller whose ledger account it is credited to when the request fails. */
+  /** The caller whose ledger account it belongs to, should it be credited. */
   account: string
   amount: Micros
 }

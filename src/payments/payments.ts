@@ -20,8 +20,8 @@ export interface Payments {
   challenges(terms: Terms): Promise<string[]>
   /**
    * Takes a payment: checks the credential, uses it up, and settles it on the chain. Whoever calls this says afterwards
-   * how it went, with `served` or `refund`; until then a sign of life is given, so that the payment of a process that
-   * dies is refunded by another one.
+   * how it went, with `served` or `credit`; until then a sign of life is given, so that the payment of a process that
+   * dies is credited by another one.
    *
    * @param header the `Authorization` header; null is no credential
    * @returns the payment, and its receipt as a `Payment-Receipt` value
@@ -31,10 +31,13 @@ export interface Payments {
   take(header: string | null, terms: Terms): Promise<{ payment: Payment; receipt: string }>
   /** What was paid for has been delivered. */
   served(payment: Payment): Promise<void>
-  /** What was paid for could not be delivered: credits the amount to the payer's account, once. */
-  refund(payment: Payment): Promise<void>
   /**
-   * Settles accounts for processes that died on at most `limit` payments: refunds what the chain has taken.
+   * Credits the amount in the ledger, once: what was paid for could not be delivered, or was a deposit. What cannot be
+   * done now is done by a sweep.
+   */
+  credit(payment: Payment): Promise<void>
+  /**
+   * Settles accounts for processes that died on at most `limit` payments: credits what the chain has taken.
    *
    * @returns how many were looked at
    */
@@ -65,7 +68,7 @@ export async function loadMethods(settings: PaymentSettings): Promise<PaymentMet
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { store, now, methods, credit, onError, leaseMs } = deps
+  const { store, now, methods, onError, leaseMs } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
   const alive = new Map<string, NodeJS.Timeout>()
 
@@ -100,7 +103,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   /** @param from `settled`, or `crediting` where an earlier attempt was interrupted */
   async function creditOnce({ id, account, amount }: Pick<Payment, 'id' | 'account' | 'amount'>, from: PaymentStatus) {
     if (from !== 'crediting' && !(await claims.advance(id, from, 'crediting'))) return
-    await credit({ account, micros: amount, reference: referenceOf(id) })
+    await deps.credit({ account, micros: amount, reference: referenceOf(id) })
     await claims.advance(id, 'crediting', 'credited')
   }
 
@@ -123,7 +126,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       if (!method) throw paymentRequired('The credential is for a payment method that is not offered here.')
       if (await claims.isUsed(challenge.id)) throw usedBefore()
       const { payer, proof } = await check(method, credential, terms)
-      const account = await payerAccount(store, payer)
+      const account = terms.account ?? (await payerAccount(store, payer))
       const payment = { id: challenge.id, method: method.name, payer, account, amount: terms.amount }
       // A checked credential has a time of expiry.
       const expiresAt = new Date(challenge.expires ?? 0).toISOString()
@@ -136,11 +139,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
     async served({ id }) {
       end(id)
-      // Not noted, it is refunded by a sweep: the payer has the better of it.
+      // Not noted, it is credited by a sweep: the payer has the better of it.
       await claims.advance(id, 'settled', 'served').catch(onError)
     },
 
-    async refund(payment) {
+    async credit(payment) {
       end(payment.id)
       try {
         await creditOnce(payment, 'settled')

@@ -25,7 +25,7 @@ export function refusalOf(error: unknown): string | null {
 
 /** The refusal of a request that has yet to be paid. */
 export function paymentRequired(message: string, cause?: unknown): GazewayError {
-  return new GazewayError('payment_required', message, { status: 402, cause })
+  return new GazewayError('payment_required', message, { cause })
 }
 
 /** The node of a chain could not be asked before any money moved. */

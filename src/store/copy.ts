@@ -75,8 +75,7 @@ async function requireEmpty(to: Transaction<Schema>): Promise<void> {
   if (held.length === 0) return
   throw new GazewayError(
     'conflict',
-    `The target already holds records (${held.join(', ')}). Copy into an empty database, or empty this one first.`,
-    { param: '--to' },
+    `The target already holds records (${held.join(', ')}). Copy into a database that Gazeway has not run on yet, or empty this one first.`,
   )
 }
 

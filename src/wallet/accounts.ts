@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow } from '../store/tables/wallet.ts'
 import { FIRST_HEAD } from './transfer.ts'
@@ -56,6 +57,9 @@ export async function lockAccounts(
   return lock(trx, ids)
 }
 
-function lock(trx: Transaction<Schema>, ids: readonly string[]): Promise<LedgerAccountRow[]> {
-  return trx.selectFrom('ledger_accounts').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
+async function lock(trx: Transaction<Schema>, ids: readonly string[]): Promise<LedgerAccountRow[]> {
+  const { rows } = await runBuilt(trx, `lock ${ids.length}`, ids, () =>
+    trx.selectFrom('ledger_accounts').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().compile(),
+  )
+  return rows
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Store } from '../store/store.ts'
-import { readLimits } from './limits.ts'
-import { type Micros, toUsd } from './money.ts'
+import type { LimitsOf } from './limits.ts'
+import { toUsd } from './money.ts'
 
 /** What a caller has. */
 export const Balances = z.object({
@@ -15,14 +15,14 @@ export const Balances = z.object({
 export type Balances = z.infer<typeof Balances>
 
 /** The balances and limits of a caller; all zero for one that the ledger does not know. */
-export async function readBalances(store: Store, callerId: string, defaultCredit: Micros): Promise<Balances> {
+export async function readBalances(store: Store, callerId: string, limitsOf: LimitsOf): Promise<Balances> {
   const rows = await store.db
     .selectFrom('ledger_accounts')
     .select(['kind', sql<number>`sum(balance_micros)`.as('micros')])
     .where('owner', '=', callerId)
     .groupBy('kind')
     .execute()
-  const limits = await readLimits(store.db, callerId, defaultCredit)
+  const limits = await limitsOf(callerId)
   const balance = (kind: string) => toUsd(Number(rows.find((row) => row.kind === kind)?.micros ?? 0))
   return {
     available_usd: balance('caller'),

@@ -1,12 +1,13 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import { accountOf } from './accounts.ts'
 import type { Answered } from './ask-model.ts'
 import { type NewTransfer, post } from './ledger.ts'
-import { dayOf, giveBackToDay, type Limits, readLimits, spendOnDay } from './limits.ts'
+import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
 import type { Micros } from './money.ts'
 import { addToUsage } from './usage-sums.ts'
 
@@ -57,26 +58,16 @@ export interface Holds {
   sweep(limit: number): Promise<number>
 }
 
-/** @param defaultCredit credit of callers whose key says none */
-export function createHolds({
-  store,
-  now,
-  defaultCredit,
-}: {
-  store: Store
-  now: () => Date
-  defaultCredit: Micros
-}): Holds {
+/** The holds in `store`. */
+export function createHolds({ store, now, limitsOf }: { store: Store; now: () => Date; limitsOf: LimitsOf }): Holds {
   const { db } = store
 
   async function settle(hold: NewHold, captured: Captured, costMicros: Micros): Promise<MeteredCallRow> {
     const row = receiptRow(hold, captured, costMicros)
+    const limits = await limitsOf(hold.callerId)
     await store.write(async (trx) => {
       await finish(trx, row)
-      const rest = hold.micros - hold.marginMicros - costMicros
-      // What was reserved is within the limits already; only what goes beyond it can pass one.
-      const limits = rest < 0 ? await readLimits(trx, hold.callerId, defaultCredit) : null
-      await payFor(trx, hold, costMicros, rest, limits)
+      await payFor(trx, hold, costMicros, limits)
       await addToUsage(trx, row)
     })
     return row
@@ -108,14 +99,15 @@ export function createHolds({
   }
 
   return {
-    reserve: (hold) =>
-      store.write(async (trx) => {
-        const limits = await readLimits(trx, hold.callerId, defaultCredit)
+    async reserve(hold) {
+      const limits = await limitsOf(hold.callerId)
+      return store.write(async (trx) => {
         const earlier = await insert(trx, hold)
         if (earlier) return earlier
         await setAside(trx, hold, limits)
         return null
-      }),
+      })
+    },
 
     async capture(hold, captured) {
       try {
@@ -146,13 +138,16 @@ export function createHolds({
 
 /** @returns the earlier call under the same idempotency key, where there is one; nothing is inserted then */
 async function insert(trx: Transaction<Schema>, hold: NewHold): Promise<MeteredCallRow | null> {
+  const row = heldRow(hold)
   for (;;) {
-    const { numInsertedOrUpdatedRows } = await trx
-      .insertInto('metered_calls')
-      .values(heldRow(hold))
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirstOrThrow()
-    if (numInsertedOrUpdatedRows === 1n) return null
+    const { numAffectedRows } = await runBuilt(trx, 'hold', Object.values(row), () =>
+      trx
+        .insertInto('metered_calls')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .compile(),
+    )
+    if (numAffectedRows === 1n) return null
     const earlier = await trx
       .selectFrom('metered_calls')
       .selectAll()
@@ -178,14 +173,13 @@ async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits)
   await spendOnDay(trx, { callerId, day: dayOf(at), micros }, limits.dailyMicros)
 }
 
-/** @param limits needed where the call cost more than was set aside */
 async function payFor(
   trx: Transaction<Schema>,
   { callId, callerId, micros, marginMicros, at }: NewHold,
   costMicros: Micros,
-  rest: Micros,
-  limits: Limits | null,
+  { creditMicros, dailyMicros }: Limits,
 ): Promise<void> {
+  const rest = micros - marginMicros - costMicros
   await postAny(trx, {
     key: `capture:${callId}`,
     kind: 'capture',
@@ -193,12 +187,13 @@ async function payFor(
       { account: accountOf('held', callerId), micros: -micros },
       { account: accountOf('revenue', callerId), micros: marginMicros },
       { account: accountOf('upstream_cost', callerId), micros: costMicros },
-      { account: accountOf('caller', callerId), micros: rest, floor: -(limits?.creditMicros ?? 0) },
+      { account: accountOf('caller', callerId), micros: rest, floor: -creditMicros },
     ],
     at,
   })
-  if (rest > 0) await giveBackToDay(trx, { callerId, day: dayOf(at), micros: rest })
-  if (limits) await spendOnDay(trx, { callerId, day: dayOf(at), micros: -rest }, limits.dailyMicros)
+  const day = dayOf(at)
+  if (rest < 0) await spendOnDay(trx, { callerId, day, micros: -rest }, dailyMicros)
+  if (rest > 0 && dailyMicros !== null) await giveBackToDay(trx, { callerId, day, micros: rest })
 }
 
 /** Posts a transfer without its entries of nothing; where calls are free, none is left. */
@@ -211,13 +206,10 @@ async function postAny(trx: Transaction<Schema>, transfer: NewTransfer): Promise
 async function finish(trx: Transaction<Schema>, row: MeteredCallRow): Promise<void> {
   const { call_id, caller_id, model, at, deadline, held_micros, margin_micros, token, ...outcome } = row
   const { idempotency_key, fingerprint, ...set } = outcome
-  const { numUpdatedRows } = await trx
-    .updateTable('metered_calls')
-    .set(set)
-    .where('call_id', '=', call_id)
-    .where('status', '=', 'held')
-    .executeTakeFirst()
-  if (numUpdatedRows === 1n) return
+  const { numAffectedRows } = await runBuilt(trx, 'capture', [...Object.values(set), call_id, 'held'], () =>
+    trx.updateTable('metered_calls').set(set).where('call_id', '=', call_id).where('status', '=', 'held').compile(),
+  )
+  if (numAffectedRows === 1n) return
   throw new GazewayError(
     'upstream_timeout',
     'The answer came after the money that was set aside for it had been given back; nothing was charged. Try again.',

@@ -1,5 +1,6 @@
-import { sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
 import { type AccountRef, lockAccounts } from './accounts.ts'
@@ -46,12 +47,14 @@ export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Pro
     entries.map((entry) => entry.account),
   )
   const row = toRow(transfer, entries, accounts[0] as LedgerAccountRow)
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('ledger_transfers')
-    .values(row)
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .executeTakeFirstOrThrow()
-  if (numInsertedOrUpdatedRows === 0n) return earlier(trx, row)
+  const { numAffectedRows } = await runBuilt(trx, 'insert transfer', Object.values(row), () =>
+    trx
+      .insertInto('ledger_transfers')
+      .values(row)
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .compile(),
+  )
+  if (numAffectedRows === 0n) return earlier(trx, row)
   await move(trx, entries, accounts, row)
   return toTransfer(row)
 }
@@ -64,17 +67,26 @@ async function move(
   { chain, hash }: LedgerTransferRow,
 ): Promise<void> {
   const moves = entries.map(({ account: { id }, micros, floor = 0 }) => {
-    const [steps, head] = id === chain ? [1, hash] : [0, null]
     // What comes in is never refused: an account may be below a limit that was lowered.
     const least = micros > 0 ? null : floor
-    return sql`select cast(${id} as text) as id, cast(${micros} as bigint) as micros, cast(${least} as bigint) as floor,
-      cast(${steps} as bigint) as steps, cast(${head} as text) as head`
+    return id === chain ? [id, micros, least, 1, hash] : [id, micros, least, 0, null]
   })
-  const { numAffectedRows } = await sql`update ledger_accounts as a
-    set balance_micros = a.balance_micros + m.micros, transfers = a.transfers + m.steps, head = coalesce(m.head, a.head)
-    from (${sql.join(moves, sql` union all `)}) as m
-    where a.id = m.id and (m.floor is null or a.balance_micros + m.micros >= m.floor)`.execute(trx)
+  const { numAffectedRows } = await runBuilt(trx, `move ${moves.length}`, moves.flat(), () =>
+    bounded(moves).compile(trx),
+  )
   if (Number(numAffectedRows) !== entries.length) throw short(entries, accounts)
+}
+
+/** @param moves account, amount, floor, steps and head of each */
+function bounded(moves: ReadonlyArray<ReadonlyArray<string | number | null>>): RawBuilder<never> {
+  const rows = moves.map(
+    ([id, micros, floor, steps, head]) => sql`select cast(${id} as text) as id, cast(${micros} as bigint) as micros,
+      cast(${floor} as bigint) as floor, cast(${steps} as bigint) as steps, cast(${head} as text) as head`,
+  )
+  return sql`update ledger_accounts as a
+    set balance_micros = a.balance_micros + m.micros, transfers = a.transfers + m.steps, head = coalesce(m.head, a.head)
+    from (${sql.join(rows, sql` union all `)}) as m
+    where a.id = m.id and (m.floor is null or a.balance_micros + m.micros >= m.floor)`
 }
 
 function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): GazewayError {

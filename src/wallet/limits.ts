@@ -1,7 +1,13 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { GazewayError } from '../errors.ts'
+import { ENVIRONMENT_IDENTITY } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
 import { type Micros, toUsd } from './money.ts'
+
+const REMEMBERED = 10_000
+const REMEMBERED_MS = 5_000
 
 /** How far a caller may spend. */
 export interface Limits {
@@ -11,19 +17,33 @@ export interface Limits {
   dailyMicros: Micros | null
 }
 
+/** Finds the limits of a caller. */
+export type LimitsOf = (callerId: string) => Promise<Limits>
+
 /**
- * The limits of a caller. They are on its key; a caller without a key of its own (a wallet, the fixed key) has the
- * default credit.
+ * The limits of callers, as of at most 5 s ago. They are on the keys; the fixed key has the default credit, and a wallet
+ * address none: whoever brings one has only what it deposited.
  *
  * @param defaultCredit credit where the key says none
  */
-export async function readLimits(db: Kysely<Schema>, callerId: string, defaultCredit: Micros): Promise<Limits> {
-  const key = await db
-    .selectFrom('keys')
-    .select(['credit_limit_micros', 'daily_limit_micros'])
-    .where('id', '=', callerId)
-    .executeTakeFirst()
-  return { creditMicros: key?.credit_limit_micros ?? defaultCredit, dailyMicros: key?.daily_limit_micros ?? null }
+export function createLimits(store: Store, defaultCredit: Micros): LimitsOf {
+  const known = new LRUCache<string, Limits>({ max: REMEMBERED, ttl: REMEMBERED_MS })
+  return async (callerId) => {
+    const remembered = known.get(callerId)
+    if (remembered) return remembered
+    const key = await store.db
+      .selectFrom('keys')
+      .select(['credit_limit_micros', 'daily_limit_micros'])
+      .where('id', '=', callerId)
+      .executeTakeFirst()
+    const trusted = key !== undefined || callerId === ENVIRONMENT_IDENTITY.id
+    const limits = {
+      creditMicros: key?.credit_limit_micros ?? (trusted ? defaultCredit : 0),
+      dailyMicros: key?.daily_limit_micros ?? null,
+    }
+    known.set(callerId, limits)
+    return limits
+  }
 }
 
 /** The UTC day of a time: `2026-11-21`. */

@@ -5,6 +5,7 @@ import { type Balances, readBalances } from './balances.ts'
 import { type DepositReceipt, makeDeposit } from './deposits.ts'
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
+import { createLimits } from './limits.ts'
 import { createMetering, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
 import { type Micros, toMicros } from './money.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
@@ -59,13 +60,13 @@ export interface WalletDeps {
 /** The wallet on `store`, whose calls go to `upstream`. */
 export function createWallet(deps: WalletDeps): Wallet {
   const { store, config, pricing, now } = deps
-  const defaultCredit = toMicros(config.default_credit_limit_usd) as Micros
-  const holds = createHolds({ store, now, defaultCredit })
+  const limitsOf = createLimits(store, toMicros(config.default_credit_limit_usd) as Micros)
+  const holds = createHolds({ store, now, limitsOf })
   const usage = (query: UsageQuery) => usageReport(store, query)
   return {
     meteredCall: createMetering({ ...deps, holds }),
     deposit: (input) => makeDeposit(store, input, now()),
-    balances: (callerId) => readBalances(store, callerId, defaultCredit),
+    balances: (callerId) => readBalances(store, callerId, limitsOf),
     usage,
     usageCsv: (query) => usageCsv(usage, query),
     pricing: () => priceList(pricing),

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startTracing } from '../../adapters/http/tracing.ts'
 import { serveHttp } from '../../adapters/http.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
@@ -41,6 +42,7 @@ export async function startGateway(
   })
   const gateway = await createGateway(loaded, log)
   const { key } = await gateway.keys.create({ name: 'test', scopes: ['inference'] })
+  const tracing = await startTracing(gateway, process.env)
   const listening = await serveHttp(gateway)
   return {
     url: listening.url,
@@ -49,6 +51,7 @@ export async function startGateway(
     logged,
     async close() {
       await listening.stop()
+      await tracing.stop()
       await gateway.close()
       rmSync(folder, { recursive: true })
     },

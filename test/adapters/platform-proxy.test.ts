@@ -190,7 +190,7 @@ describe('the passage to an agent gateway', () => {
       headers: { authorization: `Bearer ${running.key}`, 'transfer-encoding': 'chunked' },
     })
     unsaid.on('error', () => {})
-    unsaid.end(large)
+    unsaid.end('x'.repeat(20_000_000))
     const [reply] = await once(unsaid, 'response')
     assert.equal(reply.statusCode, 413)
     reply.resume()
@@ -288,6 +288,19 @@ describe('the passage to this process’s own gateway', () => {
     const { code, message } = await errorOf(reply)
     assert.deepEqual([reply.status, code], [503, 'upstream_not_configured'])
     assert.match(message, /--http --platform.*GAZEWAY_AGENT_GATEWAY_KEY/)
+    await alone.close()
+  })
+
+  it('takes the configured key to a gateway in another process', async () => {
+    const { key, record } = await running.gateway.keys.create({ name: 'platform', scopes: ['inference'] })
+    const alone = await startPlatform('sandbox', {
+      withHttp: false,
+      env: { GAZEWAY_AGENT_GATEWAY_URL: running.gatewayUrl, GAZEWAY_AGENT_GATEWAY_KEY: key },
+    })
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    assert.equal((await ask(alone, 'POST', '/v1/chat/completions', { body: CHAT })).status, 200)
+    await running.gateway.calls.flush()
+    assert.equal((await running.gateway.calls.history({ limit: 1 })).items[0]?.caller_id, record.id)
     await alone.close()
   })
 

@@ -115,10 +115,7 @@ describe('the platform', () => {
 
   describe('GET /api/gateway-status', () => {
     it('names the capabilities, and only the features that it serves', async () => {
-      const { mode, capabilities, features } = (await (await get('/api/gateway-status', null)).json()) as Record<
-        string,
-        any
-      >
+      const { mode, capabilities, features } = (await (await get('/api/gateway-status', null)).json()) as Json
       assert.equal(mode, 'portable')
       assert.deepEqual(capabilities, [
         'gaze_data_storage',

@@ -83,6 +83,17 @@ describe('loadConfig', () => {
     assert.equal((await loadConfig(folderWith('\uFEFF{"http":{"port":5}}').request)).config.http.port, 5)
   })
 
+  it('sends the agent gateway’s key in config.json to no other agent gateway', async () => {
+    const document = { agent_gateway: { url: 'http://one.example', key: 'key-of-one' } }
+    const keyWith = async (env: Record<string, string>) =>
+      (await loadConfig(folderWith(document, env).request)).config.agent_gateway.key
+    assert.equal(await keyWith({}), 'key-of-one')
+    assert.equal(await keyWith({ GAZEWAY_AGENT_GATEWAY_URL: 'http://one.example' }), 'key-of-one')
+    assert.equal(await keyWith({ GAZEWAY_AGENT_GATEWAY_URL: 'http://two.example' }), null)
+    const both = { GAZEWAY_AGENT_GATEWAY_URL: 'http://two.example', GAZEWAY_AGENT_GATEWAY_KEY: 'key-of-two' }
+    assert.equal(await keyWith(both), 'key-of-two')
+  })
+
   const broken: [name: string, text: string, message: RegExp, param: string | null][] = [
     ['JSON that ends too early', '{"http": {', /: line 1, column 11: not valid JSON; accepted: a JSON object/, null],
     ['a stray comma', '{\n  "http": {\n    "port": 1,\n  }\n}', /: line 4, column 3: not valid JSON/, null],

@@ -33,6 +33,10 @@ describe('the configuration schema', () => {
       'store.url',
       'agent_gateway.key',
       'identity.api_key',
+      'wallet.private_key',
+      'mpp.secret_key',
+      'mpp.evm.rpc_url',
+      'mpp.tempo.rpc_url',
     ])
   })
 

@@ -118,7 +118,9 @@ describe('doctor', () => {
       [
         ['ok', 'configuration'],
         ['ok', 'store'],
+        ['ok', 'ledger'],
         ['ok', 'upstream'],
+        ['ok', 'agent gateway'],
       ],
     )
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
@@ -133,7 +135,7 @@ describe('doctor', () => {
   it('names both ways out when there is no key', async () => {
     const { code, lines } = await doctor()
     assert.equal(code, 1)
-    assert.match(lines.at(-1) ?? '', /^FAIL {2}upstream .*XAI_API_KEY.*--upstream sandbox/)
+    assert.match(lines.at(-2) ?? '', /^FAIL {2}upstream .*XAI_API_KEY.*--upstream sandbox/)
   })
 
   const page: double.Behaviour = (response) => void response.end('<html>Welcome</html>')
@@ -150,8 +152,8 @@ describe('doctor', () => {
       upstream.on('/models', behaviour)
       const { code, lines } = await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })
       assert.equal(code, 1)
-      assert.match(lines.at(-1) ?? '', /^FAIL {2}upstream /)
-      assert.match(lines.at(-1) ?? '', advice)
+      assert.match(lines.at(-2) ?? '', /^FAIL {2}upstream /)
+      assert.match(lines.find((line) => line.startsWith('FAIL')) ?? '', advice)
       assert.ok(!lines.join().includes(SECRET), 'tells no secret')
     })
 
@@ -173,7 +175,7 @@ describe('doctor', () => {
   it('says what to do about an upstream that never answers', async () => {
     const { code, lines } = await unanswered
     assert.equal(code, 1)
-    assert.match(lines.at(-1) ?? '', /No answer within 10 s: check the address/)
+    assert.match(lines.find((line) => line.startsWith('FAIL')) ?? '', /No answer within 10 s: check the address/)
   })
 })
 

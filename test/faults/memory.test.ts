@@ -1,72 +1,7 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { after, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
-import { sql } from 'kysely'
-import { createMemory } from '../../src/memory/memory.ts'
-import { openStore } from '../../src/store/open.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'gazeway-faults-'))
-/** The writer as one file, because most of a short life would go into loading many. */
-const WRITER = join(folder, 'memory-writer.mjs')
-symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
-buildSync({
-  entryPoints: [fileURLToPath(new URL('memory-writer.ts', import.meta.url))],
-  outfile: WRITER,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  external: ['libsql'],
-})
-const running = new Set<ChildProcess>()
-after(() => {
-  for (const child of running) child.kill('SIGKILL')
-  rmSync(folder, { recursive: true })
-})
-
-/** A process that writes memories; `acknowledged` grows with each key that it printed. */
-function write(url: string, name: string, count: number) {
-  const child = spawn(process.execPath, [WRITER, url, name, `${count}`], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  running.add(child)
-  const acknowledged: string[] = []
-  const lines = createInterface({ input: child.stdout })
-  lines.on('line', (key) => acknowledged.push(key))
-  let complaints = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints += text
-  })
-  const ended = once(child, 'close').then(([code]) => {
-    running.delete(child)
-    return { code, complaints, acknowledged }
-  })
-  return { child, lines, acknowledged, ended }
-}
-
-/** What a fresh process finds in the store: it must open, be intact, and agree with itself. */
-async function inspect(url: string) {
-  const store = await openStore(url)
-  const memory = createMemory({ store, now: () => new Date() })
-  const { rows: checks } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db)
-  assert.deepEqual(checks, [{ integrity_check: 'ok' }])
-  await sql`insert into memories_text (memories_text, rank) values ('integrity-check', 1)`.execute(store.db)
-  const rows = await store.db.selectFrom('memories').select(['key', 'version', 'bytes']).execute()
-  const { count, bytes } = await memory.stats()
-  assert.equal(count, rows.length)
-  assert.equal(
-    bytes,
-    rows.reduce((sum, row) => sum + row.bytes, 0),
-  )
-  await store.close()
-  return new Map(rows.map((row) => [row.key, row.version]))
-}
+import { it } from 'node:test'
+import { folder, inspect, killWriters, write } from './memory-writers.ts'
 
 it('loses nothing when four processes create one store and write 300 memories each', { timeout: 120_000 }, async () => {
   const url = `sqlite:${join(folder, 'four', 'store.db')}`
@@ -83,26 +18,4 @@ it('loses nothing when four processes create one store and write 300 memories ea
   assert.equal(kept.get('shared'), 4 * 300)
 })
 
-it('loses no acknowledged memory over 50 kills in the middle of writing', { timeout: 180_000 }, async () => {
-  const url = `sqlite:${join(folder, 'killed', 'store.db')}`
-  const acknowledged: string[] = []
-  async function killOne(name: string, acks: number) {
-    const writer = write(url, name, 100_000)
-    writer.lines.on('line', () => {
-      if (writer.acknowledged.length >= acks) writer.child.kill('SIGKILL')
-    })
-    const { code, complaints } = await writer.ended
-    assert.deepEqual({ code, complaints }, { code: null, complaints: '' })
-    acknowledged.push(...writer.acknowledged)
-  }
-  // Two at a time, so that a killed process leaves a journal for one that is writing, not only for a later one.
-  for (let round = 0; round < 25; round++)
-    await Promise.all([1, 2].map((i) => killOne(`round${round}/${i}`, 1 + Math.floor(Math.random() * 25))))
-  assert.ok(acknowledged.length >= 50)
-  const kept = await inspect(url)
-  assert.deepEqual(
-    acknowledged.filter((key) => !kept.has(key)),
-    [],
-  )
-  assert.ok((kept.get('shared') ?? 0) >= acknowledged.length)
-})
+it('loses no acknowledged memory over 52 kills in the middle of writing', { timeout: 180_000 }, () => killWriters(52))

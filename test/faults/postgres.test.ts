@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { createMemory } from '../../src/memory/memory.ts'
+import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
 import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
@@ -213,7 +213,9 @@ describe('a PostgreSQL that cannot be used', () => {
     await store.close()
   })
 
-  it('fails its health check without delay while it is down', { timeout: 60_000 }, async () => {
+  it('fails its health check without delay while it is down, and a write after a while', {
+    timeout: 60_000,
+  }, async () => {
     const own = await startPostgres()
     const store = await openStore(await own.database())
     assert.equal(await store.check(), true)
@@ -221,6 +223,13 @@ describe('a PostgreSQL that cannot be used', () => {
     const asked = Date.now()
     assert.equal(await store.check(), false)
     assert.ok(Date.now() - asked < 3000)
+    const wanted = Date.now()
+    const memory = createMemory({ store, now: () => new Date() })
+    await assert.rejects(memory.store(MemoryInput.parse({ key: 'k', value: 1 })), {
+      code: 'store_unavailable',
+      status: 503,
+    })
+    assert.ok(Date.now() - wanted < 20_000)
     await store.close()
     await own.remove()
   })

@@ -4,9 +4,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { sql } from 'kysely'
+import { Kysely, sql } from 'kysely'
+import Database from 'libsql'
+import { keepMemory } from '../../src/memory/keep.ts'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
+import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
+import type { Schema } from '../../src/store/schema.ts'
+import { libsqlDialect } from '../../src/store/sqlite/dialect.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-sqlite-'))
@@ -126,5 +131,35 @@ describe('a full disk', () => {
     const store = await open(join(folder, 'limited.db'))
     await sql`pragma max_page_count = 300`.execute(store.db)
     await fillAndGoOn(store, async () => void (await sql`pragma max_page_count = 3000`.execute(store.db)))
+  })
+})
+
+describe('an older store', () => {
+  it('is brought forward with what it holds, by the first of several processes', async () => {
+    const file = join(folder, 'older.db')
+    const database = new Database(file)
+    const older = new Kysely<Schema>({ dialect: libsqlDialect(database, file) })
+    const [first = '', ...rest] = Object.keys(MIGRATIONS)
+    await older.schema
+      .createTable('kysely_migration')
+      .addColumn('name', 'text')
+      .addColumn('timestamp', 'text')
+      .execute()
+    await sql`insert into kysely_migration values (${first}, '2026-01-01T00:00:00.000Z')`.execute(older)
+    await (older as unknown as Kysely<unknown>).transaction().execute(async (trx) => MIGRATIONS[first]?.(trx, 'sqlite'))
+    const now = '2026-01-01T00:00:00.000Z'
+    await older.transaction().execute((trx) => keepMemory(trx, MemoryInput.parse({ key: 'old', value: 'kept' }), now))
+    await older.destroy()
+
+    const stores = await Promise.all([open(file), open(file), open(file)])
+    for (const store of stores) {
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(store.db)
+      assert.deepEqual(
+        rows.map((row) => row.name),
+        [first, ...rest],
+      )
+      assert.deepEqual((await contents(store)).listed, ['old'])
+      await store.close()
+    }
   })
 })

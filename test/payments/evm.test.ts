@@ -10,7 +10,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Config } from '../../src/config/schema.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { readBalances } from '../../src/wallet/balances.ts'
+import { accountOf } from '../../src/wallet/accounts.ts'
+import { toUsd } from '../../src/wallet/money.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
@@ -74,7 +75,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
       fetch: client.fetch,
       /** A credential for a challenge that was just asked for. */
       sign: async (url: string) => client.createCredential(await fetch(url)),
-      credited: async () => (await readBalances(store, address, 0)).available_usd,
+      credited: () => available(address),
     }
   }
 
@@ -252,7 +253,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     const { record } = await keys.create({ name: 'payer', wallet: payer.account.address })
     await payer.fetch(`${app.url}/v1/failing`)
     await keys.close()
-    assert.equal((await readBalances(store, record.id, 0)).available_usd, 0.09)
+    assert.equal(await available(record.id), 0.09)
     assert.equal(await payer.credited(), 0)
   })
 
@@ -326,6 +327,17 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     await away.close()
     assert.equal(await token.balanceOf(payer.address), PRICE)
   })
+
+  /** What is in a caller's account, in USD. */
+  async function available(caller: string): Promise<number> {
+    const { id } = accountOf('caller', caller)
+    const row = await store.db
+      .selectFrom('ledger_accounts')
+      .select('balance_micros')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return toUsd(row?.balance_micros ?? 0)
+  }
 
   const status = async (payer: string) =>
     (await store.db.selectFrom('payments').select('status').where('payer', '=', payer).executeTakeFirst())?.status

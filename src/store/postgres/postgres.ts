@@ -7,8 +7,9 @@ import { postgresDialect } from './dialect.ts'
 import { mayRunAgain, storeError } from './errors.ts'
 import { createPool } from './pool.ts'
 
-/** How often a transaction is run that conflicts with others or loses its connection. */
+/** How often a transaction is run that conflicts with others or loses its connection, and for how long. */
 const ATTEMPTS = 12
+const PATIENCE_MS = 10_000
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 500
 /** How long the health check waits. */
@@ -50,11 +51,12 @@ async function bringUpToDate(url: string, name: string): Promise<void> {
 
 /** Runs a transaction until it is through: again after a serialization failure, a deadlock or a lost connection. */
 async function again<T>(run: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS
   for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await run()
     } catch (error) {
-      if (attempt === ATTEMPTS || !mayRunAgain(error)) throw error
+      if (attempt === ATTEMPTS || Date.now() >= deadline || !mayRunAgain(error)) throw error
       await delay(pause * (0.5 + Math.random() / 2))
     }
   }

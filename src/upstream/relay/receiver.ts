@@ -1,10 +1,8 @@
-import type { StreamReply } from './send.ts'
+import type { Client, StreamReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 
 /** Whoever a reply goes to: an HTTP response, seen from the domain. */
-export interface Receiver {
-  /** Aborted when the client goes away before its reply is complete. */
-  signal: AbortSignal
+export interface Receiver extends Client {
   /** The whole reply at once. */
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
   /** The head of a stream; `write` and `end` follow. */
@@ -34,15 +32,17 @@ export function pump(
 ): Promise<StreamEnd> {
   return new Promise((resolve) => {
     let first = true
+    let over = false
     let stalled: NodeJS.Timeout | undefined
     const { exchange } = reply
 
     function settle(end: StreamEnd): void {
       clearTimeout(stalled)
-      receiver.signal.removeEventListener('abort', gone)
+      over = true
       resolve(end)
     }
     function gone(): void {
+      if (over) return
       settle({ kind: 'gone' })
       exchange.abort()
       receiver.drop()
@@ -59,11 +59,11 @@ export function pump(
       receiver.onDrain(resume)
     }
 
-    if (receiver.signal.aborted) {
+    if (receiver.isGone()) {
       gone()
       return
     }
-    receiver.signal.addEventListener('abort', gone, { once: true })
+    receiver.onGone(gone)
     reply.consume({
       onData(chunk) {
         if (first) options.onFirst()
@@ -80,7 +80,7 @@ export function pump(
         pass(tap.rest())
         settle({ kind: 'complete' })
       },
-      onError: (error) => settle(receiver.signal.aborted ? { kind: 'gone' } : { kind: 'broken', error }),
+      onError: (error) => settle(receiver.isGone() ? { kind: 'gone' } : { kind: 'broken', error }),
     })
   })
 }

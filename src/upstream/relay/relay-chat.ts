@@ -9,6 +9,7 @@ import type { Relay } from './relay.ts'
 import { chatErrorEvent, passedHeaders, refusalBody } from './reply.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, type SseTap } from './sse-tap.ts'
+import { streamOutcome } from './stream-outcome.ts'
 
 /** A chat completion request as its client wrote it; what Gazeway does not know is passed on. */
 export interface ChatBody {
@@ -47,13 +48,13 @@ export async function relayChat(
   }
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   try {
-    const reply = await relay.open('/chat/completions', sent, receiver.signal)
+    const reply = await relay.open('/chat/completions', sent, receiver)
     if (reply.kind === 'stream') {
       const tap = createSseTap({ dropUsageChunk: !usageWanted, secret: provider.apiKey })
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
     } else await relayWhole(relay, reply, receiver, recording, sent, context.requestId)
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted })
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
     recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
     failure.callId = recording.callId
@@ -126,9 +127,7 @@ async function relayStream(
     return done || finished ? null : badReply(provider, 'its stream ended before the answer was complete')
   }
   async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
-    const { text, factor } = tap.said()
-    const counted = tap.usage() ?? (text === '' ? null : await estimateUsage(relay.countTokens, sent, text, factor))
-    recording.finish({ status, httpStatus: reply.status, error, usage: counted, answer: text })
+    recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
   }
 }
 

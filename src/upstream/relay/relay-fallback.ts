@@ -12,6 +12,7 @@ import type { Relay } from './relay.ts'
 import { passedHeaders, refusalBody } from './reply.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
+import { streamOutcome } from './stream-outcome.ts'
 
 /** A Responses request, streaming or not. */
 export type RelayedRequest = Omit<ResponseRequest, 'stream'> & { stream?: boolean | null }
@@ -49,11 +50,11 @@ export async function relayFallback(
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
   const recording = startRecording(relay, invocation, context)
   try {
-    const reply = await relay.open('/chat/completions', sent, receiver.signal)
+    const reply = await relay.open('/chat/completions', sent, receiver)
     if (reply.kind === 'stream') return await passEvents(relay, reply, request, sent, receiver, recording)
     return await passResponse(relay, reply, request, sent, receiver, recording)
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted })
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
     recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
     return false
@@ -108,20 +109,18 @@ async function passEvents(
   }
 
   const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
-  const { text, factor } = tap.said()
-  const usage = tap.usage() ?? (text === '' ? null : await estimateUsage(relay.countTokens, sent, text, factor))
+  const outcome = await streamOutcome(relay, tap, sent)
   if (end.kind === 'gone') {
     const error = 'The client went away before the end of the stream.'
-    recording.finish({ status: 'aborted', httpStatus: reply.status, error, usage, answer: text })
+    recording.finish({ status: 'aborted', httpStatus: reply.status, error, ...outcome })
     return true
   }
   const { done, finished } = tap.ending()
   const cut = done || finished ? null : new Error('The stream ended before the answer was complete.')
   const fault = end.kind === 'broken' ? end.error : cut
   const broken = fault && upstreamFailure(fault, provider, { cancelled: false })
-  if (broken)
-    recording.finish({ status: 'error', httpStatus: reply.status, error: broken.message, usage, answer: text })
-  else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: text })
+  if (broken) recording.finish({ status: 'error', httpStatus: reply.status, error: broken.message, ...outcome })
+  else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, ...outcome })
   if (!begun) return false
   receiver.end(toSse(broken ? events.fail(broken) : events.finish()))
   return true

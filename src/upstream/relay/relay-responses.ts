@@ -10,6 +10,7 @@ import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-f
 import { passedHeaders, refusalBody } from './reply.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
+import { streamOutcome } from './stream-outcome.ts'
 
 /** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress'])
@@ -57,9 +58,9 @@ async function attempt(
   const { provider } = relay
   let reply: WholeReply | StreamReply
   try {
-    reply = await relay.open('/responses', sent, receiver.signal)
+    reply = await relay.open('/responses', sent, receiver)
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.signal.aborted })
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     failure.callId = recording.callId
     return fail(recording, failure, null)
   }
@@ -126,9 +127,7 @@ async function passStream(
   return null
 
   async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
-    const { text, factor } = tap.said()
-    const usage = tap.usage() ?? (text === '' ? null : await estimateUsage(relay.countTokens, sent, text, factor))
-    recording.finish({ status, httpStatus: reply.status, error, usage, answer: text })
+    recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { GazewayError } from '../../errors.ts'
 import { upstreamFailure } from '../failure.ts'
 import type { UpstreamDeps } from '../invoke.ts'
-import { CLIENT_GONE, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
+import { CLIENT_GONE, type Client, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
 
 /** This many failures in a row, and an endpoint of the upstream counts as down. */
 const FAILURES = 10
@@ -26,7 +26,7 @@ export interface Relay extends UpstreamDeps {
    *
    * @throws GazewayError `upstream_unreachable` or `upstream_timeout`; `cancelled` when the client has gone
    */
-  open(path: string, body: unknown, signal: AbortSignal): Promise<WholeReply | StreamReply>
+  open(path: string, body: unknown, client: Client): Promise<WholeReply | StreamReply>
 }
 
 /** The relay of one upstream over a transport. */
@@ -53,10 +53,10 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
 
   return {
     ...deps,
-    async open(path, body, signal) {
+    async open(path, body, client) {
       try {
         const request = { path, headers, body: JSON.stringify(body) }
-        return await breakerOf(path).execute(() => openReply(send, request, signal))
+        return await breakerOf(path).execute(() => openReply(send, request, client))
       } catch (error) {
         if (error instanceof BrokenCircuitError)
           throw new GazewayError(
@@ -64,7 +64,7 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
             `The upstream ${provider.name} has failed ${FAILURES} times in a row and is left alone for a moment. Try again in a few seconds.`,
             { status: 503, retryAfterSeconds: 2, cause: error },
           )
-        throw upstreamFailure(error, provider, { cancelled: signal.aborted })
+        throw upstreamFailure(error, provider, { cancelled: client.isGone() })
       }
     },
   }

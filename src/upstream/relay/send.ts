@@ -21,7 +21,7 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>
 export interface Exchange {
   pause(): void
   resume(): void
-  /** Ends the request; the listener hears no more of it than one error. */
+  /** Ends the request, unless it is over; the listener hears no more of it than one error. */
   abort(): void
 }
 
@@ -46,6 +46,14 @@ export interface StreamReply {
   consume(sink: Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>): void
 }
 
+/** Whoever waits for a reply, as far as the request to the upstream must know. */
+export interface Client {
+  /** Whether it has gone away before its reply was complete. */
+  isGone(): boolean
+  /** Calls `listener` when it goes. */
+  onGone(listener: () => void): void
+}
+
 /** What a request fails with that was given up because its client has gone. */
 export const CLIENT_GONE = new Error('The client has gone.')
 
@@ -55,12 +63,12 @@ const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 /**
  * Sends a request and waits for its whole reply, or for the head of an event stream.
  *
- * @param signal ends the request, and the stream that follows, when the client has gone
+ * @param client the request, and the stream that follows, end when it goes
  * @throws whatever the transport failed with
  */
-export function openReply(send: Send, request: RelayRequest, signal: AbortSignal): Promise<WholeReply | StreamReply> {
+export function openReply(send: Send, request: RelayRequest, client: Client): Promise<WholeReply | StreamReply> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(CLIENT_GONE)
+    if (client.isGone()) return reject(CLIENT_GONE)
     const chunks: Buffer[] = []
     let size = 0
     let status = 0
@@ -87,19 +95,17 @@ export function openReply(send: Send, request: RelayRequest, signal: AbortSignal
         else keep(chunk)
       },
       onEnd() {
-        signal.removeEventListener('abort', abort)
         ended = true
         if (sink) sink.onEnd()
         else if (!early) resolve({ kind: 'whole', status, headers, body: Buffer.concat(chunks, size) })
       },
       onError(error) {
-        signal.removeEventListener('abort', abort)
         failed = error
         if (sink) sink.onError(error)
         else reject(error)
       },
     })
-    signal.addEventListener('abort', abort, { once: true })
+    client.onGone(abort)
 
     function consume(to: NonNullable<typeof sink>): void {
       for (const chunk of early ?? []) to.onData(chunk)

@@ -5,13 +5,14 @@ import { readUsage, type Usage } from '../usage.ts'
 const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 /** How much of a stream is kept to count its tokens, should the upstream not report them. */
 const KEPT_BYTES = 64 * 1024
-/** How a chunk that reports usage spells it; most chunks hold none, or `"usage":null`. */
-const USAGE = [Buffer.from('"usage":{'), Buffer.from('"usage": {')]
-/** What every event that reports an error holds, and few others. */
-const ERROR = Buffer.from('"error"')
-const FINISHED = [Buffer.from('"finish_reason":"'), Buffer.from('"finish_reason": "')]
-const DONE = Buffer.from('data: [DONE]')
+/** What an event holds that reports usage or an error, and few others; most chunks have `"usage":null` or none. */
+const TELLING = /"error"|"usage": ?\{/
+const FINISHED = /"finish_reason": ?"/
+const DONE = /data: \[DONE\]/
+/** Any of them: one look at each piece of a stream, most of which hold none. */
+const NOTABLE = new RegExp([TELLING, FINISHED, DONE].map(({ source }) => source).join('|'))
 const BLANK_LINE = Buffer.from('\n\n')
+const [LF, CR] = [0x0a, 0x0d]
 
 /** Reads a stream of server-sent events on its way through, without holding it up. */
 export interface SseTap {
@@ -54,16 +55,18 @@ export function createSseTap(options: { dropUsageChunk: boolean; secret: string 
 
   /** Reads whole events. @returns what to pass on of them */
   function read(whole: Buffer): Buffer | null {
-    done ||= whole.includes(DONE)
-    finished ||= FINISHED.some((mark) => whole.includes(mark))
     keep(whole)
-    if (!isTelling(whole)) return whole
+    const text = asciiOf(whole)
+    if (!NOTABLE.test(text)) return whole
+    done ||= DONE.test(text)
+    finished ||= FINISHED.test(text)
+    if (!TELLING.test(text)) return whole
     const passed = splitEvents(whole).flatMap((event) => readTelling(event) ?? [])
     return passed.length === 0 ? null : Buffer.concat(passed)
   }
 
   function readTelling(event: Buffer): Buffer | null {
-    if (!isTelling(event)) return event
+    if (!TELLING.test(asciiOf(event))) return event
     const data = eventData(event)
     usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
     const fault = data && faultOf(data)
@@ -88,7 +91,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secret: string 
       if (!held) return null
       const left = Buffer.concat([held, BLANK_LINE])
       held = null
-      return left.includes(DONE) || eventData(left) ? read(left) : null
+      return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
     usage: () => usage,
     said: () => ({
@@ -140,8 +143,8 @@ export function eventData(event: Buffer): EventData | null {
   }
 }
 
-/** Whether there may be more in events than pieces of the answer. */
-const isTelling = (events: Buffer): boolean => events.includes(ERROR) || USAGE.some((mark) => events.includes(mark))
+/** Bytes as a string in which all ASCII stands as it is: the quickest form to look for marks in. */
+const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
 
 /** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
 function faultOf({ type, error, message, response }: EventData): string | null {
@@ -163,9 +166,16 @@ function saidBy(event: Buffer): string {
 }
 
 function lastBoundary(bytes: Buffer): number {
+  if (endsWithBlankLine(bytes)) return bytes.length
   const lf = bytes.lastIndexOf('\n\n')
   const crlf = bytes.lastIndexOf('\n\r\n')
   return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3)
+}
+
+/** What most pieces of a stream do: upstreams write whole events. */
+function endsWithBlankLine(bytes: Buffer): boolean {
+  if (bytes.at(-1) !== LF) return false
+  return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)
 }
 
 function firstBoundary(bytes: Buffer, from: number): number {

@@ -1,0 +1,35 @@
+import type { Gateway } from '../../src/gateway.ts'
+import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
+import { paymentSettings } from '../../src/payments/settings.ts'
+import type { Sweep } from '../../src/store/sweeps.ts'
+import { type Micros, toUsd } from '../../src/wallet/money.ts'
+
+/** How often payments of processes that died are looked for, in milliseconds. */
+const UNFINISHED_MS = 60_000
+
+/** Payments as the platform takes them. */
+export interface PlatformPayments extends Payments {
+  /** What one request to `/v1` costs. */
+  amount: Micros
+  /** For `startSweeps`. */
+  sweeps: readonly Sweep[]
+}
+
+/**
+ * Payments as they are configured; what could not be delivered is credited in the wallet's ledger.
+ *
+ * @throws GazewayError `config_invalid` naming what is missing
+ */
+export async function openPayments({ loaded, store, wallet, log }: Gateway): Promise<PlatformPayments> {
+  const settings = paymentSettings(loaded.config)
+  const payments = createPayments({
+    store,
+    now: () => new Date(),
+    methods: await loadMethods(settings),
+    credit: ({ account, micros, reference }) =>
+      wallet.deposit({ caller_id: account, amount_usd: toUsd(micros), reference }),
+    onError: (err) => log.error('What became of a payment could not be noted; it is looked at again.', { err }),
+  })
+  const sweeps = [{ name: 'payments.unfinished', everyMs: UNFINISHED_MS, batch: payments.sweep }]
+  return { ...payments, amount: settings.amount, sweeps }
+}

@@ -1,0 +1,62 @@
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { type Identity, KeyId, requireScope, WalletAddress } from '../../src/identity/keys.ts'
+import { referenceOf } from '../../src/payments/payments.ts'
+import { type Micros, toMicros } from '../../src/wallet/money.ts'
+import type { Deposit, DepositReceipt } from '../../src/wallet/wallet.ts'
+import { bearerToken, type FrameContext } from '../web/frame.ts'
+import type { PlatformPayments } from './open-payments.ts'
+import { takePayment } from './payment-gate.ts'
+
+/** Whoever pays; what is paid shows later who that is. */
+const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
+
+/**
+ * Who asks for a deposit: an admin, by an API key, or someone who pays it.
+ *
+ * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's
+ */
+export async function depositor(c: FrameContext, { keys }: Gateway): Promise<Identity> {
+  const token = bearerToken(c.env.incoming.headers.authorization)
+  if (token === null) return PAYER
+  const identity = await keys.authenticate(token)
+  requireScope(identity, 'admin')
+  return identity
+}
+
+/** Whether a deposit comes without a key, and is to be paid. */
+export const isPaid = (c: FrameContext): boolean => c.get('identity') === PAYER
+
+/**
+ * Credits a caller with what is paid together with the request. The payment is its reference, whatever the body says.
+ *
+ * @throws GazewayError `not_found` for a caller that does not exist, before anything is paid; as `takePayment`
+ */
+export async function paidDeposit(
+  c: FrameContext,
+  { gateway, payments }: { gateway: Gateway; payments: PlatformPayments },
+  { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
+): Promise<DepositReceipt> {
+  const account = await knownCaller(caller_id, gateway)
+  const payment = await takePayment(c, payments, {
+    amount: toMicros(amount_usd) as Micros,
+    scope: `deposit ${account}`,
+    description: `A deposit of ${amount_usd} USD for ${account}`,
+    account,
+  })
+  await payments.credit(payment)
+  // Booked already; this reads the receipt, or books what the credit could not.
+  return gateway.wallet.deposit({ caller_id: account, amount_usd, reference: referenceOf(payment.id) })
+}
+
+async function knownCaller(callerId: string, { store }: Gateway): Promise<string> {
+  const wallet = WalletAddress.safeParse(callerId)
+  if (wallet.success) return wallet.data
+  const key = KeyId.safeParse(callerId).success
+    ? await store.db.selectFrom('keys').select('id').where('id', '=', callerId).executeTakeFirst()
+    : undefined
+  if (key) return key.id
+  throw new GazewayError('not_found', 'There is no key with this id, and it is not a wallet address.', {
+    param: 'caller_id',
+  })
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+
+const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Say hello.', max_tokens: 20 }
+
+describe('a metered call whose upstream', () => {
+  let upstream: double.UpstreamDouble
+  let running: RunningPlatform
+  before(async () => {
+    upstream = await double.startUpstream()
+    running = await startPlatform(upstream.url, {
+      document: { upstream: { timeout_ms: 500, max_retries: 0 }, http: { rate_limit: { requests_per_minute: 1000 } } },
+    })
+  })
+  beforeEach(() => {
+    upstream.received.length = 0
+  })
+  afterEach(() => {
+    for (const secret of [running.key, 'upstream-secret-key']) assert.ok(!running.logged.join('').includes(secret))
+  })
+  after(async () => {
+    await running.close()
+    await upstream.close()
+  })
+
+  const call = (init: { headers?: Record<string, string> } = {}) =>
+    ask(running, 'POST', '/api/wallet/metered/call', { key: null, body: { ...CALL, caller_id: running.key }, ...init })
+  const balances = () => running.gateway.wallet.balances(running.keyId)
+
+  for (const [what, behaviour, status] of [
+    ['fails', double.fails(500), 502],
+    ['refuses', double.fails(400), 502],
+    ['drops the connection', double.drops, 502],
+    ['answers with something else', double.malformed, 502],
+    ['hangs', double.hangs, 504],
+  ] as const)
+    it(`${what} costs nothing`, async () => {
+      upstream.on('/chat/completions', behaviour)
+      const before = await balances()
+      const reply = await call()
+      assert.deepEqual([reply.status, (await errorOf(reply)).type], [status, 'upstream_error'])
+      assert.deepEqual(await balances(), before)
+    })
+
+  it('reports no usage is counted and marked', async () => {
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.', null)))
+    const { usage } = (await (await call()).json()) as { usage: { estimated?: boolean } }
+    assert.equal(usage.estimated, true)
+  })
+
+  it('failed may be called again under the same idempotency key', async () => {
+    const headers = { 'idempotency-key': 'again' }
+    upstream.on('/chat/completions', double.fails(500), double.json(200, double.completion('Hello.')))
+    assert.equal((await call({ headers })).status, 502)
+    const second = await call({ headers })
+    assert.deepEqual([second.status, second.headers.get('idempotent-replayed')], [200, null])
+  })
+
+  it('is still at work costs nothing when the client goes away', async () => {
+    upstream.on('/chat/completions', double.hangs)
+    const before = await balances()
+    const leaving = new AbortController()
+    const reply = fetch(`${running.url}/api/wallet/metered/call`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...CALL, caller_id: running.key }),
+      signal: leaving.signal,
+    })
+    await until(async () => upstream.received.length === 1)
+    leaving.abort()
+    await assert.rejects(reply)
+    await upstream.received[0]?.aborted
+    await until(async () => (await balances()).held_usd === 0)
+    assert.deepEqual(await balances(), before)
+  })
+
+  it('works is counted against the rate limit of the key that it names', async () => {
+    const limited = await startPlatform(upstream.url, {
+      document: { http: { rate_limit: { requests_per_minute: 2 } } },
+    })
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const body = { ...CALL, caller_id: limited.key }
+    const statuses: number[] = []
+    for (const _ of [1, 2, 3])
+      statuses.push((await ask(limited, 'POST', '/api/wallet/metered/call', { key: null, body })).status)
+    assert.deepEqual(statuses, [200, 200, 429])
+    await limited.close()
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, describe, it } from 'node:test'
+import { detect } from '../../src/agent-gateway/detect.ts'
+
+type Replies = Record<string, [status: number, body: unknown]>
+
+describe('what answers at an agent gateway’s address', () => {
+  const closing: Array<() => void> = []
+  after(() => {
+    for (const close of closing) close()
+  })
+
+  /** A server that knows these paths, and what it was sent there. */
+  async function serving(replies: Replies) {
+    const received: Array<[path: string, authorization: string | undefined]> = []
+    const server = createServer((request, response) => {
+      received.push([request.url ?? '', request.headers.authorization])
+      const [status, body] = replies[request.url ?? ''] ?? [404, 'not here']
+      response.writeHead(status, { location: '/elsewhere' }).end(typeof body === 'string' ? body : JSON.stringify(body))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closing.push(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
+  }
+  const found = async (url: string) => {
+    const { kind, version, supported, reachable } = await detect(url, 'agent-key', AbortSignal.timeout(5000))
+    return { kind, version, supported, reachable }
+  }
+  const agent = (version?: string) => ({ status: 'ok', platform: 'an-agent', version })
+
+  for (const [name, replies, expected] of [
+    ['0.17, by its health', { '/health': [200, agent('0.17.0')] }, ['agent_gateway', '0.17.0', true]],
+    [
+      'a later one, with words around',
+      { '/health': [200, agent('Agent 0.21.5 (dev)')] },
+      ['agent_gateway', '0.21.5', true],
+    ],
+    ['1.0', { '/health': [200, agent('1.0')] }, ['agent_gateway', '1.0', true]],
+    ['one that is too old', { '/health': [200, agent('0.11.3')] }, ['agent_gateway', '0.11.3', false]],
+    [
+      '0.12 to 0.16, by their routes',
+      { '/health': [200, agent()], '/v1/capabilities': [200, {}] },
+      ['agent_gateway', '>=0.12 <0.17', true],
+    ],
+    [
+      'the same where the key is refused',
+      { '/health': [200, agent('dev')], '/v1/capabilities': [401, {}] },
+      ['agent_gateway', '>=0.12 <0.17', true],
+    ],
+    ['0.11, which lacks the route', { '/health': [200, agent()] }, ['agent_gateway', '<0.12', false]],
+    [
+      'a Gazeway',
+      { '/health': [200, { status: 'ok', version: '0.1.0', store: { engine: 'sqlite', ok: true } }] },
+      ['gazeway', '0.1.0', true],
+    ],
+    ['something else', { '/health': [200, '<html>'] }, ['unknown', null, false]],
+  ] as Array<[string, Replies, [string, string | null, boolean]]>)
+    it(`tells ${name}`, async () => {
+      const { url } = await serving(replies)
+      const [kind, version, supported] = expected
+      assert.deepEqual(await found(url), { kind, version, supported, reachable: true })
+    })
+
+  it('sends the key to the one route that asks for it, and follows no redirect', async () => {
+    const { url, received } = await serving({ '/health': [200, agent()], '/v1/capabilities': [302, ''] })
+    await found(url)
+    assert.deepEqual(received, [
+      ['/health', undefined],
+      ['/v1/capabilities', 'Bearer agent-key'],
+    ])
+  })
+
+  it('tells why nothing was reached', async () => {
+    const { url } = await serving({ '/health': [503, ''] })
+    const failing = await detect(url, null, AbortSignal.timeout(5000))
+    assert.deepEqual([failing.reachable, failing.error], [false, 'It answered 503 on /health.'])
+    const ended = createServer().listen(0, '127.0.0.1')
+    await once(ended, 'listening')
+    const { port } = ended.address() as AddressInfo
+    await new Promise((resolve) => ended.close(resolve))
+    const nobody = await detect(`http://127.0.0.1:${port}`, null, AbortSignal.timeout(5000))
+    assert.deepEqual([nobody.reachable, nobody.latencyMs], [false, null])
+    assert.match(nobody.error ?? '', /ECONNREFUSED/)
+  })
+
+  it('gives up in time on one that says nothing', async () => {
+    const server = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closing.push(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    const { port } = server.address() as AddressInfo
+    const silent = await detect(`http://127.0.0.1:${port}`, null, AbortSignal.timeout(50))
+    assert.deepEqual([silent.reachable, silent.error], [false, 'It did not answer in time.'])
+  })
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import OpenAI from 'openai'
+import * as double from '../doubles/upstream.ts'
+import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
+import { newPlace, PATIENCE_MS, run } from './server.ts'
+
+const BOTH = ['--platform', '--platform-port', '0']
+const ENDED_WELL = { code: 0, signal: null }
+
+/** The address of the platform that a process serves beside its gateway. */
+async function platformOf(gateway: GatewayProcess): Promise<string> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (;;) {
+    const said = /platform on (http:\S+) /.exec(gateway.stderr())?.[1]
+    if (said !== undefined) return said
+    assert.ok(Date.now() < deadline, gateway.stderr())
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+const post = (url: string, key: string, body: unknown) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+describe('gazeway --http --platform', () => {
+  let gateway: GatewayProcess
+  let platform: string
+  before(async () => {
+    gateway = await startGatewayProcess(newPlace(), { args: [...BOTH, '--upstream', 'sandbox'] })
+    platform = await platformOf(gateway)
+  })
+  after(async () => assert.deepEqual(await gateway.stop(), ENDED_WELL))
+
+  it('serves OpenAI’s client through the platform, streaming and not', async () => {
+    const { key } = (await (
+      await post(`${platform}/api/keys`, gateway.key, { name: 'a', scopes: ['platform'] })
+    ).json()) as {
+      key: string
+    }
+    const client = new OpenAI({ baseURL: `${platform}/v1`, apiKey: key, maxRetries: 0 })
+    const asked = { model: 'llm-3-fast', messages: [{ role: 'user' as const, content: 'Say hello.' }] }
+    const whole = await client.chat.completions.create(asked)
+    assert.match(whole.choices[0]?.message.content ?? '', /sandbox/i)
+    let streamed = ''
+    for await (const chunk of await client.chat.completions.create({ ...asked, stream: true }))
+      streamed += chunk.choices[0]?.delta.content ?? ''
+    assert.equal(streamed, whole.choices[0]?.message.content)
+    const models = await client.models.list()
+    assert.ok(models.data.length > 0)
+    await assert.rejects(client.chat.completions.create({ ...asked, messages: [] }), OpenAI.UnprocessableEntityError)
+  })
+
+  it('meters a call, and says nothing of keys', async () => {
+    const call = {
+      caller_id: gateway.key,
+      model: 'llm-4.20-0309-reasoning',
+      prompt: 'Say hello.',
+      tools: ['web_search'],
+    }
+    const reply = await fetch(`${platform}/api/wallet/metered/call`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(call),
+    })
+    const text = await reply.text()
+    assert.equal(reply.status, 200, text)
+    assert.equal(JSON.parse(text).billing.margin_usd, 0.08)
+    assert.ok(!text.includes(gateway.key))
+    assert.equal(gateway.stderr().split(gateway.key).length - 1, 1, 'it is shown once, at the start')
+  })
+})
+
+describe('the demo of the platform', () => {
+  it('shows a receipt and the usage, and ends well', () => {
+    const demo = ['--import', 'tsx', 'scripts/demo.ts', '--platform']
+    const { status, stdout, stderr } = spawnSync(process.execPath, demo, { encoding: 'utf8' })
+    assert.equal(status, 0, stdout + stderr)
+    assert.match(stdout, /Its receipt:[\s\S]*"total_usd": 0\.08\d+[\s\S]*What was used[\s\S]*"calls": 1/)
+    assert.ok(!/gzw_/.test(stdout + stderr))
+  })
+})
+
+describe('the platform as a process', () => {
+  it('lets a stream through the platform finish after SIGTERM', async () => {
+    const upstream = await startProvider()
+    const gateway = await startGatewayProcess(newPlace(), { args: [...BOTH, '--upstream', upstream.url] })
+    const platform = await platformOf(gateway)
+    let goOn = () => {}
+    const told = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    upstream.on('/chat/completions', async (response) => {
+      const [first, ...rest] = double.chunks(['Hel', 'lo.'])
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify(first)}\n\n`)
+      await told
+      for (const chunk of rest) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      response.end('data: [DONE]\n\n')
+    })
+    const body = { messages: [{ role: 'user', content: 'Hello.' }], stream: true }
+    const reply = await post(`${platform}/v1/chat/completions`, gateway.key, body)
+    gateway.kill('SIGTERM')
+    while (!gateway.stderr().includes('Stopping')) await new Promise((resolve) => setTimeout(resolve, 10))
+    goOn()
+    assert.match(await reply.text(), /lo\..*data: \[DONE\]\n\n$/s)
+    assert.deepEqual(await gateway.exit, ENDED_WELL)
+    await upstream.close()
+  })
+
+  it('names the port that is in use and the flag that chooses another', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, stdout, stderr } = await run(newPlace(), ['--platform', '--platform-port', `${port}`])
+    other.close()
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, new RegExp(`Port ${port} .*in use.*--platform-port`))
+  })
+
+  it('refuses a port that is none', async () => {
+    const { code, stderr } = await run(newPlace(), ['--platform', '--platform-port=http'])
+    assert.equal(code, 2)
+    assert.match(stderr, /^gazeway: .*--platform-port.*65535.*\n$/)
+  })
+})

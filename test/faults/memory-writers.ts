@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+import { sql } from 'kysely'
+import { createMemory } from '../../src/memory/memory.ts'
+import { openStore } from '../../src/store/open.ts'
+
+/** A folder for the stores of one test file. */
+export const folder = mkdtempSync(join(tmpdir(), 'gazeway-faults-'))
+/** The writer as one file, because most of a short life would go into loading many. */
+const WRITER = join(folder, 'memory-writer.mjs')
+symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+buildSync({
+  entryPoints: [fileURLToPath(new URL('memory-writer.ts', import.meta.url))],
+  outfile: WRITER,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  external: ['libsql', 'pg-native'],
+})
+const running = new Set<ChildProcess>()
+after(() => {
+  for (const child of running) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+/** A process that writes memories; `acknowledged` grows with each key that it printed. */
+export function write(url: string, name: string, count: number) {
+  const child = spawn(process.execPath, [WRITER, url, name, `${count}`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const acknowledged: string[] = []
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (key) => acknowledged.push(key))
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text
+  })
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child)
+    return { code, complaints, acknowledged }
+  })
+  return { child, lines, acknowledged, ended }
+}
+
+/** What a fresh process finds in the store: it must open, be intact, and agree with itself. */
+export async function inspect(url: string) {
+  const store = await openStore(url)
+  const memory = createMemory({ store, now: () => new Date() })
+  const { rows: checks } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db)
+  assert.deepEqual(checks, [{ integrity_check: 'ok' }])
+  await sql`insert into memories_text (memories_text, rank) values ('integrity-check', 1)`.execute(store.db)
+  const rows = await store.db.selectFrom('memories').select(['key', 'version', 'bytes']).execute()
+  const { count, bytes } = await memory.stats()
+  assert.equal(count, rows.length)
+  assert.equal(
+    bytes,
+    rows.reduce((sum, row) => sum + row.bytes, 0),
+  )
+  await store.close()
+  return new Map(rows.map((row) => [row.key, row.version]))
+}
+
+/** How many processes write at once while they are killed: a journal is then left for one that is writing. */
+const TOGETHER = 4
+
+/** Kills writers (SIGKILL) in the middle of writing to one store, again and again, and looks for what they acknowledged. */
+export async function killWriters(kills: number): Promise<void> {
+  const url = `sqlite:${join(folder, 'killed', 'store.db')}`
+  const acknowledged: string[] = []
+  async function killOne(name: string, acks: number) {
+    const writer = write(url, name, 100_000)
+    writer.lines.on('line', () => {
+      if (writer.acknowledged.length >= acks) writer.child.kill('SIGKILL')
+    })
+    const { code, complaints } = await writer.ended
+    assert.deepEqual({ code, complaints }, { code: null, complaints: '' })
+    acknowledged.push(...writer.acknowledged)
+  }
+  const some = () => 1 + Math.floor(Math.random() * 25)
+  for (let round = 0; round < kills / TOGETHER; round++)
+    await Promise.all(Array.from({ length: TOGETHER }, (_, i) => killOne(`round${round}/${i}`, some())))
+  assert.ok(acknowledged.length >= kills)
+  const kept = await inspect(url)
+  assert.deepEqual(
+    acknowledged.filter((key) => !kept.has(key)),
+    [],
+  )
+  assert.ok((kept.get('shared') ?? 0) >= acknowledged.length)
+}

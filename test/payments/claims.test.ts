@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type Claim, createClaims } from '../../src/payments/claims.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { startPostgres } from '../contract/postgres-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gazeway-claims-'))
+const server = await startPostgres()
+after(async () => {
+  await server.remove()
+  rmSync(folder, { recursive: true })
+})
+
+const engines: Record<string, () => Promise<string>> = {
+  sqlite: async () => `sqlite:${join(folder, 'store.db')}`,
+  postgres: () => server.database(),
+}
+
+for (const [engine, url] of Object.entries(engines))
+  describe(`claims on payments (${engine})`, () => {
+    let store: Store
+    let time = Date.parse('2026-11-21T07:00:00.123Z')
+    const now = () => new Date(time)
+    const claim = (id: string): Claim => ({
+      id,
+      method: 'evm',
+      payer: '0xa',
+      account: '0xa',
+      amount: 90_000,
+      scope: 'GET /v1/models',
+      proof: '0x1',
+      expiresAt: '2026-11-21T07:05:00.000Z',
+    })
+
+    before(async () => {
+      store = await openStore(await url())
+    })
+    after(() => store.close())
+
+    it('lets one of many claims on a credential win', async () => {
+      const claims = createClaims({ store, now })
+      assert.equal(await claims.isUsed('a'), false)
+      const won = await Promise.all(Array.from({ length: 20 }, () => claims.claim(claim('a'))))
+      assert.equal(won.filter(Boolean).length, 1)
+      assert.equal(await claims.isUsed('a'), true)
+    })
+
+    it('lets a payment take each step once, and a transaction count once', async () => {
+      const claims = createClaims({ store, now })
+      await claims.claim(claim('b'))
+      const steps = await Promise.all([1, 2, 3].map(() => claims.advance('b', 'claimed', 'settled', '0xtx')))
+      assert.equal(steps.filter(Boolean).length, 1)
+      await claims.claim(claim('c'))
+      assert.equal(await claims.advance('c', 'claimed', 'settled', '0xtx'), false)
+      assert.equal(await claims.advance('b', 'settled', 'served'), true)
+      assert.equal(await claims.advance('b', 'settled', 'crediting'), false)
+    })
+
+    it('gives the payments of a process that is gone to one other', async () => {
+      const claims = createClaims({ store, now })
+      time += 30_000
+      await claims.renew('a')
+      time += 31_000
+      const taken = await Promise.all([1, 2, 3, 4].map(() => claims.takeOver(10)))
+      assert.deepEqual(
+        taken.flat().map(({ id }) => id),
+        ['c'],
+      )
+      time += 30_000
+      assert.deepEqual(
+        (await claims.takeOver(10)).map(({ id }) => id),
+        ['a'],
+      )
+      await claims.abandon('c')
+      assert.deepEqual(
+        (await claims.takeOver(10)).map(({ id }) => id),
+        ['c'],
+      )
+      await claims.renew('b')
+      time += 3_600_000
+      assert.deepEqual((await claims.takeOver(10)).map(({ id }) => id).toSorted(), ['a', 'c'])
+    })
+  })

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { evm, Mppx } from 'mppx/client'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { serveHttp } from '../../adapters/http.ts'
+import { openPayments } from '../../adapters/platform/open-payments.ts'
+import { paymentGate } from '../../adapters/platform/payment-gate.ts'
+import { servePlatform } from '../../adapters/platform.ts'
+import type { Listening } from '../../adapters/web/serve.ts'
+import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { createPasses } from '../../src/identity/passes.ts'
+import { createLog } from '../../src/log.ts'
+import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
+import { deployToken, type Token } from '../chain/token.ts'
+
+describe('a platform that takes payments', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-payments-'))
+  const payer = privateKeyToAccount(generatePrivateKey())
+  let anvil: Anvil
+  let token: Token
+  let gateway: Gateway
+  let http: Listening
+  let listening: Listening
+
+  before(async () => {
+    anvil = await startAnvil({ chainId: 31_337 })
+    token = await deployToken(anvil)
+    await token.mint(payer.address, 5_000_000n)
+    const { name: token_name, version: token_version } = token.domain
+    const evmConfig = { chain_id: 31_337, rpc_url: anvil.url, token: token.address, token_name, token_version }
+    writeFileSync(
+      join(folder, 'config.json'),
+      JSON.stringify({ mpp: { enabled: true, recipient: token.address, evm: evmConfig } }),
+    )
+    const env = { GAZEWAY_MPP_SECRET_KEY: 'x'.repeat(32), GAZEWAY_WALLET_PRIVATE_KEY: KEYS[0] }
+    const loaded = await loadConfig({ env, flags: { data: folder, upstream: 'sandbox', port: '0', platformPort: '0' } })
+    const log = createLog({ level: 'silent', secrets: () => loaded.secrets })
+    gateway = await createGateway(loaded, log)
+    const payments = await openPayments(gateway)
+    const passes = createPasses()
+    http = await serveHttp(gateway, passes)
+    listening = await servePlatform(gateway, {
+      agentGateway: agentGatewayTarget(loaded.config, { url: http.url, passes }),
+      paymentGate: paymentGate(payments, payments.amount),
+      payments,
+    })
+  })
+  after(async () => {
+    await listening.stop()
+    await http.stop()
+    await gateway.close()
+    await anvil.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  const client = () =>
+    Mppx.create({
+      methods: [evm.charge({ account: payer, authorization: token.domain })],
+      polyfill: false,
+    })
+  const request = (caller_id: string, amount_usd: number): RequestInit => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ caller_id, amount_usd }),
+  })
+
+  it('credits a deposit to the caller that it names, once', async () => {
+    const { record } = await gateway.keys.create({ name: 'caller' })
+    const deposit = request(record.id, 1.5)
+    const authorization = await client().createCredential(
+      await fetch(`${listening.url}/api/wallet/metered/deposit`, deposit),
+    )
+    const paid = { ...deposit, headers: { 'content-type': 'application/json', authorization } }
+    const response = await fetch(`${listening.url}/api/wallet/metered/deposit`, paid)
+    assert.equal(response.status, 200)
+    const receipt = (await response.json()) as { caller_id: string; available_usd: number; reference: string }
+    assert.equal(receipt.caller_id, record.id)
+    assert.equal(receipt.available_usd, 1.5)
+    assert.match(receipt.reference, /^mpp:/)
+    assert.equal((await fetch(`${listening.url}/api/wallet/metered/deposit`, paid)).status, 402)
+    assert.equal((await gateway.wallet.balances(record.id)).available_usd, 1.5)
+    assert.equal(await token.balanceOf(payer.address), 3_500_000n)
+  })
+
+  it('takes no deposit for one caller or amount as one for another', async () => {
+    const [a, b] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+    const authorization = await client().createCredential(
+      await fetch(`${listening.url}/api/wallet/metered/deposit`, request(a, 1)),
+    )
+    for (const other of [request(b, 1), request(a, 2)])
+      assert.equal(
+        (
+          await fetch(`${listening.url}/api/wallet/metered/deposit`, {
+            ...other,
+            headers: { 'content-type': 'application/json', authorization },
+          })
+        ).status,
+        402,
+      )
+    assert.equal(await token.balanceOf(payer.address), 3_500_000n)
+  })
+
+  it('asks no deposit for a caller that does not exist', async () => {
+    const response = await client().fetch(
+      `${listening.url}/api/wallet/metered/deposit`,
+      request(`key_${'0'.repeat(32)}`, 1),
+    )
+    assert.equal(response.status, 404)
+  })
+
+  it('leaves deposits without payment to admins', async () => {
+    const url = `${listening.url}/api/wallet/metered/deposit`
+    const body = JSON.stringify({ caller_id: `0x${'c3'.repeat(20)}`, amount_usd: 2, reference: 'cash' })
+    const { key: admin } = await gateway.keys.create({ name: 'admin', scopes: ['admin'] })
+    const { key: other } = await gateway.keys.create({ name: 'other', scopes: ['platform'] })
+    const deposit = async (key: string) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+      return (await fetch(url, { method: 'POST', headers, body })).status
+    }
+    assert.deepEqual([await deposit(admin), await deposit(other), await deposit('gzw_none')], [200, 403, 401])
+  })
+
+  it('passes a paid request on to the gateway, in the name of the wallet that paid', async () => {
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Say something.' }] })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const response = await client().fetch(`${listening.url}/v1/chat/completions`, init)
+    assert.equal(response.status, 200)
+    assert.ok(response.headers.get('payment-receipt'))
+    assert.match(await response.text(), /sandbox/)
+    await gateway.calls.flush()
+    const row = await gateway.store.db.selectFrom('calls').select('caller_id').executeTakeFirstOrThrow()
+    assert.equal(row.caller_id, payer.address.toLowerCase())
+    assert.equal(await token.balanceOf(payer.address), 3_410_000n)
+  })
+
+  it('credits a request that the gateway refuses', async () => {
+    const response = await client().fetch(`${listening.url}/v1/nowhere`)
+    assert.equal(response.status, 404)
+    assert.ok(response.headers.get('payment-receipt'))
+    await response.text()
+    assert.equal((await gateway.wallet.balances(payer.address.toLowerCase())).available_usd, 0.09)
+  })
+
+  it('charges a metered call to the wallet that pays for it, and to no other', async () => {
+    const call = (caller_id: string, headers: Record<string, string> = {}) =>
+      fetch(`${listening.url}/api/wallet/metered/call`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({
+          caller_id,
+          model: 'llm-4.20-0309-reasoning',
+          prompt: 'The sky is blue.',
+          max_tokens: 50,
+        }),
+      })
+    const challenge = await call(payer.address)
+    assert.equal(challenge.status, 402)
+    const authorization = await client().createCredential(challenge)
+    const stranger = await call('0x00000000000000000000000000000000000000aa', { authorization })
+    assert.equal(stranger.status, 402, 'a payment for one wallet opens no other')
+
+    const before = await gateway.wallet.balances(payer.address.toLowerCase())
+    const paid = await call(payer.address, {
+      authorization: await client().createCredential(await call(payer.address)),
+    })
+    assert.equal(paid.status, 200)
+    assert.ok(paid.headers.get('payment-receipt'), 'with its receipt')
+    const { billing } = (await paid.json()) as { billing: { total_usd: number } }
+    const after = await gateway.wallet.balances(payer.address.toLowerCase())
+    const micros = (usd: number) => Math.round(usd * 1e6)
+    assert.equal(micros(after.available_usd), micros(before.available_usd) + 90_000 - micros(billing.total_usd))
+    assert.equal(after.held_usd, 0)
+  })
+
+  it('refuses to start with payments that are not configured whole', async () => {
+    const loaded = structuredClone(gateway.loaded)
+    loaded.config.mpp.evm.token = null
+    await assert.rejects(openPayments({ ...gateway, loaded }), (error: { code: string; message: string }) => {
+      assert.equal(error.code, 'config_invalid')
+      assert.match(error.message, /mpp\.evm\.token is not set/)
+      return true
+    })
+  })
+})

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { sql } from 'kysely'
+import type { Store } from '../../src/store/store.ts'
+import { accountOf, escrowAccount } from '../../src/wallet/accounts.ts'
+import { type NewTransfer, post } from '../../src/wallet/ledger.ts'
+import { verifyLedger } from '../../src/wallet/verify.ts'
+import { newCaller } from './setup.ts'
+
+const AT = '2026-11-21T07:17:52.000Z'
+
+const deposit = (owner: string, micros: number, key: string): NewTransfer => ({
+  key,
+  kind: 'deposit',
+  entries: [
+    { account: accountOf('deposits', owner), micros: -micros, floor: null },
+    { account: accountOf('caller', owner), micros },
+  ],
+  at: AT,
+})
+
+const balanceOf = async (store: Store, id: string): Promise<number | undefined> =>
+  (await store.db.selectFrom('ledger_accounts').select('balance_micros').where('id', '=', id).executeTakeFirst())
+    ?.balance_micros
+
+/** What the ledger does on every engine. `open` opens an empty store. */
+export function ledgerContract(open: () => Promise<Store>): void {
+  it('moves money once per key, and returns the first transfer to whoever repeats it', async () => {
+    const store = await open()
+    const owner = newCaller()
+    const first = await store.write((trx) => post(trx, deposit(owner, 500, 'twice')))
+    const again = await store.write((trx) =>
+      post(trx, { ...deposit(owner, 500, 'twice'), at: '2027-01-01T00:00:00.000Z' }),
+    )
+    assert.deepEqual(again, first)
+    assert.equal(await balanceOf(store, `caller:${owner}`), 500)
+    await assert.rejects(
+      store.write((trx) => post(trx, deposit(owner, 501, 'twice'))),
+      { code: 'conflict' },
+    )
+    assert.deepEqual((await verifyLedger(store)).faults, [])
+    await store.close()
+  })
+
+  it('writes nothing when an account would fall below its floor', async () => {
+    const store = await open()
+    const [payer, other] = [newCaller(), newCaller()]
+    await store.write((trx) => post(trx, deposit(payer, 500, 'd')))
+    const spend = (micros: number, floor: number): NewTransfer => ({
+      key: `spend ${micros} ${floor}`,
+      kind: 'lock',
+      entries: [
+        { account: accountOf('caller', payer), micros: -micros, floor },
+        { account: escrowAccount('esc_1', other), micros },
+      ],
+      at: AT,
+    })
+    await assert.rejects(
+      store.write((trx) => post(trx, spend(501, 0))),
+      { code: 'insufficient_credit', status: 402, message: /0\.000501 USD are needed and 0\.0005 are left/ },
+    )
+    assert.equal(await balanceOf(store, `caller:${payer}`), 500)
+    assert.equal(await balanceOf(store, 'escrow:esc_1'), undefined)
+    await store.write((trx) => post(trx, spend(600, -100)))
+    assert.equal(await balanceOf(store, `caller:${payer}`), -100)
+    assert.equal(await balanceOf(store, 'escrow:esc_1'), 600)
+    const { balances, transfers, faults } = await verifyLedger(store)
+    assert.deepEqual({ transfers, faults }, { transfers: 2, faults: [] })
+    assert.deepEqual(balances, { caller: -100, deposits: -500, escrow: 600 })
+    await store.close()
+  })
+
+  it('lets money in where a limit was lowered below the balance', async () => {
+    const store = await open()
+    const owner = newCaller()
+    const use = { account: accountOf('caller', owner), micros: -900, floor: -1000 }
+    await store.write((trx) =>
+      post(trx, {
+        key: 'r',
+        kind: 'reserve',
+        entries: [use, { account: accountOf('held', owner), micros: 900 }],
+        at: AT,
+      }),
+    )
+    await store.write((trx) => post(trx, deposit(owner, 100, 'in')))
+    assert.equal(await balanceOf(store, `caller:${owner}`), -800)
+    await store.close()
+  })
+
+  it('takes no transfer that could not be right', async () => {
+    const store = await open()
+    const owner = newCaller()
+    const [caller, held] = [accountOf('caller', owner), accountOf('held', owner)]
+    const wrong: Array<NewTransfer['entries']> = [
+      [{ account: caller, micros: 1 }],
+      [
+        { account: caller, micros: 1 },
+        { account: held, micros: -2 },
+      ],
+      [
+        { account: caller, micros: 0.5 },
+        { account: held, micros: -0.5 },
+      ],
+      [
+        { account: caller, micros: 2 ** 53 },
+        { account: held, micros: -(2 ** 53) },
+      ],
+      [
+        { account: caller, micros: 1 },
+        { account: caller, micros: -1 },
+      ],
+    ]
+    for (const entries of wrong)
+      await assert.rejects(
+        store.write((trx) => post(trx, { key: 'k', kind: 'lock', entries, at: AT })),
+        RangeError,
+      )
+    assert.equal((await verifyLedger(store)).transfers, 0)
+    await store.close()
+  })
+
+  it('lets exactly one of two spenders win when only one can be paid for', async () => {
+    const store = await open()
+    const owner = newCaller()
+    await store.write((trx) => post(trx, deposit(owner, 100, 'd')))
+    const spend = (key: string) =>
+      store.write((trx) =>
+        post(trx, {
+          key,
+          kind: 'lock',
+          entries: [
+            { account: accountOf('caller', owner), micros: -60 },
+            { account: accountOf('held', owner), micros: 60 },
+          ],
+          at: AT,
+        }),
+      )
+    const outcomes = await Promise.allSettled([spend('one'), spend('two')])
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.equal(await balanceOf(store, `caller:${owner}`), 40)
+    await store.close()
+  })
+
+  it('moves money around a circle of callers at once without anyone waiting for good', async () => {
+    const store = await open()
+    const owners = [newCaller(), newCaller(), newCaller()]
+    const give = (from: string, to: string, key: string) =>
+      store.write((trx) =>
+        post(trx, {
+          key,
+          kind: 'release',
+          entries: [
+            { account: accountOf('caller', from), micros: -1, floor: null },
+            { account: accountOf('caller', to), micros: 1 },
+          ],
+          at: AT,
+        }),
+      )
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        give(owners[i % 3] as string, owners[(i + 1 + (i % 2)) % 3] as string, `circle ${i}`),
+      ),
+    )
+    const { transfers, balances, faults } = await verifyLedger(store)
+    assert.deepEqual({ transfers, caller: balances.caller, faults }, { transfers: 60, caller: 0, faults: [] })
+    await store.close()
+  })
+
+  const tampering: Record<string, (store: Store) => Promise<unknown>> = {
+    'an amount was changed': ({ db }) =>
+      db.updateTable('ledger_transfers').set({ memo: 'other' }).where('key', '=', 'd1').execute(),
+    'a transfer was removed': ({ db }) => db.deleteFrom('ledger_transfers').where('key', '=', 'd1').execute(),
+    'the last transfer was removed': ({ db }) => db.deleteFrom('ledger_transfers').where('key', '=', 'd2').execute(),
+    'a balance was changed': ({ db }) =>
+      db
+        .updateTable('ledger_accounts')
+        .set({ balance_micros: sql`balance_micros + 1` })
+        .where('kind', '=', 'caller')
+        .execute(),
+    'an account was removed': ({ db }) => db.deleteFrom('ledger_accounts').where('kind', '=', 'caller').execute(),
+    'a transfer was added': ({ db }) =>
+      db
+        .insertInto('ledger_transfers')
+        .values({
+          key: 'x',
+          chain: 'caller:x',
+          position: 1,
+          kind: 'deposit',
+          entries: '[]',
+          memo: null,
+          at: AT,
+          hash: '',
+        })
+        .execute(),
+  }
+  for (const [what, tamper] of Object.entries(tampering))
+    it(`sees that ${what}`, async () => {
+      const store = await open()
+      const owner = newCaller()
+      for (const key of ['d0', 'd1', 'd2']) await store.write((trx) => post(trx, deposit(owner, 10, key)))
+      const before = await verifyLedger(store)
+      assert.deepEqual(before.faults, [])
+      await tamper(store)
+      assert.notDeepEqual((await verifyLedger(store)).faults, [])
+      await store.close()
+    })
+}

@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createKeys } from '../../src/identity/keys.ts'
+import type { Store } from '../../src/store/store.ts'
+import { toUsd } from '../../src/wallet/money.ts'
+import { completion, fails, hangs, json, response, startUpstream } from '../doubles/upstream.ts'
+import { by, CHAT, newCaller, ONE_CALL, ONE_RESERVATION, walletOn } from './setup.ts'
+
+const RESEARCH = 'llm-4.20-multi-agent-beta-0309'
+
+/** What metered calls do on every engine. `open` opens an empty store. */
+export function meteringContract(open: () => Promise<Store>): void {
+  async function start(options: Parameters<typeof walletOn>[2] = {}) {
+    const [store, upstream] = await Promise.all([open(), startUpstream()])
+    upstream.on('/chat/completions', json(200, completion('Hello back')))
+    const wallet = walletOn(store, upstream.url, options)
+    const caller = newCaller()
+    const check = async (expected: { available: number; held?: number }) => {
+      const { available_usd, held_usd } = await wallet.balances(caller)
+      assert.deepEqual(
+        { available_usd, held_usd },
+        { available_usd: toUsd(expected.available), held_usd: toUsd(expected.held ?? 0) },
+      )
+      assert.deepEqual((await wallet.verify()).faults, [])
+    }
+    const stop = async () => {
+      await wallet.settle()
+      await upstream.close()
+      await store.close()
+    }
+    return { store, upstream, wallet, caller, check, stop }
+  }
+
+  it('answers with a receipt that is right to the last digit', async () => {
+    const { wallet, caller, check, stop } = await start()
+    const { call_id, latency_ms, ...receipt } = await wallet.meteredCall(ONE_CALL, by(caller))
+    assert.match(call_id, /^call_[0-9a-f]{32}$/)
+    assert.ok(latency_ms >= 0)
+    assert.deepEqual(receipt, {
+      result: { role: 'assistant', content: 'Hello back' },
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      billing: { upstream_cost_usd: 0.000045, margin_usd: 0.08, total_usd: 0.080045, token: 'pathUSD' },
+    })
+    await check({ available: -80_045 })
+    await stop()
+  })
+
+  it('goes to the responses endpoint with search tools, and bills the fallback where that answered', async () => {
+    const { upstream, wallet, caller, check, stop } = await start({
+      pricing: { models: { 'llm-4.20-0309-reasoning': 0.005 } },
+    })
+    upstream.on('/responses', json(200, response('Found it')), fails(500))
+    const call = { ...ONE_CALL, model: RESEARCH, tools: ['web_search', 'x_search', 'web_search'] }
+    const found = await wallet.meteredCall(call, by(caller))
+    assert.equal(found.result.content, 'Found it')
+    assert.deepEqual(found.usage, { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 })
+    assert.deepEqual(upstream.received[0]?.body, {
+      model: RESEARCH,
+      input: 'Hello',
+      max_output_tokens: 100,
+      tools: [{ type: 'web_search' }, { type: 'x_search' }],
+    })
+    const instead = await wallet.meteredCall(call, by(caller))
+    assert.equal(instead.result.content, 'Hello back')
+    assert.equal(instead.billing.upstream_cost_usd, 0.000075)
+    await check({ available: -160_000 - 81 - 75 })
+    const [fallback, failed] = await wallet.history()
+    assert.ok(failed && fallback?.fallback_from)
+    await stop()
+  })
+
+  it('gives everything back when the upstream fails, and says 502', async () => {
+    const { upstream, wallet, caller, check, stop } = await start()
+    for (const status of [400, 401, 429, 500, 503]) {
+      upstream.on('/chat/completions', fails(status))
+      await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_error', status: 502 })
+    }
+    await check({ available: 0 })
+    assert.equal((await wallet.usage({ limit: 10 })).total, 0)
+    await stop()
+  })
+
+  it('gives everything back when the upstream hangs, or its client goes', async () => {
+    const { upstream, wallet, caller, check, stop } = await start({ wallet: { call_timeout_ms: 300 } })
+    upstream.on('/chat/completions', hangs)
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_timeout', status: 504 })
+    await check({ available: 0 })
+    const gone = new AbortController()
+    upstream.on('/chat/completions', () => gone.abort())
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, undefined, gone.signal)), { code: 'cancelled' })
+    await check({ available: 0 })
+    assert.deepEqual(wallet.errors, [])
+    await stop()
+  })
+
+  it('counts the tokens itself, and says so, where the upstream reports none', async () => {
+    const { upstream, wallet, caller, stop } = await start()
+    upstream.on('/chat/completions', json(200, completion('Hello back', null)))
+    const { usage, billing } = await wallet.meteredCall(ONE_CALL, by(caller))
+    assert.equal(usage.estimated, true)
+    assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
+    assert.equal(billing.upstream_cost_usd, toUsd(usage.total_tokens * 3))
+    assert.deepEqual((await wallet.usage({ limit: 1 })).items[0]?.usage, usage)
+    await stop()
+  })
+
+  it('refuses what is not a metered call before it sets money aside', async () => {
+    const { upstream, wallet, caller, check, stop } = await start({ wallet: { max_prompt_bytes: 1000 } })
+    const refused: Array<[Record<string, unknown>, { code: string; status: number; param: string }]> = [
+      [{ model: 'llm-3-fast' }, { code: 'model_not_supported', status: 400, param: 'model' }],
+      [{ max_tokens: 0 }, { code: 'validation_failed', status: 422, param: 'max_tokens' }],
+      [{ max_tokens: -1 }, { code: 'validation_failed', status: 422, param: 'max_tokens' }],
+      [{ max_tokens: 1.5 }, { code: 'validation_failed', status: 422, param: 'max_tokens' }],
+      [{ max_tokens: 8193 }, { code: 'validation_failed', status: 422, param: 'max_tokens' }],
+      [{ tools: ['shell'] }, { code: 'validation_failed', status: 422, param: 'tools.0' }],
+      [{ prompt: '' }, { code: 'validation_failed', status: 422, param: 'prompt' }],
+      [{ prompt: 'é'.repeat(501) }, { code: 'payload_too_large', status: 413, param: 'prompt' }],
+      [{ stream: true }, { code: 'validation_failed', status: 422, param: 'stream' }],
+    ]
+    for (const [change, error] of refused)
+      await assert.rejects(wallet.meteredCall({ ...ONE_CALL, ...change }, by(caller)), error)
+    await check({ available: 0 })
+    assert.equal(upstream.received.length, 0)
+    await stop()
+  })
+
+  it('charges once, and answers the same, when the same idempotency key arrives twice', async () => {
+    const { upstream, wallet, caller, check, stop } = await start()
+    upstream.on('/chat/completions', json(200, completion('NUL \0, a lone \ud800 and "quotes"')))
+    const first = await wallet.meteredCall(ONE_CALL, by(caller, 'once'))
+    assert.deepEqual(await wallet.meteredCall(ONE_CALL, by(caller, 'once')), first)
+    assert.equal(upstream.received.length, 1)
+    await assert.rejects(wallet.meteredCall({ ...ONE_CALL, prompt: 'Bye' }, by(caller, 'once')), {
+      code: 'idempotency_key_reused',
+      status: 422,
+    })
+    await check({ available: -80_045 })
+    const other = newCaller()
+    assert.notEqual((await wallet.meteredCall(ONE_CALL, by(other, 'once'))).call_id, first.call_id)
+    await stop()
+  })
+
+  it('says that a call is in flight, and makes it when the first one failed', async () => {
+    const { upstream, wallet, caller, check, stop } = await start()
+    let arrived = () => {}
+    const inFlight = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    let fail = () => {}
+    upstream.on(
+      '/chat/completions',
+      (reply, request) => {
+        arrived()
+        fail = () => void fails(500)(reply, request)
+      },
+      json(200, completion('Hello back')),
+    )
+    const first = wallet.meteredCall(ONE_CALL, by(caller, 'again'))
+    first.catch(() => {})
+    await inFlight
+    await check({ available: -ONE_RESERVATION, held: ONE_RESERVATION })
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, 'again')), {
+      code: 'idempotency_in_flight',
+      status: 409,
+    })
+    fail()
+    await assert.rejects(first, { status: 502 })
+    assert.equal((await wallet.meteredCall(ONE_CALL, by(caller, 'again'))).result.content, 'Hello back')
+    await check({ available: -80_045 })
+    await stop()
+  })
+
+  it('forgets an answer after a day, and keeps its receipt', async () => {
+    let now = new Date('2026-11-21T07:17:52.000Z')
+    const { wallet, caller, stop } = await start({ now: () => now })
+    const { call_id } = await wallet.meteredCall(ONE_CALL, by(caller, 'daily'))
+    const answers = wallet.sweeps.find(({ name }) => name === 'wallet.answers')
+    assert.equal(await answers?.batch(100), 0)
+    now = new Date('2026-11-22T07:17:53.000Z')
+    assert.equal(await answers?.batch(100), 1)
+    assert.notEqual((await wallet.meteredCall(ONE_CALL, by(caller, 'daily'))).call_id, call_id)
+    const { items } = await wallet.usage({ limit: 10 })
+    assert.equal(items[1]?.call_id, call_id)
+    await stop()
+  })
+
+  it('gives back what a dead process had set aside, and refuses an answer that comes after that', async () => {
+    let now = new Date('2026-11-21T07:17:52.000Z')
+    const { upstream, wallet, caller, check, stop } = await start({
+      now: () => now,
+      wallet: { call_timeout_ms: 30_000 },
+    })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => {
+      upstream.on('/chat/completions', (reply, request) => {
+        answer = () => void json(200, completion('Too late'))(reply, request)
+        resolve()
+      })
+    })
+    const call = wallet.meteredCall(ONE_CALL, by(caller))
+    call.catch(() => {})
+    await asked
+    now = new Date('2026-11-21T07:19:21.999Z')
+    assert.equal(await wallet.sweepHolds(10), 0)
+    now = new Date('2026-11-21T07:19:22.000Z')
+    assert.equal(await wallet.sweepHolds(10), 1)
+    await check({ available: 0 })
+    answer()
+    await assert.rejects(call, { code: 'upstream_timeout', message: /nothing was charged/ })
+    await check({ available: 0 })
+    assert.equal((await wallet.usage({ limit: 10 })).total, 0)
+    await stop()
+  })
+
+  it('lets one of two calls win that together exceed the credit', async () => {
+    const credit = ONE_RESERVATION * 2 - 1
+    const { upstream, wallet, caller, stop } = await start({ wallet: { default_credit_limit_usd: toUsd(credit) } })
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    upstream.on('/chat/completions', async (reply, request) => {
+      await gate
+      await json(200, completion('Hello back'))(reply, request)
+    })
+    const calls = [wallet.meteredCall(ONE_CALL, by(caller)), wallet.meteredCall(ONE_CALL, by(caller))]
+    const refused = await Promise.race(
+      calls.map((call) =>
+        call.then(
+          () => null,
+          (error) => error,
+        ),
+      ),
+    )
+    assert.deepEqual([refused.code, refused.status], ['insufficient_credit', 402])
+    open()
+    const outcomes = await Promise.allSettled(calls)
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    await stop()
+  })
+
+  it('never passes the limit by a micro-dollar when 200 calls start together and the credit covers 50', async () => {
+    const credit = ONE_RESERVATION * 50
+    const { wallet, caller, stop } = await start({ wallet: { default_credit_limit_usd: toUsd(credit) } })
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 200 }, () => wallet.meteredCall(ONE_CALL, by(caller))),
+    )
+    const receipts = outcomes.filter(({ status }) => status === 'fulfilled').length
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+    assert.ok(receipts >= 50, `${receipts} receipts`)
+    assert.deepEqual([...new Set(refused)], ['insufficient_credit'])
+    const { available_usd, held_usd } = await wallet.balances(caller)
+    assert.deepEqual({ available_usd, held_usd }, { available_usd: toUsd(-80_045 * receipts), held_usd: 0 })
+    assert.ok(80_045 * receipts <= credit)
+    const { totals } = await wallet.usage({ limit: 1 })
+    assert.deepEqual([totals.calls, totals.total_usd], [receipts, toUsd(80_045 * receipts)])
+    assert.deepEqual((await wallet.verify()).faults, [])
+    await stop()
+  })
+
+  it('charges what a call cost beyond its reservation only as far as the credit reaches', async () => {
+    const credit = ONE_RESERVATION + 11_000
+    const { upstream, wallet, caller, check, stop } = await start({
+      wallet: { default_credit_limit_usd: toUsd(credit) },
+    })
+    const used = (total: number) => ({ prompt_tokens: total - 1, completion_tokens: 1, total_tokens: total })
+    upstream.on('/chat/completions', json(200, completion('Long', used(4_000))))
+    const { billing } = await wallet.meteredCall(ONE_CALL, by(caller))
+    assert.equal(billing.total_usd, toUsd(80_000 + 12_000))
+    await check({ available: -92_000 })
+    await wallet.deposit({
+      caller_id: caller,
+      amount_usd: 0.092,
+      reference: `back to zero ${caller}`.replaceAll(' ', '-'),
+    })
+    upstream.on('/chat/completions', json(200, completion('Longer', used(4_000_000))))
+    const capped = await wallet.meteredCall(ONE_CALL, by(caller))
+    assert.equal(capped.billing.total_usd, toUsd(ONE_RESERVATION))
+    assert.equal(capped.billing.upstream_cost_usd, toUsd(ONE_RESERVATION - 80_000))
+    await check({ available: -ONE_RESERVATION })
+    await stop()
+  })
+
+  it('keeps the daily limit of a key, which starts anew each day', async () => {
+    let now = new Date('2026-11-21T23:59:59.000Z')
+    const { store, upstream, wallet, stop } = await start({ now: () => now })
+    const keys = createKeys({ store, now: () => now, fixedKey: null, onError: (error) => assert.fail(String(error)) })
+    const { record } = await keys.create({ name: 'daily', daily_limit_usd: toUsd(80_045 + ONE_RESERVATION) })
+    const call = () => wallet.meteredCall(ONE_CALL, by(record.id))
+    await call()
+    upstream.on('/chat/completions', fails(500), json(200, completion('Hello back')))
+    await assert.rejects(call(), { status: 502 })
+    await call()
+    await assert.rejects(call(), { code: 'daily_limit_reached', status: 402 })
+    assert.equal((await wallet.balances(record.id)).available_usd, toUsd(-160_090))
+    now = new Date('2026-11-22T00:00:00.000Z')
+    await call()
+    assert.deepEqual((await wallet.verify()).faults, [])
+    await keys.close()
+    await stop()
+  })
+
+  it("follows a key's own credit limit", async () => {
+    const { store, wallet, stop } = await start()
+    const onError = (error: unknown) => assert.fail(String(error))
+    const keys = createKeys({ store, now: () => new Date(), fixedKey: null, onError })
+    const { record } = await keys.create({ name: 'no credit', credit_limit_usd: 0 })
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(record.id)), { code: 'insufficient_credit' })
+    await wallet.deposit({ caller_id: record.id, amount_usd: toUsd(ONE_RESERVATION), reference: 'just-enough' })
+    await wallet.meteredCall(ONE_CALL, by(record.id))
+    assert.equal((await wallet.balances(record.id)).available_usd, toUsd(ONE_RESERVATION - 80_045))
+    await keys.close()
+    await stop()
+  })
+
+  it('credits a deposit once per reference, to callers that exist', async () => {
+    const { wallet, caller, check, stop } = await start()
+    const deposit = { caller_id: caller.toUpperCase().replace('X', 'x'), amount_usd: 0.000001, reference: '0xabc' }
+    const first = await wallet.deposit(deposit)
+    assert.deepEqual([first.caller_id, first.available_usd], [caller, 0.000001])
+    assert.deepEqual(await wallet.deposit(deposit), first)
+    await check({ available: 1 })
+    await assert.rejects(wallet.deposit({ ...deposit, amount_usd: 2 }), { code: 'conflict', status: 409 })
+    await assert.rejects(wallet.deposit({ ...deposit, caller_id: newCaller() }), { code: 'conflict' })
+    for (const amount_usd of [0.0000001, 1.0000001, 0, -1, 1_000_001, Number.NaN])
+      await assert.rejects(wallet.deposit({ ...deposit, reference: 'new', amount_usd }), {
+        code: 'validation_failed',
+        param: 'amount_usd',
+      })
+    for (const caller_id of ['key_00000000000000000000000000000000', 'nobody', 'gzw_secret'])
+      await assert.rejects(wallet.deposit({ ...deposit, reference: 'new', caller_id }), (error: Error) => {
+        assert.ok(!error.message.includes(caller_id))
+        return 'code' in error && error.code === 'not_found'
+      })
+    await check({ available: 1 })
+    await stop()
+  })
+
+  it('makes calls that cost nothing where prices and margin are zero', async () => {
+    const { wallet, caller, check, stop } = await start({
+      pricing: { margin_usd: 0, price_per_1k_tokens_usd: 0 },
+      wallet: { default_credit_limit_usd: 0 },
+    })
+    const { billing } = await wallet.meteredCall({ model: CHAT, prompt: 'Hello' }, by(caller))
+    assert.equal(billing.total_usd, 0)
+    await check({ available: 0 })
+    await stop()
+  })
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Store } from '../../src/store/store.ts'
+import { createHolds } from '../../src/wallet/holds.ts'
+import { toUsd } from '../../src/wallet/money.ts'
+import { usageReport } from '../../src/wallet/usage.ts'
+import { usageCsv } from '../../src/wallet/usage-csv.ts'
+
+const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [
+  ['2026-11-19T23:59:59.999Z', 'a', 'x', 1],
+  ['2026-11-20T00:00:00.000Z', 'a', 'y', 2],
+  ['2026-11-20T12:00:00.000Z', 'b', 'x', 4],
+  ['2026-11-20T12:00:00.000Z', 'a', 'x', 8],
+  ['2026-11-21T06:00:00.000Z', 'b', 'y', 16],
+  ['2026-11-21T18:00:00.000Z', 'a', 'x', 32],
+]
+
+/** What the billing history does on every engine. `open` opens an empty store. */
+export function usageContract(open: () => Promise<Store>): void {
+  async function filled() {
+    const store = await open()
+    const limitsOf = async () => ({ creditMicros: 1_000_000, dailyMicros: null })
+    const holds = createHolds({ store, now: () => new Date(), limitsOf })
+    for (const [i, [at, callerId, model, costMicros]] of CALLS.entries()) {
+      const hold = {
+        callId: `call_${i}`,
+        callerId,
+        model,
+        at,
+        deadline: at,
+        micros: 1_000,
+        marginMicros: 100,
+        token: 't',
+      }
+      const new_ = { ...hold, idempotencyKey: null, fingerprint: null }
+      await holds.reserve(new_)
+      const usage = { prompt_tokens: costMicros, completion_tokens: 1, total_tokens: costMicros + 1 }
+      await holds.capture(new_, { content: '', usage, costMicros, upstreamCallId: 'call_up', latencyMs: 5 })
+    }
+    // One that is still being made, and is no receipt.
+    const at = '2026-11-21T19:00:00.000Z'
+    await holds.reserve({
+      callId: 'call_held',
+      callerId: 'a',
+      model: 'x',
+      at,
+      deadline: at,
+      micros: 1,
+      marginMicros: 0,
+      token: 't',
+      idempotencyKey: null,
+      fingerprint: null,
+    })
+    return store
+  }
+
+  it('adds up any range of time as its receipts do', async () => {
+    const store = await filled()
+    const times = [undefined, ...CALLS.map(([at]) => at), '2026-11-20T11:00:00+02:00', '2026-12-01T00:00:00.000Z']
+    for (const from of times)
+      for (const to of times)
+        for (const caller_id of [undefined, 'a', 'b', 'nobody']) {
+          const inRange = CALLS.filter(
+            ([at, caller]) =>
+              (!from || Date.parse(at) >= Date.parse(from)) &&
+              (!to || Date.parse(at) < Date.parse(to)) &&
+              (!caller_id || caller === caller_id),
+          )
+          const cost = inRange.reduce((sum, [, , , micros]) => sum + micros, 0)
+          const report = await usageReport(store, { limit: 100, from, to, caller_id, group_by: 'day' })
+          assert.equal(report.items.length, inRange.length, `${from} to ${to} of ${caller_id}`)
+          assert.equal(report.total, inRange.length)
+          assert.deepEqual(report.totals, {
+            calls: inRange.length,
+            total_tokens: cost + inRange.length,
+            upstream_cost_usd: toUsd(cost),
+            margin_usd: toUsd(100 * inRange.length),
+            total_usd: toUsd(cost + 100 * inRange.length),
+          })
+          assert.equal(
+            report.groups.reduce((sum, { calls }) => sum + calls, 0),
+            inRange.length,
+          )
+        }
+    await store.close()
+  })
+
+  it('groups by day, model and caller', async () => {
+    const store = await filled()
+    const groups = async (group_by: 'day' | 'model' | 'caller') =>
+      (await usageReport(store, { limit: 1, group_by })).groups.map(({ key, calls }) => [key, calls])
+    assert.deepEqual(await groups('day'), [
+      ['2026-11-19', 1],
+      ['2026-11-20', 3],
+      ['2026-11-21', 2],
+    ])
+    assert.deepEqual(await groups('model'), [
+      ['x', 4],
+      ['y', 2],
+    ])
+    assert.deepEqual(await groups('caller'), [
+      ['a', 4],
+      ['b', 2],
+    ])
+    const { by_caller, groups: none } = await usageReport(store, { limit: 1 })
+    assert.deepEqual(
+      by_caller.map(({ caller_id, calls }) => [caller_id, calls]),
+      [
+        ['a', 4],
+        ['b', 2],
+      ],
+    )
+    assert.deepEqual(none, [])
+    await store.close()
+  })
+
+  it('pages through the receipts, newest first, each of them once', async () => {
+    const store = await filled()
+    const seen: string[] = []
+    let cursor: string | null | undefined
+    do {
+      const page = await usageReport(store, { limit: 2, ...(cursor && { cursor }) })
+      assert.equal(page.total, CALLS.length)
+      seen.push(...page.items.map(({ call_id }) => call_id))
+      cursor = page.next_cursor
+    } while (cursor)
+    assert.deepEqual(seen, ['call_5', 'call_4', 'call_3', 'call_2', 'call_1', 'call_0'])
+    const [newest] = (await usageReport(store, { limit: 1 })).items
+    assert.deepEqual(newest, {
+      call_id: 'call_5',
+      caller_id: 'a',
+      model: 'x',
+      at: '2026-11-21T18:00:00.000Z',
+      usage: { prompt_tokens: 32, completion_tokens: 1, total_tokens: 33 },
+      billing: { upstream_cost_usd: 0.000032, margin_usd: 0.0001, total_usd: 0.000132, token: 't' },
+      latency_ms: 5,
+      upstream_call_id: 'call_up',
+    })
+    await assert.rejects(usageReport(store, { limit: 1, cursor: 'bm8' }), { code: 'invalid_cursor' })
+    await store.close()
+  })
+
+  it('writes CSV that a spreadsheet reads and does not run', async () => {
+    const store = await filled()
+    await store.db.updateTable('metered_calls').set({ token: '=1+1,"x"' }).where('call_id', '=', 'call_5').execute()
+    const lines: string[] = []
+    for await (const line of usageCsv((query) => usageReport(store, query), { caller_id: 'a' })) lines.push(line)
+    assert.equal(lines.length, 5)
+    assert.equal(
+      lines[0],
+      'call_id,at,caller_id,model,prompt_tokens,completion_tokens,total_tokens,estimated,upstream_cost_usd,margin_usd,total_usd,token,latency_ms\r\n',
+    )
+    assert.equal(
+      lines[1],
+      `call_5,2026-11-21T18:00:00.000Z,a,x,32,1,33,no,0.000032,0.0001,0.000132,"'=1+1,""x""",5\r\n`,
+    )
+    await store.close()
+  })
+}
