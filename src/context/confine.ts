@@ -22,7 +22,7 @@ function noSuchRoot(root: string, cause: unknown): GazewayError {
 }
 
 /** `path` (absolute, or relative to `root`) relative to `root` with forward slashes; null when it is not below it. */
-export function pathInside(root: string, path: string): string | null {
+function pathInside(root: string, path: string): string | null {
   const inside = relative(root, resolve(root, path))
   if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return null
   return sep === '/' ? inside : inside.replaceAll(sep, '/')

@@ -15,7 +15,7 @@ import { scoreFiles } from './score.ts'
 import { createTreeReader } from './tree.ts'
 
 export type { PlaceDwell } from './attention.ts'
-export { ContextMemory, Place, WorkContext } from './place.ts'
+export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
 
 /** What the caller asks of the work context. */

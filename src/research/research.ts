@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CallContext } from '../upstream/call-record.ts'
-import type { ResponseObject } from '../upstream/chat-to-response.ts'
+import type { ResponseObject } from '../upstream/convert/chat-to-response.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Usage } from '../upstream/usage.ts'
 
@@ -30,8 +30,8 @@ export const Question = z.strictObject({
 })
 export type Question = z.infer<typeof Question>
 
-export const Citation = z.object({ url: z.string(), title: z.string().nullable() })
-export type Citation = z.infer<typeof Citation>
+const Citation = z.object({ url: z.string(), title: z.string().nullable() })
+type Citation = z.infer<typeof Citation>
 
 export const Answer = z.object({
   answer: z.string(),
@@ -102,7 +102,7 @@ export function createResearch(deps: {
 }
 
 /** The pages that a Response cites: its text's annotations, then the provider's own list of addresses. */
-export function citationsOf(response: ResponseObject): Citation[] {
+function citationsOf(response: ResponseObject): Citation[] {
   const annotations = response.output
     .flatMap((item) => (item.type === 'message' ? item.content : []))
     .flatMap((part) => (part.type === 'output_text' ? part.annotations : []))

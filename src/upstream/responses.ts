@@ -2,10 +2,10 @@ import type OpenAI from 'openai'
 import { GazewayError } from '../errors.ts'
 import type { CallContext } from './call-record.ts'
 import { completeChat } from './chat.ts'
-import { type ResponseObject, toResponse } from './chat-to-response.ts'
+import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
+import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
-import { type ResponseRequest, toChatRequest } from './responses-to-chat.ts'
 import { readUsage } from './usage.ts'
 
 /** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */

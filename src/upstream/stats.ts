@@ -9,8 +9,8 @@ import { quantile } from './latency.ts'
 const HOUR_MS = 3_600_000
 
 /** What the statistics may be grouped by. */
-export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
-export type GroupBy = z.infer<typeof GroupBy>
+const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
+type GroupBy = z.infer<typeof GroupBy>
 
 /** Sums over a set of calls. Latency quantiles are within 2.5 %, null without calls. */
 export const CallSums = z.object({

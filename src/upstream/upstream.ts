@@ -1,6 +1,7 @@
 import type { CallContext } from './call-record.ts'
 import type { Calls } from './calls.ts'
 import { type ChatRequest, type ChatResult, completeChat } from './chat.ts'
+import type { ResponseRequest } from './convert/responses-to-chat.ts'
 import type { UpstreamDeps } from './invoke.ts'
 import { createModelList, type Model } from './model-list.ts'
 import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
@@ -8,7 +9,6 @@ import type { Prices } from './prices.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
 import type { Relay } from './relay/relay.ts'
 import { type RespondResult, respond } from './responses.ts'
-import type { ResponseRequest } from './responses-to-chat.ts'
 
 /** The upstream part of the configuration. */
 export interface UpstreamConfig extends ProviderConfig {

@@ -278,7 +278,7 @@ describe('the gateway over HTTP', () => {
       })
       const passed = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
       const usageChunk = text.indexOf('data: ', text.indexOf('"finish_reason":"stop"'))
-      assert.equal(passed, text.slice(0, usageChunk) + 'data: [DONE]\r\n\r\n')
+      assert.equal(passed, `${text.slice(0, usageChunk)}data: [DONE]\r\n\r\n`)
       assert.equal((await records())[0]?.usage?.total_tokens, 15)
     })
 

@@ -8,8 +8,8 @@ import { generateText, type LanguageModel, streamText, type ToolSet, tool } from
 import OpenAI from 'openai'
 import { z } from 'zod'
 import type { ChatCompletion } from '../../src/upstream/chat.ts'
-import { toResponse } from '../../src/upstream/chat-to-response.ts'
-import { type ChatChunk, createResponseEvents } from '../../src/upstream/chat-to-response-events.ts'
+import { toResponse } from '../../src/upstream/convert/chat-to-response.ts'
+import { type ChatChunk, createResponseEvents } from '../../src/upstream/convert/chat-to-response-events.ts'
 
 const usage = {
   prompt_tokens: 10,

@@ -4,9 +4,13 @@ import fc from 'fast-check'
 import type { ResponseOutputItem } from 'openai/resources/responses/responses'
 import { GazewayError } from '../../src/errors.ts'
 import type { ChatCompletion } from '../../src/upstream/chat.ts'
-import { type ResponseObject, toResponse } from '../../src/upstream/chat-to-response.ts'
-import { type ChatChunk, createResponseEvents, type ResponseEvent } from '../../src/upstream/chat-to-response-events.ts'
-import type { ResponseRequest } from '../../src/upstream/responses-to-chat.ts'
+import { type ResponseObject, toResponse } from '../../src/upstream/convert/chat-to-response.ts'
+import {
+  type ChatChunk,
+  createResponseEvents,
+  type ResponseEvent,
+} from '../../src/upstream/convert/chat-to-response-events.ts'
+import type { ResponseRequest } from '../../src/upstream/convert/responses-to-chat.ts'
 
 const request: ResponseRequest = { input: 'Hello', tools: [{ type: 'custom', name: 'patch' }] }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import OpenAI from 'openai'
-import { type ResponseObject, toResponse } from '../../src/upstream/chat-to-response.ts'
-import { createResponseEvents } from '../../src/upstream/chat-to-response-events.ts'
-import { type ResponseRequest, toChatRequest } from '../../src/upstream/responses-to-chat.ts'
+import { type ResponseObject, toResponse } from '../../src/upstream/convert/chat-to-response.ts'
+import { createResponseEvents } from '../../src/upstream/convert/chat-to-response-events.ts'
+import { type ResponseRequest, toChatRequest } from '../../src/upstream/convert/responses-to-chat.ts'
 import { createSandbox } from '../../src/upstream/sandbox/sandbox.ts'
 
 const look = { type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: true }

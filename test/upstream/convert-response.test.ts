@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ChatCompletion } from '../../src/upstream/chat.ts'
-import { toResponse, toResponseUsage } from '../../src/upstream/chat-to-response.ts'
-import type { ResponseRequest } from '../../src/upstream/responses-to-chat.ts'
+import { toResponse, toResponseUsage } from '../../src/upstream/convert/chat-to-response.ts'
+import type { ResponseRequest } from '../../src/upstream/convert/responses-to-chat.ts'
 
 /** The keys that a ResponseResource must have (https://www.openresponses.org/reference). */
 const REQUIRED = `id object created_at completed_at status incomplete_details model previous_response_id instructions

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { errorBody, GazewayError } from '../errors.ts'
+import { errorBody, GazewayError } from '../../errors.ts'
 import { type Ending, endResponse, incompleteReason, outputText, responseShell } from './chat-to-response.ts'
 import { type Loose, record, records } from './loose.ts'
 import { itemId } from './response-items.ts'

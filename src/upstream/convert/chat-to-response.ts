@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
-import type { ChatCompletion } from './chat.ts'
+import type { ChatCompletion } from '../chat.ts'
+import { readUsage } from '../usage.ts'
 import { asText, type Loose, record, records } from './loose.ts'
 import {
   callItem,
@@ -18,7 +19,6 @@ import {
 } from './response-items.ts'
 import { customToolNames, echoedToolChoice, echoedTools } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
-import { readUsage } from './usage.ts'
 
 export type ResponseObject = OpenAI.Responses.Response
 

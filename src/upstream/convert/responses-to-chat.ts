@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import type { ChatRequest } from './chat.ts'
+import type { ChatRequest } from '../chat.ts'
 import { type Loose, present, record } from './loose.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
