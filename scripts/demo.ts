@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { showHttp } from './demo/http.ts'
 import { showPlatform } from './demo/platform.ts'
 import { printStep } from './demo/print.ts'
 import { openStdio } from './demo/stdio.ts'
@@ -10,7 +11,7 @@ import type { Surface } from './demo/surface.ts'
 
 /**
  * Calls each of the twelve tools of the built server once, on this repository and without a key, and prints the answers.
- * With --platform it shows a metered call on the platform instead.
+ * With --http it shows the gateway's endpoints and its fallback instead, with --platform a metered call on the platform.
  */
 
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
@@ -22,7 +23,8 @@ if (!existsSync(command)) {
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-demo-'))
 try {
-  if (process.argv.includes('--platform')) await showPlatform({ command, dataDir })
+  if (process.argv.includes('--http')) await showHttp({ command, dataDir })
+  else if (process.argv.includes('--platform')) await showPlatform({ command, dataDir })
   else await showTools()
 } finally {
   rmSync(dataDir, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** HTTP status → the `type` that OpenAI clients expect in an error body (CONTRACT: errors on every surface). */
+/** HTTP status → the `type` that OpenAI clients expect in an error body. */
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',

@@ -31,7 +31,10 @@ export function receiverOf(c: FrameContext): Receiver {
     },
     head(status, headers) {
       outgoing.writeHead(status, { ...headers, 'x-request-id': requestId, 'cache-control': 'no-cache' })
-      outgoing.flushHeaders()
+      // In a later turn, so that a first event which is there already goes out with the head.
+      setImmediate(() => {
+        if (!outgoing.writableEnded) outgoing.flushHeaders()
+      })
     },
     write: (bytes) => outgoing.write(bytes),
     onDrain: (resume) => void outgoing.once('drain', resume),

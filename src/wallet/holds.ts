@@ -39,7 +39,7 @@ export interface Holds {
   /**
    * Sets the money aside.
    *
-   * @returns null, or the earlier call under the same idempotency key; nothing is set aside then
+   * @returns null, or the earlier call with the same id or idempotency key; nothing is set aside then
    * @throws GazewayError `insufficient_credit` or `daily_limit_reached`; nothing is written then
    */
   reserve(hold: NewHold): Promise<MeteredCallRow | null>
@@ -136,7 +136,7 @@ export function createHolds({ store, now, limitsOf }: { store: Store; now: () =>
   }
 }
 
-/** @returns the earlier call under the same idempotency key, where there is one; nothing is inserted then */
+/** @returns the earlier call with the same id or idempotency key, where there is one; nothing is inserted then */
 async function insert(trx: Transaction<Schema>, hold: NewHold): Promise<MeteredCallRow | null> {
   const row = heldRow(hold)
   for (;;) {
@@ -151,8 +151,12 @@ async function insert(trx: Transaction<Schema>, hold: NewHold): Promise<MeteredC
     const earlier = await trx
       .selectFrom('metered_calls')
       .selectAll()
-      .where('caller_id', '=', hold.callerId)
-      .where('idempotency_key', '=', hold.idempotencyKey)
+      .where((eb) =>
+        eb.or([
+          eb('call_id', '=', hold.callId),
+          eb.and([eb('caller_id', '=', hold.callerId), eb('idempotency_key', '=', hold.idempotencyKey)]),
+        ]),
+      )
       .executeTakeFirst()
     // Given back between the two statements: the key is free again.
     if (earlier) return earlier

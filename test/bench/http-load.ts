@@ -35,8 +35,10 @@ export async function sendLoad(target: Target, load: Load): Promise<LoadResult> 
 
 type Counted = LoadResult & { failed: number }
 
+/** Where the script for wrk is written, once there is one. */
+let scripts: string | undefined
+
 async function sendByWrk({ url, headers }: Target, { body, connections, seconds }: Load): Promise<Counted> {
-  const script = join(temporaryFolder('wrk'), 'load.lua')
   const lines = [
     'wrk.method = "POST"',
     `wrk.body = ${JSON.stringify(body)}`,
@@ -47,6 +49,8 @@ async function sendByWrk({ url, headers }: Target, { body, connections, seconds 
     '  print(string.format("RESULT %d %d %d %d", summary.requests, summary.duration, latency:percentile(99), failed))',
     'end',
   ]
+  scripts ??= temporaryFolder('wrk')
+  const script = join(scripts, 'load.lua')
   writeFileSync(script, lines.join('\n'))
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, url]
   const { stdout } = await run('wrk', args)

@@ -9,10 +9,16 @@ export function blocksOf(page: string): Block[] {
   return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }))
 }
 
+/** What a page says under a heading; empty where it has none. */
+export function sectionOf(page: string, heading: string): string {
+  return page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
+}
+
 /** The rows of the table under a heading, without its head; each cell as it stands there. */
 export function tableUnder(page: string, heading: string): string[][] {
-  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
-  const lines = section.split('\n').filter((line) => line.startsWith('|'))
+  const lines = sectionOf(page, heading)
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
   return lines.slice(2).map((line) =>
     line
       .split('|')

@@ -7,15 +7,20 @@ import { PRESETS } from '../../src/upstream/presets.ts'
 import { tools } from '../../tools/index.ts'
 import { newPlace, run } from '../e2e/server.ts'
 import { asBuilt, type Entry, start } from './entry.ts'
-import { blocksOf, codeIn, tableUnder } from './markdown.ts'
+import { blocksOf, codeIn, sectionOf, tableUnder } from './markdown.ts'
+import { commandsOf } from './walkthrough.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const { scripts, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
 const names = tools.map(({ name }) => name)
 
+/** Sections whose commands belong together: walkthroughs.test.ts does what they say. */
+const WALKED = ['The platform', 'Many machines: PostgreSQL']
+
 describe('a command in README.md', () => {
-  const lines = blocksOf(readme)
-    .filter(({ language }) => language === 'sh')
+  const walked = WALKED.flatMap((heading) => commandsOf(sectionOf(readme, heading))).map(({ text }) => text)
+  const lines = commandsOf(readme)
+    .filter(({ text }) => !walked.includes(text))
     .flatMap(({ text }) => text.trim().split('\n'))
     .flatMap((line) => line.split(' && '))
 
@@ -25,7 +30,7 @@ describe('a command in README.md', () => {
 })
 
 async function check(line: string): Promise<void> {
-  const script = /^npm (?:run )?(\S+)$/.exec(line)?.[1]
+  const script = /^npm (?:run )?(\S+)(?: -- --\w+)?$/.exec(line)?.[1]
   const added = /^(?:claude|codex) mcp add gazeway --env (\w+)=(\S+) -- (.+)$/.exec(line)
   if (script === 'ci') return lockAgrees()
   if (script) return scriptExists(script)
@@ -91,8 +96,8 @@ describe('an entry to paste from README.md', () => {
 })
 
 function jsonEntry(text: string): Entry[] {
-  const { mcpServers, servers } = JSON.parse(text)
-  return [(mcpServers ?? servers).gazeway]
+  const { mcpServers, servers = mcpServers } = JSON.parse(text)
+  return servers === undefined ? [] : [servers.gazeway]
 }
 
 /** The few forms of TOML that an entry needs, each one line. */

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts'
 import { accountOf, escrowAccount } from '../../src/wallet/accounts.ts'
 import { type NewTransfer, post } from '../../src/wallet/ledger.ts'
 import { verifyLedger } from '../../src/wallet/verify.ts'
-import { newCaller } from './setup.ts'
+import { newAddress, type OpenStore } from './setup.ts'
 
 const AT = '2026-11-21T07:17:52.000Z'
 
@@ -24,10 +24,10 @@ const balanceOf = async (store: Store, id: string): Promise<number | undefined> 
     ?.balance_micros
 
 /** What the ledger does on every engine. `open` opens an empty store. */
-export function ledgerContract(open: () => Promise<Store>): void {
-  it('moves money once per key, and returns the first transfer to whoever repeats it', async () => {
-    const store = await open()
-    const owner = newCaller()
+export function ledgerContract(open: OpenStore): void {
+  it('moves money once per key, and returns the first transfer to whoever repeats it', async (t) => {
+    const store = await open(t)
+    const owner = newAddress()
     const first = await store.write((trx) => post(trx, deposit(owner, 500, 'twice')))
     const again = await store.write((trx) =>
       post(trx, { ...deposit(owner, 500, 'twice'), at: '2027-01-01T00:00:00.000Z' }),
@@ -39,12 +39,11 @@ export function ledgerContract(open: () => Promise<Store>): void {
       { code: 'conflict' },
     )
     assert.deepEqual((await verifyLedger(store)).faults, [])
-    await store.close()
   })
 
-  it('writes nothing when an account would fall below its floor', async () => {
-    const store = await open()
-    const [payer, other] = [newCaller(), newCaller()]
+  it('writes nothing when an account would fall below its floor', async (t) => {
+    const store = await open(t)
+    const [payer, other] = [newAddress(), newAddress()]
     await store.write((trx) => post(trx, deposit(payer, 500, 'd')))
     const spend = (micros: number, floor: number): NewTransfer => ({
       key: `spend ${micros} ${floor}`,
@@ -67,12 +66,11 @@ export function ledgerContract(open: () => Promise<Store>): void {
     const { balances, transfers, faults } = await verifyLedger(store)
     assert.deepEqual({ transfers, faults }, { transfers: 2, faults: [] })
     assert.deepEqual(balances, { caller: -100, deposits: -500, escrow: 600 })
-    await store.close()
   })
 
-  it('lets money in where a limit was lowered below the balance', async () => {
-    const store = await open()
-    const owner = newCaller()
+  it('lets money in where a limit was lowered below the balance', async (t) => {
+    const store = await open(t)
+    const owner = newAddress()
     const use = { account: accountOf('caller', owner), micros: -900, floor: -1000 }
     await store.write((trx) =>
       post(trx, {
@@ -84,12 +82,11 @@ export function ledgerContract(open: () => Promise<Store>): void {
     )
     await store.write((trx) => post(trx, deposit(owner, 100, 'in')))
     assert.equal(await balanceOf(store, `caller:${owner}`), -800)
-    await store.close()
   })
 
-  it('takes no transfer that could not be right', async () => {
-    const store = await open()
-    const owner = newCaller()
+  it('takes no transfer that could not be right', async (t) => {
+    const store = await open(t)
+    const owner = newAddress()
     const [caller, held] = [accountOf('caller', owner), accountOf('held', owner)]
     const wrong: Array<NewTransfer['entries']> = [
       [{ account: caller, micros: 1 }],
@@ -116,12 +113,11 @@ export function ledgerContract(open: () => Promise<Store>): void {
         RangeError,
       )
     assert.equal((await verifyLedger(store)).transfers, 0)
-    await store.close()
   })
 
-  it('lets exactly one of two spenders win when only one can be paid for', async () => {
-    const store = await open()
-    const owner = newCaller()
+  it('lets exactly one of two spenders win when only one can be paid for', async (t) => {
+    const store = await open(t)
+    const owner = newAddress()
     await store.write((trx) => post(trx, deposit(owner, 100, 'd')))
     const spend = (key: string) =>
       store.write((trx) =>
@@ -138,12 +134,11 @@ export function ledgerContract(open: () => Promise<Store>): void {
     const outcomes = await Promise.allSettled([spend('one'), spend('two')])
     assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
     assert.equal(await balanceOf(store, `caller:${owner}`), 40)
-    await store.close()
   })
 
-  it('moves money around a circle of callers at once without anyone waiting for good', async () => {
-    const store = await open()
-    const owners = [newCaller(), newCaller(), newCaller()]
+  it('moves money around a circle of callers at once without anyone waiting for good', async (t) => {
+    const store = await open(t)
+    const owners = [newAddress(), newAddress(), newAddress()]
     const give = (from: string, to: string, key: string) =>
       store.write((trx) =>
         post(trx, {
@@ -163,7 +158,6 @@ export function ledgerContract(open: () => Promise<Store>): void {
     )
     const { transfers, balances, faults } = await verifyLedger(store)
     assert.deepEqual({ transfers, caller: balances.caller, faults }, { transfers: 60, caller: 0, faults: [] })
-    await store.close()
   })
 
   const tampering: Record<string, (store: Store) => Promise<unknown>> = {
@@ -194,14 +188,13 @@ export function ledgerContract(open: () => Promise<Store>): void {
         .execute(),
   }
   for (const [what, tamper] of Object.entries(tampering))
-    it(`sees that ${what}`, async () => {
-      const store = await open()
-      const owner = newCaller()
+    it(`sees that ${what}`, async (t) => {
+      const store = await open(t)
+      const owner = newAddress()
       for (const key of ['d0', 'd1', 'd2']) await store.write((trx) => post(trx, deposit(owner, 10, key)))
       const before = await verifyLedger(store)
       assert.deepEqual(before.faults, [])
       await tamper(store)
       assert.notDeepEqual((await verifyLedger(store)).faults, [])
-      await store.close()
     })
 }

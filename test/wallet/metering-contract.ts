@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import { createKeys } from '../../src/identity/keys.ts'
+import { it, type TestContext } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/wallet/money.ts'
 import { completion, fails, hangs, json, response, startUpstream } from '../doubles/upstream.ts'
-import { by, CHAT, newCaller, ONE_CALL, ONE_RESERVATION, walletOn } from './setup.ts'
+import { by, CHAT, newAddress, newKey, ONE_CALL, ONE_RESERVATION, type WalletOptions, walletOn } from './setup.ts'
 
 const RESEARCH = 'llm-4.20-multi-agent-beta-0309'
 
 /** What metered calls do on every engine. `open` opens an empty store. */
 export function meteringContract(open: () => Promise<Store>): void {
-  async function start(options: Parameters<typeof walletOn>[2] = {}) {
+  async function start(t: TestContext, options: WalletOptions = {}) {
     const [store, upstream] = await Promise.all([open(), startUpstream()])
     upstream.on('/chat/completions', json(200, completion('Hello back')))
     const wallet = walletOn(store, upstream.url, options)
-    const caller = newCaller()
+    const caller = await newKey(store)
     const check = async (expected: { available: number; held?: number }) => {
       const { available_usd, held_usd } = await wallet.balances(caller)
       assert.deepEqual(
@@ -23,16 +22,16 @@ export function meteringContract(open: () => Promise<Store>): void {
       )
       assert.deepEqual((await wallet.verify()).faults, [])
     }
-    const stop = async () => {
+    t.after(async () => {
       await wallet.settle()
       await upstream.close()
       await store.close()
-    }
-    return { store, upstream, wallet, caller, check, stop }
+    })
+    return { store, upstream, wallet, caller, check }
   }
 
-  it('answers with a receipt that is right to the last digit', async () => {
-    const { wallet, caller, check, stop } = await start()
+  it('answers with a receipt that is right to the last digit', async (t) => {
+    const { wallet, caller, check } = await start(t)
     const { call_id, latency_ms, ...receipt } = await wallet.meteredCall(ONE_CALL, by(caller))
     assert.match(call_id, /^call_[0-9a-f]{32}$/)
     assert.ok(latency_ms >= 0)
@@ -42,11 +41,10 @@ export function meteringContract(open: () => Promise<Store>): void {
       billing: { upstream_cost_usd: 0.000045, margin_usd: 0.08, total_usd: 0.080045, token: 'pathUSD' },
     })
     await check({ available: -80_045 })
-    await stop()
   })
 
-  it('goes to the responses endpoint with search tools, and bills the fallback where that answered', async () => {
-    const { upstream, wallet, caller, check, stop } = await start({
+  it('goes to the responses endpoint with search tools, and bills the fallback where that answered', async (t) => {
+    const { upstream, wallet, caller, check } = await start(t, {
       pricing: { models: { 'llm-4.20-0309-reasoning': 0.005 } },
     })
     upstream.on('/responses', json(200, response('Found it')), fails(500))
@@ -66,22 +64,20 @@ export function meteringContract(open: () => Promise<Store>): void {
     await check({ available: -160_000 - 81 - 75 })
     const [fallback, failed] = await wallet.history()
     assert.ok(failed && fallback?.fallback_from)
-    await stop()
   })
 
-  it('gives everything back when the upstream fails, and says 502', async () => {
-    const { upstream, wallet, caller, check, stop } = await start()
+  it('gives everything back when the upstream fails, and says 502', async (t) => {
+    const { upstream, wallet, caller, check } = await start(t)
     for (const status of [400, 401, 429, 500, 503]) {
       upstream.on('/chat/completions', fails(status))
       await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_error', status: 502 })
     }
     await check({ available: 0 })
     assert.equal((await wallet.usage({ limit: 10 })).total, 0)
-    await stop()
   })
 
-  it('gives everything back when the upstream hangs, or its client goes', async () => {
-    const { upstream, wallet, caller, check, stop } = await start({ wallet: { call_timeout_ms: 300 } })
+  it('gives everything back when the upstream hangs, or its client goes', async (t) => {
+    const { upstream, wallet, caller, check } = await start(t, { wallet: { call_timeout_ms: 300 } })
     upstream.on('/chat/completions', hangs)
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_timeout', status: 504 })
     await check({ available: 0 })
@@ -90,22 +86,20 @@ export function meteringContract(open: () => Promise<Store>): void {
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, undefined, gone.signal)), { code: 'cancelled' })
     await check({ available: 0 })
     assert.deepEqual(wallet.errors, [])
-    await stop()
   })
 
-  it('counts the tokens itself, and says so, where the upstream reports none', async () => {
-    const { upstream, wallet, caller, stop } = await start()
+  it('counts the tokens itself, and says so, where the upstream reports none', async (t) => {
+    const { upstream, wallet, caller } = await start(t)
     upstream.on('/chat/completions', json(200, completion('Hello back', null)))
     const { usage, billing } = await wallet.meteredCall(ONE_CALL, by(caller))
     assert.equal(usage.estimated, true)
     assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
     assert.equal(billing.upstream_cost_usd, toUsd(usage.total_tokens * 3))
     assert.deepEqual((await wallet.usage({ limit: 1 })).items[0]?.usage, usage)
-    await stop()
   })
 
-  it('refuses what is not a metered call before it sets money aside', async () => {
-    const { upstream, wallet, caller, check, stop } = await start({ wallet: { max_prompt_bytes: 1000 } })
+  it('refuses what is not a metered call before it sets money aside', async (t) => {
+    const { upstream, wallet, caller, check } = await start(t, { wallet: { max_prompt_bytes: 1000 } })
     const refused: Array<[Record<string, unknown>, { code: string; status: number; param: string }]> = [
       [{ model: 'llm-3-fast' }, { code: 'model_not_supported', status: 400, param: 'model' }],
       [{ max_tokens: 0 }, { code: 'validation_failed', status: 422, param: 'max_tokens' }],
@@ -121,11 +115,10 @@ export function meteringContract(open: () => Promise<Store>): void {
       await assert.rejects(wallet.meteredCall({ ...ONE_CALL, ...change }, by(caller)), error)
     await check({ available: 0 })
     assert.equal(upstream.received.length, 0)
-    await stop()
   })
 
-  it('charges once, and answers the same, when the same idempotency key arrives twice', async () => {
-    const { upstream, wallet, caller, check, stop } = await start()
+  it('charges once, and answers the same, when the same idempotency key arrives twice', async (t) => {
+    const { store, upstream, wallet, caller, check } = await start(t)
     upstream.on('/chat/completions', json(200, completion('NUL \0, a lone \ud800 and "quotes"')))
     const first = await wallet.meteredCall(ONE_CALL, by(caller, 'once'))
     assert.deepEqual(await wallet.meteredCall(ONE_CALL, by(caller, 'once')), first)
@@ -135,13 +128,12 @@ export function meteringContract(open: () => Promise<Store>): void {
       status: 422,
     })
     await check({ available: -80_045 })
-    const other = newCaller()
+    const other = await newKey(store)
     assert.notEqual((await wallet.meteredCall(ONE_CALL, by(other, 'once'))).call_id, first.call_id)
-    await stop()
   })
 
-  it('says that a call is in flight, and makes it when the first one failed', async () => {
-    const { upstream, wallet, caller, check, stop } = await start()
+  it('says that a call is in flight, and makes it when the first one failed', async (t) => {
+    const { upstream, wallet, caller, check } = await start(t)
     let arrived = () => {}
     const inFlight = new Promise<void>((resolve) => {
       arrived = resolve
@@ -167,12 +159,11 @@ export function meteringContract(open: () => Promise<Store>): void {
     await assert.rejects(first, { status: 502 })
     assert.equal((await wallet.meteredCall(ONE_CALL, by(caller, 'again'))).result.content, 'Hello back')
     await check({ available: -80_045 })
-    await stop()
   })
 
-  it('forgets an answer after a day, and keeps its receipt', async () => {
+  it('forgets an answer after a day, and keeps its receipt', async (t) => {
     let now = new Date('2026-11-21T07:17:52.000Z')
-    const { wallet, caller, stop } = await start({ now: () => now })
+    const { wallet, caller } = await start(t, { now: () => now })
     const { call_id } = await wallet.meteredCall(ONE_CALL, by(caller, 'daily'))
     const answers = wallet.sweeps.find(({ name }) => name === 'wallet.answers')
     assert.equal(await answers?.batch(100), 0)
@@ -181,12 +172,11 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.notEqual((await wallet.meteredCall(ONE_CALL, by(caller, 'daily'))).call_id, call_id)
     const { items } = await wallet.usage({ limit: 10 })
     assert.equal(items[1]?.call_id, call_id)
-    await stop()
   })
 
-  it('gives back what a dead process had set aside, and refuses an answer that comes after that', async () => {
+  it('gives back what a dead process had set aside, and refuses an answer that comes after that', async (t) => {
     let now = new Date('2026-11-21T07:17:52.000Z')
-    const { upstream, wallet, caller, check, stop } = await start({
+    const { upstream, wallet, caller, check } = await start(t, {
       now: () => now,
       wallet: { call_timeout_ms: 30_000 },
     })
@@ -209,12 +199,11 @@ export function meteringContract(open: () => Promise<Store>): void {
     await assert.rejects(call, { code: 'upstream_timeout', message: /nothing was charged/ })
     await check({ available: 0 })
     assert.equal((await wallet.usage({ limit: 10 })).total, 0)
-    await stop()
   })
 
-  it('lets one of two calls win that together exceed the credit', async () => {
+  it('lets one of two calls win that together exceed the credit', async (t) => {
     const credit = ONE_RESERVATION * 2 - 1
-    const { upstream, wallet, caller, stop } = await start({ wallet: { default_credit_limit_usd: toUsd(credit) } })
+    const { upstream, wallet, caller } = await start(t, { wallet: { default_credit_limit_usd: toUsd(credit) } })
     let open = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -236,12 +225,11 @@ export function meteringContract(open: () => Promise<Store>): void {
     open()
     const outcomes = await Promise.allSettled(calls)
     assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-    await stop()
   })
 
-  it('never passes the limit by a micro-dollar when 200 calls start together and the credit covers 50', async () => {
+  it('never passes the limit by a micro-dollar when 200 calls start together and the credit covers 50', async (t) => {
     const credit = ONE_RESERVATION * 50
-    const { wallet, caller, stop } = await start({ wallet: { default_credit_limit_usd: toUsd(credit) } })
+    const { wallet, caller } = await start(t, { wallet: { default_credit_limit_usd: toUsd(credit) } })
     const outcomes = await Promise.allSettled(
       Array.from({ length: 200 }, () => wallet.meteredCall(ONE_CALL, by(caller))),
     )
@@ -255,12 +243,11 @@ export function meteringContract(open: () => Promise<Store>): void {
     const { totals } = await wallet.usage({ limit: 1 })
     assert.deepEqual([totals.calls, totals.total_usd], [receipts, toUsd(80_045 * receipts)])
     assert.deepEqual((await wallet.verify()).faults, [])
-    await stop()
   })
 
-  it('charges what a call cost beyond its reservation only as far as the credit reaches', async () => {
+  it('charges what a call cost beyond its reservation only as far as the credit reaches', async (t) => {
     const credit = ONE_RESERVATION + 11_000
-    const { upstream, wallet, caller, check, stop } = await start({
+    const { upstream, wallet, caller, check } = await start(t, {
       wallet: { default_credit_limit_usd: toUsd(credit) },
     })
     const used = (total: number) => ({ prompt_tokens: total - 1, completion_tokens: 1, total_tokens: total })
@@ -268,60 +255,51 @@ export function meteringContract(open: () => Promise<Store>): void {
     const { billing } = await wallet.meteredCall(ONE_CALL, by(caller))
     assert.equal(billing.total_usd, toUsd(80_000 + 12_000))
     await check({ available: -92_000 })
-    await wallet.deposit({
-      caller_id: caller,
-      amount_usd: 0.092,
-      reference: `back to zero ${caller}`.replaceAll(' ', '-'),
-    })
+    await wallet.deposit({ caller_id: caller, amount_usd: 0.092, reference: 'back-to-zero' })
     upstream.on('/chat/completions', json(200, completion('Longer', used(4_000_000))))
     const capped = await wallet.meteredCall(ONE_CALL, by(caller))
     assert.equal(capped.billing.total_usd, toUsd(ONE_RESERVATION))
     assert.equal(capped.billing.upstream_cost_usd, toUsd(ONE_RESERVATION - 80_000))
     await check({ available: -ONE_RESERVATION })
-    await stop()
   })
 
-  it('keeps the daily limit of a key, which starts anew each day', async () => {
+  it('keeps the daily limit of a key, which starts anew each day', async (t) => {
     let now = new Date('2026-11-21T23:59:59.000Z')
-    const { store, upstream, wallet, stop } = await start({ now: () => now })
-    const keys = createKeys({ store, now: () => now, fixedKey: null, onError: (error) => assert.fail(String(error)) })
-    const { record } = await keys.create({ name: 'daily', daily_limit_usd: toUsd(80_045 + ONE_RESERVATION) })
-    const call = () => wallet.meteredCall(ONE_CALL, by(record.id))
+    const { store, upstream, wallet } = await start(t, { now: () => now })
+    const key = await newKey(store, { daily_limit_usd: toUsd(80_045 + ONE_RESERVATION) })
+    const call = () => wallet.meteredCall(ONE_CALL, by(key))
     await call()
     upstream.on('/chat/completions', fails(500), json(200, completion('Hello back')))
     await assert.rejects(call(), { status: 502 })
     await call()
     await assert.rejects(call(), { code: 'daily_limit_reached', status: 402 })
-    assert.equal((await wallet.balances(record.id)).available_usd, toUsd(-160_090))
+    assert.equal((await wallet.balances(key)).available_usd, toUsd(-160_090))
     now = new Date('2026-11-22T00:00:00.000Z')
     await call()
     assert.deepEqual((await wallet.verify()).faults, [])
-    await keys.close()
-    await stop()
   })
 
-  it("follows a key's own credit limit", async () => {
-    const { store, wallet, stop } = await start()
-    const onError = (error: unknown) => assert.fail(String(error))
-    const keys = createKeys({ store, now: () => new Date(), fixedKey: null, onError })
-    const { record } = await keys.create({ name: 'no credit', credit_limit_usd: 0 })
-    await assert.rejects(wallet.meteredCall(ONE_CALL, by(record.id)), { code: 'insufficient_credit' })
-    await wallet.deposit({ caller_id: record.id, amount_usd: toUsd(ONE_RESERVATION), reference: 'just-enough' })
-    await wallet.meteredCall(ONE_CALL, by(record.id))
-    assert.equal((await wallet.balances(record.id)).available_usd, toUsd(ONE_RESERVATION - 80_045))
-    await keys.close()
-    await stop()
+  it("follows a key's own credit limit", async (t) => {
+    const { store, wallet } = await start(t)
+    const key = await newKey(store, { credit_limit_usd: 0 })
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(key)), { code: 'insufficient_credit' })
+    await wallet.deposit({ caller_id: key, amount_usd: toUsd(ONE_RESERVATION), reference: 'just-enough' })
+    await wallet.meteredCall(ONE_CALL, by(key))
+    assert.equal((await wallet.balances(key)).available_usd, toUsd(ONE_RESERVATION - 80_045))
   })
 
-  it('credits a deposit once per reference, to callers that exist', async () => {
-    const { wallet, caller, check, stop } = await start()
-    const deposit = { caller_id: caller.toUpperCase().replace('X', 'x'), amount_usd: 0.000001, reference: '0xabc' }
+  it('credits a deposit once per reference, to callers that exist', async (t) => {
+    const { wallet, caller, check } = await start(t)
+    const address = newAddress()
+    await wallet.deposit({ caller_id: `0x${address.slice(2).toUpperCase()}`, amount_usd: 5, reference: '0xdef' })
+    assert.equal((await wallet.balances(address)).available_usd, 5)
+    const deposit = { caller_id: caller, amount_usd: 0.000001, reference: '0xabc' }
     const first = await wallet.deposit(deposit)
     assert.deepEqual([first.caller_id, first.available_usd], [caller, 0.000001])
     assert.deepEqual(await wallet.deposit(deposit), first)
     await check({ available: 1 })
     await assert.rejects(wallet.deposit({ ...deposit, amount_usd: 2 }), { code: 'conflict', status: 409 })
-    await assert.rejects(wallet.deposit({ ...deposit, caller_id: newCaller() }), { code: 'conflict' })
+    await assert.rejects(wallet.deposit({ ...deposit, caller_id: newAddress() }), { code: 'conflict' })
     for (const amount_usd of [0.0000001, 1.0000001, 0, -1, 1_000_001, Number.NaN])
       await assert.rejects(wallet.deposit({ ...deposit, reference: 'new', amount_usd }), {
         code: 'validation_failed',
@@ -333,17 +311,15 @@ export function meteringContract(open: () => Promise<Store>): void {
         return 'code' in error && error.code === 'not_found'
       })
     await check({ available: 1 })
-    await stop()
   })
 
-  it('makes calls that cost nothing where prices and margin are zero', async () => {
-    const { wallet, caller, check, stop } = await start({
+  it('makes calls that cost nothing where prices and margin are zero', async (t) => {
+    const { wallet, caller, check } = await start(t, {
       pricing: { margin_usd: 0, price_per_1k_tokens_usd: 0 },
       wallet: { default_credit_limit_usd: 0 },
     })
     const { billing } = await wallet.meteredCall({ model: CHAT, prompt: 'Hello' }, by(caller))
     assert.equal(billing.total_usd, 0)
     await check({ available: 0 })
-    await stop()
   })
 }

@@ -1,4 +1,8 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { z } from 'zod'
 import { Config } from '../../src/config/schema.ts'
+import { createKeys, type NewKey } from '../../src/identity/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTokenCounter } from '../../src/tokens.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
@@ -14,11 +18,21 @@ export const ONE_RESERVATION = (100 + 256 + 4) * 3 + 80_000
 
 export const countTokens = createTokenCounter()
 
+/** Opens an empty store, and closes it after the test. */
+export type OpenStore = (t: TestContext) => Promise<Store>
+
+export interface WalletOptions {
+  wallet?: object
+  pricing?: object
+  upstream?: object
+  now?: () => Date
+}
+
 /** A wallet on `store` whose calls go to the upstream at `url`. */
 export function walletOn(
   store: Store,
   url: string,
-  options: { wallet?: object; pricing?: object; upstream?: object; now?: () => Date } = {},
+  options: WalletOptions = {},
 ): Wallet & {
   errors: unknown[]
   settle(): Promise<void>
@@ -56,9 +70,22 @@ export function walletOn(
   }
 }
 
-/** A caller of its own in a store that tests share. */
-let callers = 0
-export const newCaller = (): string => `0x${(++callers).toString(16).padStart(40, '0')}`
+let addresses = 0
+/** The address of a wallet that no other test uses. */
+export const newAddress = (): string => `0x${(++addresses).toString(16).padStart(40, '0')}`
+
+/** The id of a new key with the default credit. */
+export async function newKey(store: Store, limits: Partial<z.input<typeof NewKey>> = {}): Promise<string> {
+  const keys = createKeys({
+    store,
+    now: () => new Date(),
+    fixedKey: null,
+    onError: (error) => assert.fail(String(error)),
+  })
+  const { record } = await keys.create({ name: 'caller', ...limits })
+  await keys.close()
+  return record.id
+}
 
 /** How a caller makes a call. */
 export const by = (callerId: string, idempotencyKey?: string, signal?: AbortSignal) => ({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import type { Store } from '../../src/store/store.ts'
+import { it, type TestContext } from 'node:test'
 import { createHolds } from '../../src/wallet/holds.ts'
 import { toUsd } from '../../src/wallet/money.ts'
 import { usageReport } from '../../src/wallet/usage.ts'
 import { usageCsv } from '../../src/wallet/usage-csv.ts'
+import type { OpenStore } from './setup.ts'
 
 const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [
   ['2026-11-19T23:59:59.999Z', 'a', 'x', 1],
@@ -16,9 +16,9 @@ const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = 
 ]
 
 /** What the billing history does on every engine. `open` opens an empty store. */
-export function usageContract(open: () => Promise<Store>): void {
-  async function filled() {
-    const store = await open()
+export function usageContract(open: OpenStore): void {
+  async function filled(t: TestContext) {
+    const store = await open(t)
     const limitsOf = async () => ({ creditMicros: 1_000_000, dailyMicros: null })
     const holds = createHolds({ store, now: () => new Date(), limitsOf })
     for (const [i, [at, callerId, model, costMicros]] of CALLS.entries()) {
@@ -54,8 +54,8 @@ export function usageContract(open: () => Promise<Store>): void {
     return store
   }
 
-  it('adds up any range of time as its receipts do', async () => {
-    const store = await filled()
+  it('adds up any range of time as its receipts do', async (t) => {
+    const store = await filled(t)
     const times = [undefined, ...CALLS.map(([at]) => at), '2026-11-20T11:00:00+02:00', '2026-12-01T00:00:00.000Z']
     for (const from of times)
       for (const to of times)
@@ -82,11 +82,10 @@ export function usageContract(open: () => Promise<Store>): void {
             inRange.length,
           )
         }
-    await store.close()
   })
 
-  it('groups by day, model and caller', async () => {
-    const store = await filled()
+  it('groups by day, model and caller', async (t) => {
+    const store = await filled(t)
     const groups = async (group_by: 'day' | 'model' | 'caller') =>
       (await usageReport(store, { limit: 1, group_by })).groups.map(({ key, calls }) => [key, calls])
     assert.deepEqual(await groups('day'), [
@@ -111,11 +110,10 @@ export function usageContract(open: () => Promise<Store>): void {
       ],
     )
     assert.deepEqual(none, [])
-    await store.close()
   })
 
-  it('pages through the receipts, newest first, each of them once', async () => {
-    const store = await filled()
+  it('pages through the receipts, newest first, each of them once', async (t) => {
+    const store = await filled(t)
     const seen: string[] = []
     let cursor: string | null | undefined
     do {
@@ -137,11 +135,10 @@ export function usageContract(open: () => Promise<Store>): void {
       upstream_call_id: 'call_up',
     })
     await assert.rejects(usageReport(store, { limit: 1, cursor: 'bm8' }), { code: 'invalid_cursor' })
-    await store.close()
   })
 
-  it('writes CSV that a spreadsheet reads and does not run', async () => {
-    const store = await filled()
+  it('writes CSV that a spreadsheet reads and does not run', async (t) => {
+    const store = await filled(t)
     await store.db.updateTable('metered_calls').set({ token: '=1+1,"x"' }).where('call_id', '=', 'call_5').execute()
     const lines: string[] = []
     for await (const line of usageCsv((query) => usageReport(store, query), { caller_id: 'a' })) lines.push(line)
@@ -154,6 +151,5 @@ export function usageContract(open: () => Promise<Store>): void {
       lines[1],
       `call_5,2026-11-21T18:00:00.000Z,a,x,32,1,33,no,0.000032,0.0001,0.000132,"'=1+1,""x""",5\r\n`,
     )
-    await store.close()
   })
 }

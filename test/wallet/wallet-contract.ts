@@ -2,11 +2,17 @@ import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
+import type { OpenStore } from './setup.ts'
 import { usageContract } from './usage-contract.ts'
 
 /** What the wallet does on every store engine. `open` opens an empty store. */
 export function walletContract(name: string, open: () => Promise<Store>): void {
-  describe(`ledger on ${name}`, () => ledgerContract(open))
+  const openFor: OpenStore = async (t) => {
+    const store = await open()
+    t.after(() => store.close())
+    return store
+  }
+  describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
-  describe(`usage on ${name}`, () => usageContract(open))
+  describe(`usage on ${name}`, () => usageContract(openFor))
 }

@@ -10,6 +10,8 @@ const POOL_SIZE = 16
 const CONNECT_TIMEOUT_MS = 5_000
 /** How long connecting is tried again. */
 const PATIENCE_MS = 10_000
+/** How long the wait for a free connection may take while the server answers others. */
+const QUEUE_PATIENCE_MS = 30_000
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 500
 /** A statement that takes longer is stopped by the server. */
@@ -60,12 +62,14 @@ export function createPool(url: string, options: { size?: number; statementTimeo
   return {
     name,
     async connect() {
-      const deadline = Date.now() + PATIENCE_MS
+      const began = Date.now()
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
         try {
           return await pool.connect()
         } catch (error) {
-          if (!isConnectionLoss(error) || Date.now() > deadline) throw storeError(error, name)
+          // All of them are there and busy: the server is up, and this is only a queue.
+          const patience = pool.totalCount >= size ? QUEUE_PATIENCE_MS : PATIENCE_MS
+          if (!isConnectionLoss(error) || Date.now() - began > patience) throw storeError(error, name)
           await delay(pause * (0.5 + Math.random() / 2))
         }
       }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { CODES } from '../../src/errors.ts'
+import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
+import { newPlace } from '../e2e/server.ts'
+import { blocksOf, codeIn, tableUnder } from './markdown.ts'
+
+const run = promisify(execFile)
+const page = readFileSync('docs/http.md', 'utf8')
+const requests = blocksOf(readFileSync('README.md', 'utf8'))
+  .filter(({ language }) => language === 'bash')
+  .flatMap(({ text }) => text.trim().split('\n'))
+  .filter((line) => line.startsWith('curl ') && line.includes(':8811/'))
+
+describe('a request in README.md', () => {
+  let gateway: GatewayProcess
+  before(async () => {
+    gateway = await startGatewayProcess(newPlace(), { env: { GAZEWAY_UPSTREAM: 'sandbox' } })
+  })
+
+  it('is there for each endpoint', () => {
+    const shown = new Set(requests.map((line) => /:8811(\/[\w/]+)/.exec(line)?.[1]))
+    const served = tableUnder(page, 'Endpoints').flatMap(([endpoint = '']) => codeIn(endpoint))
+    const paths = served.map((endpoint) => endpoint.split(' ')[1] ?? '').filter((path) => !path.includes('{'))
+    assert.deepEqual([...shown].sort(), paths.sort())
+  })
+
+  for (const line of requests)
+    it(`is answered: ${line.slice(0, 90)}`, async () => {
+      const command = line.replaceAll('http://127.0.0.1:8811', gateway.url).replace('curl ', 'curl --fail-with-body ')
+      const { stdout } = await run('bash', ['-c', command], { env: { ...process.env, GAZEWAY_KEY: gateway.key } })
+      assert.ok(stdout.length > 0)
+      if (line.includes('"stream": true')) assert.ok(stdout.trimEnd().endsWith('data: [DONE]'))
+      else if (!line.includes('/metrics')) assert.equal(JSON.parse(stdout).error ?? null, null)
+    })
+})
+
+describe('docs/http.md', () => {
+  it('names errors that exist, with their status', () => {
+    const rows = tableUnder(page, 'Errors').flatMap(([status, codes = '']) =>
+      codeIn(codes).map((code) => [code, status]),
+    )
+    assert.ok(rows.length > 10)
+    for (const [code = '', status] of rows) {
+      assert.ok(code in CODES, code)
+      // A provider that is left alone is unavailable rather than a bad gateway.
+      if (status !== '503') assert.equal(String(CODES[code as keyof typeof CODES]), status, code)
+    }
+  })
+
+  it('names metrics that exist', () => {
+    const code = ['call-metrics.ts', 'request-metrics.ts'].map((file) => readFileSync(`adapters/http/${file}`, 'utf8'))
+    const named = tableUnder(page, 'Metrics and traces').flatMap(([metric = '']) => codeIn(metric))
+    for (const name of named.filter((one) => one.startsWith('gazeway_')))
+      assert.ok(
+        code.some((text) => text.includes(`'${name}'`)),
+        name,
+      )
+  })
+})

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { newPlace } from '../e2e/server.ts'
+import { blocksOf, sectionOf } from './markdown.ts'
+import { commandsOf, enter, type Told, walkThrough } from './walkthrough.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+
+describe('README.md on the platform', () => {
+  const section = sectionOf(readme, 'The platform')
+  let told: Told[]
+  before(async () => {
+    told = await walkThrough(section)
+  })
+
+  /** What the block printed that has `part` in it. */
+  const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
+  /** The replies of a block's requests, each one line of JSON. */
+  const replies = (part: string) => said(part).match(/\{.*\}(?=\{|$)/gm) ?? []
+
+  it('makes a key that no reply shows', () => assert.ok(!told.some(({ stdout }) => /gzw_[0-9a-f]/.test(stdout))))
+
+  it('shows the receipt as it is', () => {
+    const [shown] = blocksOf(section).filter(({ language }) => language === 'json')
+    const own = (text: string) => ({ ...JSON.parse(text), call_id: '', latency_ms: 0 })
+    assert.deepEqual(own(said('/metered/call')), own(shown?.text ?? ''))
+  })
+
+  it('shows what is left, what was used, and what it costs', () => {
+    const output = said('/metered/usage')
+    assert.match(output, /"available_usd":-0\.080147,.*"daily_limit_usd":5/)
+    assert.match(output, /"totals":\{"calls":1,"total_tokens":49,.*"groups":\[\{"key":"\d{4}-\d\d-\d\d"/)
+    assert.match(output, /\ncall_id,at,|\}call_id,at,/)
+    assert.match(output, /"price_per_1k_tokens_usd":0\.003/)
+  })
+
+  it('credits a deposit to the key', () => {
+    const [deposit = ''] = replies('/metered/deposit')
+    assert.equal(JSON.parse(deposit).available_usd, 4.919853)
+  })
+
+  it('passes /v1 on to the gateway', () => assert.match(said('/v1/chat/completions'), /\[sandbox\]/))
+
+  it('tells how it is, and describes itself', () => {
+    assert.match(said('/openapi.json'), /^\{"status":"ok",/)
+    assert.match(said('/openapi.json'), /"\/api\/wallet\/metered\/call"/)
+  })
+})
+
+describe('README.md on PostgreSQL', () => {
+  let server: PostgresServer
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server.remove())
+
+  it('moves a store, and finds it well', async () => {
+    const commands = commandsOf(sectionOf(readme, 'Many machines: PostgreSQL'))
+    assert.equal(commands.length, 1)
+    const url = await server.database()
+    const place = newPlace()
+    const sandbox = { ...place, env: { ...place.env, GAZEWAY_UPSTREAM: 'sandbox' } }
+    const named = /postgres:\/\/[^']+/g
+    assert.match(commands[0]?.text ?? '', named)
+    const [told] = await enter(commands, sandbox, (text) => text.replaceAll(named, url))
+    assert.match(told?.stdout ?? '', /counts and sums agree\.[\s\S]*ok +store +postgres/)
+  })
+})

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface, type Interface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+
+/** A process that works on a wallet. */
+export interface WalletProcess {
+  child: ChildProcess
+  /** What it prints. */
+  lines: Interface
+  /** Resolves when it has ended. */
+  ended: Promise<{ code: number | null; complaints: string }>
+}
+
+/** Programs of this folder, each as one file, because most of a short life would go into loading many. */
+export interface WalletPrograms {
+  /** A folder for stores. */
+  folder: string
+  start(program: 'wallet-spender' | 'wallet-caller', args: readonly string[]): WalletProcess
+  /** Ends what still runs and removes the files. */
+  remove(): void
+}
+
+export function walletPrograms(): WalletPrograms {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-wallet-faults-'))
+  const here = fileURLToPath(new URL('.', import.meta.url))
+  symlinkSync(join(here, '../../node_modules'), join(folder, 'node_modules'))
+  buildSync({
+    entryPoints: ['wallet-spender.ts', 'wallet-caller.ts'].map((file) => join(here, file)),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  })
+  const running = new Set<ChildProcess>()
+  return {
+    folder,
+    start(program, args) {
+      const child = spawn(process.execPath, [join(folder, `${program}.mjs`), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+      running.add(child)
+      let complaints = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        complaints += text
+      })
+      const ended = once(child, 'close').then(([code]) => {
+        running.delete(child)
+        return { code, complaints }
+      })
+      return { child, lines: createInterface({ input: child.stdout }), ended }
+    },
+    remove() {
+      for (const child of running) child.kill('SIGKILL')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, it } from 'node:test'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { verifyLedger } from '../../src/wallet/verify.ts'
+import { startPostgres } from '../contract/postgres-server.ts'
+import { newAddress } from '../wallet/setup.ts'
+import { walletKills } from './wallet-kills.ts'
+import { walletPrograms } from './wallet-process.ts'
+import type { Step } from './wallet-spender.ts'
+
+const PROCESSES = 3
+const CALLERS = [newAddress(), newAddress()]
+
+const programs = walletPrograms()
+after(() => programs.remove())
+
+const call = fc.integer({ min: 0, max: 7 })
+const amount = fc.integer({ min: 1, max: 3_000 })
+/** Calls have their caller and amount for good; steps about the same call come from several processes at once. */
+const steps = fc
+  .tuple(
+    fc.array(amount, { minLength: 8, maxLength: 8 }),
+    fc.array(
+      fc.oneof(
+        fc.record({ do: fc.constant('deposit' as const), caller: fc.constantFrom(...CALLERS), reference: call }),
+        fc.record({ do: fc.constantFrom('reserve' as const, 'void' as const), call }),
+        fc.record({ do: fc.constant('capture' as const), call, cost: amount }),
+      ),
+      { minLength: 20, maxLength: 40 },
+    ),
+  )
+  .map(([amounts, list]) =>
+    list.map((step): Step => {
+      if (step.do === 'deposit') {
+        const { reference } = step
+        const caller = CALLERS[reference % CALLERS.length] as string
+        return { do: 'deposit', caller, micros: amounts[reference] ?? 1, reference: `r${reference}` }
+      }
+      if (step.do === 'void') return { do: 'void', call: step.call }
+      const of = { caller: CALLERS[step.call % CALLERS.length] as string, micros: amounts[step.call] ?? 1, call: step.call }
+      return step.do === 'capture' ? { do: 'capture', ...of, cost: step.cost } : { do: 'reserve', ...of }
+    }),
+  )
+
+async function run(url: string, plans: readonly Step[][]): Promise<void> {
+  const ends = await Promise.all(
+    plans.map((plan) => programs.start('wallet-spender', [url, JSON.stringify(plan)]).ended),
+  )
+  assert.deepEqual(
+    ends,
+    plans.map(() => ({ code: 0, complaints: '' })),
+  )
+}
+
+/** What the accounts say, and what the calls do. */
+async function sums(store: Store) {
+  const { faults, transfers, balances, head } = await verifyLedger(store)
+  assert.deepEqual(faults, [])
+  assert.equal(
+    Object.values(balances).reduce((sum, micros) => sum + micros, 0),
+    0,
+  )
+  const { rows } = await sql<{ held: number; margin: number; cost: number }>`select
+    coalesce(sum(case when status = 'held' then held_micros end), 0) as held,
+    coalesce(sum(case when status = 'captured' then margin_micros end), 0) as margin,
+    coalesce(sum(case when status = 'captured' then upstream_cost_micros end), 0) as cost from metered_calls`.execute(
+    store.db,
+  )
+  const { rows: usage } = await sql<{ margin: number; cost: number }>`select coalesce(sum(margin_micros), 0) as margin,
+    coalesce(sum(upstream_cost_micros), 0) as cost from metered_usage`.execute(store.db)
+  const { rows: days } = await sql<{ spent: number }>`select coalesce(sum(spent_micros), 0) as spent from daily_spending`.execute(
+    store.db,
+  )
+  const { held = 0, revenue = 0, upstream_cost = 0 } = balances
+  assert.deepEqual(rows[0], { held, margin: revenue, cost: upstream_cost })
+  assert.deepEqual(usage[0], { margin: revenue, cost: upstream_cost })
+  assert.equal(days[0]?.spent, held + revenue + upstream_cost)
+  return { transfers, head }
+}
+
+async function interleave(newStore: () => Promise<string>, numRuns: number): Promise<void> {
+  const plans = fc.array(steps, { minLength: PROCESSES, maxLength: PROCESSES })
+  await fc.assert(
+    fc.asyncProperty(plans, async (chosen) => {
+      const url = await newStore()
+      const store = await openStore(url)
+      try {
+        await run(url, chosen)
+        const before = await sums(store)
+        const replayed = chosen.map((plan) => plan.filter((step) => step.do === 'deposit'))
+        const kept = await store.db.selectFrom('ledger_transfers').select('key').where('kind', '=', 'deposit').execute()
+        const known = new Set(kept.map(({ key }) => key))
+        await run(
+          url,
+          replayed.map((plan) => plan.filter((step) => step.do === 'deposit' && known.has(`deposit:${step.reference}`))),
+        )
+        assert.deepEqual(await sums(store), before)
+      } finally {
+        await store.close()
+      }
+    }),
+    { numRuns, endOnFailure: true },
+  )
+}
+
+let opened = 0
+it('keeps its sums and limits while processes reserve, capture, void and deposit on SQLite', { timeout: 120_000 }, () =>
+  interleave(async () => `sqlite:${join(programs.folder, `${opened++}`, 'store.db')}`, 5))
+
+it('keeps its sums and limits while processes reserve, capture, void and deposit on PostgreSQL', {
+  timeout: 120_000,
+}, async () => {
+  const server = await startPostgres()
+  try {
+    await interleave(() => server.database(), 5)
+  } finally {
+    await server.remove()
+  }
+})
+
+walletKills(30)

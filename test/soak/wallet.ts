@@ -1,0 +1,3 @@
+import { walletKills } from '../faults/wallet-kills.ts'
+
+walletKills(100)
