@@ -38,7 +38,8 @@ const program = new Command('gazeway')
   .option('--log-level <level>', 'debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
   .exitOverride()
-  .configureOutput({ outputError: () => {} })
+  // What is wrong is told once, by `fail`.
+  .configureOutput({ writeErr: () => {} })
   .allowExcessArguments(false)
   .action(async () => {
     const { loaded, log } = await start()
@@ -66,7 +67,7 @@ const key = program.command('key').description('make, list and revoke the API ke
 key
   .command('create')
   .description('make a key and print it, once')
-  .requiredOption('--name <name>', 'what the key is for')
+  .requiredOption('--name <name>', 'a name that says what the key is for')
   .option('--scope <scopes>', 'what it may do: inference, platform, admin, separated by commas', 'inference')
   .option('--wallet <address>', 'wallet address that its calls belong to: 0x…')
   .option('--credit-limit <usd>', 'how far it may spend beyond its deposit')
@@ -76,7 +77,7 @@ key
     await (await import('./key.ts')).createKey(loaded, log, flags)
   })
 key
-  .command('list', { isDefault: true })
+  .command('list')
   .description('list all keys, without their secrets')
   .action(async () => {
     const { loaded, log } = await start()
@@ -125,16 +126,21 @@ function fail(error: unknown): void {
 function faultOf({ code, message }: CommanderError): string {
   const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')
   const command = reached(program.args)
+  if (code === 'commander.help') return `${command.name()} needs a command; accepted: ${namesIn(command)}.`
+  if (code === 'commander.unknownCommand')
+    return `unknown command ${program.args.join(' ')}; accepted: ${namesIn(command)}.`
   const options = command === program ? program.options : [...command.options, ...program.options]
   if (code === 'commander.unknownOption')
     return `${fault}; accepted: ${[...options.map((option) => option.long), '--help'].join(', ')}.`
   if (code === 'commander.excessArguments') {
-    const { commands } = command.commands.length > 0 ? command : (command.parent ?? program)
-    return `unknown command ${program.args.join(' ')}; accepted: ${commands.map((one) => one.name()).join(', ')}, or none.`
+    const above = command.commands.length > 0 ? command : (command.parent ?? program)
+    return `unknown command ${program.args.join(' ')}; accepted: ${namesIn(above)}${above === program ? ', or none' : ''}.`
   }
   const option = options.find(({ flags }) => fault.includes(flags))
   return option ? `${fault}; accepted: ${option.description}.` : fault
 }
+
+const namesIn = ({ commands }: Command): string => commands.map((one) => one.name()).join(', ')
 
 /** The command that the words on the command line lead to. */
 function reached(words: readonly string[], from: Command = program): Command {

@@ -40,8 +40,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
 
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
-  app.post('/v1/chat/completions', chatCompletions(relay, http.max_body_bytes))
-  app.post('/v1/responses', responses(relay, http.max_body_bytes))
+  app.post('/v1/chat/completions', chatCompletions(relay, gateway))
+  app.post('/v1/responses', responses(relay, gateway))
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
   refuseOtherMethods(app)

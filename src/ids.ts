@@ -1,6 +1,6 @@
 import { uuidv7obj } from 'uuidv7'
 
-/** The prefixes of Gazeway's record ids (CONTRACT section 0). */
+/** The prefixes of Gazeway's record ids. */
 export type IdPrefix =
   | 'mem'
   | 'gaze'

@@ -40,7 +40,7 @@ export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.ou
  * @param name what to call the value itself when no field of it is at fault
  */
 export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, name = 'input'): Explanation {
-  const faults = error.issues.flatMap((issue) => faultsOf(issue, []))
+  const faults = distinct(error.issues.flatMap((issue) => faultsOf(issue, [])))
   const described = faults.slice(0, MAX_FAULTS).map((fault) => {
     const accepted = fault.accepted?.() ?? acceptedAt(schema, fault.path)
     return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; accepted: ${accepted}` : ''}.`
@@ -63,6 +63,12 @@ export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, na
     }
     return [{ path, problem: problemOf(issue, valueAt(value, path)) }]
   }
+}
+
+/** The faults without those that say the same again, as the branches of a union do. */
+function distinct(faults: readonly Fault[]): Fault[] {
+  const seen = new Set<string>()
+  return faults.filter(({ path, problem }) => seen.size < seen.add(JSON.stringify([path.map(String), problem])).size)
 }
 
 /** Whether an issue of a union's branch shows that the value was of that branch's kind. */
@@ -95,6 +101,8 @@ function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
+  // JSON has no infinity; a number beyond what a double can hold is read as one.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large'
   const kinds: Record<string, string> = {
     string: 'text',
     number: 'a number',

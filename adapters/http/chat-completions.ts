@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import type { Gateway } from '../../src/gateway.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { Relay } from '../../src/upstream/relay/relay.ts'
 import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { readJson } from '../web/json-body.ts'
-import { ALREADY_SENT, receiverOf } from '../web/receiver.ts'
+import { relayOnce } from './relay-once.ts'
 
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ChatRequest = z.looseObject({
@@ -20,12 +21,14 @@ const ChatRequest = z.looseObject({
 })
 
 /** `POST /v1/chat/completions` */
-export function chatCompletions(relay: Relay, maxBodyBytes: number) {
+export function chatCompletions(relay: Relay, gateway: Gateway) {
+  const limit = gateway.loaded.config.http.max_body_bytes
   return async (c: FrameContext): Promise<Response> => {
-    const { json } = await readJson(c.env.incoming, maxBodyBytes)
-    parseInput(ChatRequest, json)
-    await relayChat(relay, json as ChatBody, receiverOf(c), callContext(c))
-    return ALREADY_SENT
+    const { text, json } = await readJson(c.env.incoming, limit)
+    const stream = parseInput(ChatRequest, json).stream === true
+    return relayOnce(c, gateway, { text, stream }, (receiver) =>
+      relayChat(relay, json as ChatBody, receiver, callContext(c)),
+    )
   }
 }
 

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import type { Gateway } from '../../src/gateway.ts'
 import type { Relay } from '../../src/upstream/relay/relay.ts'
 import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { readJson } from '../web/json-body.ts'
-import { ALREADY_SENT, receiverOf } from '../web/receiver.ts'
 import { callContext } from './chat-completions.ts'
+import { relayOnce } from './relay-once.ts'
 
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ResponsesRequest = z.looseObject({
@@ -20,11 +21,13 @@ const ResponsesRequest = z.looseObject({
 })
 
 /** `POST /v1/responses` */
-export function responses(relay: Relay, maxBodyBytes: number) {
+export function responses(relay: Relay, gateway: Gateway) {
+  const limit = gateway.loaded.config.http.max_body_bytes
   return async (c: FrameContext): Promise<Response> => {
-    const { json } = await readJson(c.env.incoming, maxBodyBytes)
-    parseInput(ResponsesRequest, json)
-    await relayResponses(relay, json as never, receiverOf(c), callContext(c))
-    return ALREADY_SENT
+    const { text, json } = await readJson(c.env.incoming, limit)
+    const stream = parseInput(ResponsesRequest, json).stream === true
+    return relayOnce(c, gateway, { text, stream }, (receiver) =>
+      relayResponses(relay, json as never, receiver, callContext(c)),
+    )
   }
 }

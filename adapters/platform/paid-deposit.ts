@@ -1,9 +1,8 @@
-import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { type Identity, KeyId, requireScope, WalletAddress } from '../../src/identity/keys.ts'
+import { type Identity, requireScope } from '../../src/identity/keys.ts'
 import { referenceOf } from '../../src/payments/payments.ts'
 import { type Micros, toMicros } from '../../src/wallet/money.ts'
-import type { Deposit, DepositReceipt } from '../../src/wallet/wallet.ts'
+import { type Deposit, type DepositReceipt, knownCaller } from '../../src/wallet/wallet.ts'
 import { bearerToken, type FrameContext } from '../web/frame.ts'
 import type { PlatformPayments } from './open-payments.ts'
 import { takePayment } from './payment-gate.ts'
@@ -37,7 +36,7 @@ export async function paidDeposit(
   { gateway, payments }: { gateway: Gateway; payments: PlatformPayments },
   { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
 ): Promise<DepositReceipt> {
-  const account = await knownCaller(caller_id, gateway)
+  const account = await knownCaller(gateway.store, caller_id)
   const payment = await takePayment(c, payments, {
     amount: toMicros(amount_usd) as Micros,
     scope: `deposit ${account}`,
@@ -47,16 +46,4 @@ export async function paidDeposit(
   await payments.credit(payment)
   // Booked already; this reads the receipt, or books what the credit could not.
   return gateway.wallet.deposit({ caller_id: account, amount_usd, reference: referenceOf(payment.id) })
-}
-
-async function knownCaller(callerId: string, { store }: Gateway): Promise<string> {
-  const wallet = WalletAddress.safeParse(callerId)
-  if (wallet.success) return wallet.data
-  const key = KeyId.safeParse(callerId).success
-    ? await store.db.selectFrom('keys').select('id').where('id', '=', callerId).executeTakeFirst()
-    : undefined
-  if (key) return key.id
-  throw new GazewayError('not_found', 'There is no key with this id, and it is not a wallet address.', {
-    param: 'caller_id',
-  })
 }

@@ -15,11 +15,12 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
       const { memory } = await gateway()
       const { items } = await memory.recent({ limit: LISTED })
       return {
-        resources: items.map(({ namespace, key, tags, updated_at }) => ({
+        resources: items.map(({ namespace, key, value, tags, updated_at }) => ({
           uri: addressOf(namespace, key),
           name: key,
+          title: key,
           description: `Memory in ${namespace}${tags.length > 0 ? `, tagged ${tags.join(', ')}` : ''}`,
-          mimeType: 'text/plain',
+          mimeType: mimeTypeOf(value),
           annotations: { lastModified: updated_at },
         })),
       }
@@ -48,8 +49,7 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
       throw new McpError(RESOURCE_NOT_FOUND, `There is no memory ${address.key} in ${address.namespace}.`, { uri })
     const { value } = found.memory
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-    const mimeType = typeof value === 'string' ? 'text/plain' : 'application/json'
-    return { contents: [{ uri, mimeType, text }] }
+    return { contents: [{ uri, mimeType: mimeTypeOf(value), text }] }
   }
 
   const about = { title: 'Memory', description: 'What was stored under a key, by any assistant on this machine' }
@@ -60,6 +60,8 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
 
 const addressOf = (namespace: string, key: string) =>
   `memory://${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`
+
+const mimeTypeOf = (value: unknown) => (typeof value === 'string' ? 'text/plain' : 'application/json')
 
 function parseAddress(uri: string): { namespace: string; key: string } | null {
   const [, namespace, key] = /^memory:\/\/([^/]+)\/(.+)$/s.exec(uri) ?? []

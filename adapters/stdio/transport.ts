@@ -7,6 +7,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import { toInvalidParams } from './invalid-params.ts'
+import { toPlainError } from './plain-error.ts'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
@@ -40,7 +41,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
       if (closed) return
       // Also called when it could not be written; the output's own error closes the connection then.
       await new Promise<void>((resolve) => {
-        output.write(`${JSON.stringify(toInvalidParams(message))}\n`, () => resolve())
+        output.write(`${JSON.stringify(toPlainError(toInvalidParams(message)))}\n`, () => resolve())
       })
       if (!('method' in message) && message.id !== undefined) settle(message.id)
     },

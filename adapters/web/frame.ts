@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { type Identity, requireScope, type Scope } from '../../src/identity/keys.ts'
@@ -36,8 +37,7 @@ export function frame(options: {
   const { keys, scope, hosts, open } = options
   return async (c, next) => {
     const { incoming } = c.env
-    const asked = incoming.headers['x-request-id']
-    const requestId = typeof asked === 'string' && SANE_REQUEST_ID.test(asked) ? asked : newId('req')
+    const requestId = requestIdOf(incoming.headers)
     c.set('requestId', requestId)
     checkHost(incoming.headers, hosts)
     if (!open(c)) {
@@ -49,6 +49,12 @@ export function frame(options: {
     await next()
     if (!c.env.outgoing.headersSent) c.header('x-request-id', requestId)
   }
+}
+
+/** The request id that a client chose, or a new one. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const asked = headers['x-request-id']
+  return typeof asked === 'string' && SANE_REQUEST_ID.test(asked) ? asked : newId('req')
 }
 
 /** The token of an Authorization header; null without one, or with one of another scheme. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { BlockList, isIP } from 'node:net'
 import { GazewayError } from '../../src/errors.ts'
 
 /** Which hosts and origins requests may name. */
@@ -10,16 +11,32 @@ export interface HostRules {
   anyHost: boolean
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
+/** This machine's own names, as a Host header has them. */
+const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]']
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8)
+loopback.addAddress('::1', 'ipv6')
 
 /** The rules for a service that listens on `host`. */
 export function hostRules(host: string, allowedHosts: readonly string[], allowedOrigins: readonly string[]): HostRules {
-  const beyond = !LOOPBACK.has(host)
   return {
-    allowedHosts: new Set([...LOOPBACK, host, ...allowedHosts]),
+    allowedHosts: new Set([...OWN_NAMES, ...[host, ...allowedHosts].map(asNamed)]),
     allowedOrigins: new Set(allowedOrigins),
-    anyHost: beyond && allowedHosts.length === 0,
+    anyHost: !isLoopback(host) && allowedHosts.length === 0,
   }
+}
+
+/** Whether a host is reached from this machine only (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
+function isLoopback(host: string): boolean {
+  const version = isIP(host)
+  return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, version === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** A host as a Host header names it: in lower case, IPv6 addresses shortened and in brackets, without their zone. */
+function asNamed(host: string): string {
+  if (isIP(host) !== 6) return host.toLowerCase()
+  return new URL(`http://[${host.replace(/%.*$/, '')}]`).hostname
 }
 
 /**

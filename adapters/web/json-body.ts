@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
@@ -9,10 +10,10 @@ import { GazewayError } from '../../src/errors.ts'
  *   away while it sends
  */
 export async function readJson(incoming: IncomingMessage, limit: number): Promise<{ text: string; json: unknown }> {
-  const type = incoming.headers['content-type'] ?? ''
-  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-    throw new GazewayError('unsupported_media_type', 'The body must be JSON: send content-type application/json.')
-  const text = await readText(incoming, limit)
+  requirePlainJson(incoming.headers)
+  const bytes = await readBytes(incoming, limit)
+  if (!isUtf8(bytes)) throw new GazewayError('invalid_json', 'The body is not valid JSON: it is not UTF-8.')
+  const text = bytes.toString('utf8')
   try {
     return { text, json: JSON.parse(text) }
   } catch (cause) {
@@ -20,7 +21,22 @@ export async function readJson(incoming: IncomingMessage, limit: number): Promis
   }
 }
 
-function readText(incoming: IncomingMessage, limit: number): Promise<string> {
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
+
+function requirePlainJson(headers: IncomingHttpHeaders): void {
+  const type = headers['content-type'] ?? ''
+  const charset = CHARSET.exec(type)?.[1] ?? 'utf-8'
+  if (!JSON_TYPE.test(type) || !/^utf-?8$/i.test(charset))
+    throw new GazewayError(
+      'unsupported_media_type',
+      'The body must be JSON in UTF-8: send content-type application/json.',
+    )
+  if (!/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
+    throw new GazewayError('unsupported_media_type', 'The body must not be compressed: send no content-encoding.')
+}
+
+function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () =>
     new GazewayError('payload_too_large', `The body is larger than ${limit} bytes (http.max_body_bytes).`)
   if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge())
@@ -35,7 +51,7 @@ function readText(incoming: IncomingMessage, limit: number): Promise<string> {
         reject(tooLarge())
       } else chunks.push(chunk)
     })
-    incoming.on('end', () => resolve(chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString('utf8')))
+    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     incoming.on('error', (cause) => reject(new GazewayError('cancelled', 'The client went away.', { cause })))
   })
 }

@@ -1,9 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import type { Duplex } from 'node:stream'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
 import type { Frame } from './frame.ts'
+import { type Address, listen } from './listen.ts'
+import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
 
 /** How long replies in progress may go on once the service is told to stop. */
 const SHUTDOWN_MS = 10_000
@@ -17,22 +20,22 @@ export interface Listening {
 }
 
 /**
- * Serves an app over HTTP.
+ * Serves an app over HTTP. What never reaches it, because it is no whole request, is answered with an error body too.
  *
- * @param options.flag the flag that sets the port, for the error
- * @throws GazewayError `conflict` when the port is taken
+ * @throws GazewayError as `listen`
  */
 export async function serve(
   app: Hono<Frame>,
-  options: { host: string; port: number; flag: string; headerTimeoutMs: number; requestTimeoutMs: number },
+  options: Address & { headerTimeoutMs: number; requestTimeoutMs: number },
 ): Promise<Listening> {
   const inProgress = new Set<Reply>()
   const connections = new Set<Socket>()
   let stopping = false
 
-  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const begun: Reply = { socket: incoming.socket, over: handle(incoming, outgoing).finally(ended) }
+    const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
+    const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })
+    const begun: Reply = { incoming, outgoing, over: handle(incoming, outgoing).finally(ended) }
     inProgress.add(begun)
     function ended() {
       inProgress.delete(begun)
@@ -41,8 +44,14 @@ export async function serve(
   }
   /** Closes the connections that wait for a request; Node's own way leaves those that never had one. */
   function closeUnused(): void {
-    const used = new Set([...inProgress].map(({ socket }) => socket))
+    const used = new Set([...inProgress].map(({ incoming }) => incoming.socket))
     for (const socket of connections) if (!used.has(socket)) socket.destroySoon()
+  }
+  function refuse(error: ClientError, socket: Duplex): void {
+    const begun = [...inProgress].find(({ incoming }) => incoming.socket === socket)
+    // What has gone, is ending or is being answered takes no other reply.
+    if (error.code === 'ECONNRESET' || !socket.writable || begun?.outgoing.headersSent) socket.destroy()
+    else refuseConnection(unreadable(error), begun?.incoming.headers ?? {}, socket)
   }
 
   const server = createServer(
@@ -53,6 +62,8 @@ export async function serve(
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
+      // Node's own refusal has neither body nor request id.
+      requireHostHeader: false,
     },
     reply,
   )
@@ -61,6 +72,8 @@ export async function serve(
     socket.once('close', () => connections.delete(socket))
   })
   server.prependListener('request', tellWaiting)
+  server.on('clientError', refuse)
+  server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
   await listen(server, options)
   const { host } = options
   const address = server.address()
@@ -82,19 +95,9 @@ export async function serve(
 
 /** A reply that is being made. */
 interface Reply {
-  socket: Socket
+  incoming: IncomingMessage
+  outgoing: ServerResponse
   over: Promise<unknown>
-}
-
-function listen(server: Server, { host, port, flag }: { host: string; port: number; flag: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') return reject(error)
-      const advice = `Stop what listens there, or choose another port with ${flag}.`
-      reject(new GazewayError('conflict', `Port ${port} on ${host} is in use. ${advice}`, { cause: error }))
-    })
-    server.listen(port, host, () => resolve())
-  })
 }
 
 /**
@@ -107,4 +110,15 @@ function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void 
   incoming.socket.once('close', () => {
     if (!outgoing.closed) outgoing.emit('close')
   })
+}
+
+/** Why a request was not handed to the app, or what the app threw that is no error. */
+function notForApp(cause: unknown): GazewayError {
+  if (cause instanceof RequestError)
+    return new GazewayError('invalid_request', 'The Host header is missing or malformed, or the path is.', { cause })
+  return new GazewayError('internal_error', 'Gazeway itself failed.', { cause })
+}
+
+function unmet(): GazewayError {
+  return new GazewayError('expectation_failed', 'Only the expectation 100-continue can be met; leave out any other.')
 }

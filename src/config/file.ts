@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
 import { GazewayError } from '../errors.ts'
+import { makeFolder, syncFolder } from '../folder.ts'
 import { parseDocument, readText } from './document.ts'
 import type { ConfigDocument } from './schema.ts'
 
@@ -26,7 +27,7 @@ export async function updateDocument(
   change: (document: ConfigDocument) => ConfigDocument,
 ): Promise<ConfigDocument> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     // Through a link, so that a configuration kept elsewhere stays a link.
     const target = readText(file) === null ? file : await realpath(file)
     return await locked(target, async () => {
@@ -108,17 +109,6 @@ async function removeLeftovers(file: string): Promise<void> {
   for (const name of names) {
     const path = join(folder, name)
     if (Date.now() - (await stat(path)).mtimeMs > LEFTOVER_MS) await rm(path, { force: true })
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder for flushing; its file systems log the rename themselves.
-  if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

@@ -1,18 +1,6 @@
+import type { PlaceDwell } from '../gaze/dwell.ts'
 import { insideAny } from './confine.ts'
 import { decayedDwell } from './interest.ts'
-
-/** Attention on one place, summed over its visits, as the store keeps it. */
-export interface PlaceDwell {
-  /** As the eye tracker or IDE sent it: absolute, or relative to the root. */
-  path: string
-  /** First and last line, from 1, both included; null when only the file is known. */
-  line_start: number | null
-  line_end: number | null
-  dwell_ms: number
-  /** RFC 3339, UTC. */
-  last_seen_at: string
-  visits: number
-}
 
 /** Attention with its decayed part, which is what counts. */
 export interface Attention {

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import type { PlaceDwell } from '../gaze/dwell.ts'
 import { parseInput } from '../validation.ts'
-import { attentionByFile, type PlaceDwell } from './attention.ts'
+import { attentionByFile } from './attention.ts'
 import { resolveFocus, resolveRoot } from './confine.ts'
 import { createExcerptReader } from './excerpt.ts'
 import { fit } from './fit.ts'
@@ -14,7 +15,6 @@ import { createQueryMatcher } from './query.ts'
 import { scoreFiles } from './score.ts'
 import { createTreeReader } from './tree.ts'
 
-export type { PlaceDwell } from './attention.ts'
 export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
 

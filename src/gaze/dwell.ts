@@ -9,12 +9,15 @@ const NEWEST_ROWS = 10_000
 /** Rows per statement. */
 const CHUNK = 250
 
-/** Attention that one place had. `path` is as stored: absolute, or relative to a project. Times in ms. */
+/** Attention that one place had, summed over its visits. */
 export interface PlaceDwell {
+  /** As stored: absolute, or relative to a project. */
   path: string
+  /** First and last line, from 1, both included; null when only the file is known. */
   line_start: number | null
   line_end: number | null
   dwell_ms: number
+  /** RFC 3339, UTC. */
   last_seen_at: string
   visits: number
 }

@@ -18,8 +18,8 @@ export const GazeTime = z.iso
 const share = z.number().min(0).max(1)
 const line = z.int().min(1).max(10_000_000)
 
-/** The three channels of one stretch of attention, and when and how surely it was measured. */
-export const GazeTensor = z.object({
+/** The three channels of one stretch of attention, and when and how surely it was measured. Unknown fields are errors. */
+export const GazeTensor = z.strictObject({
   at: GazeTime.describe('When this stretch of attention began: RFC 3339 with an offset.'),
   dwell_ms: z
     .number()
@@ -29,12 +29,12 @@ export const GazeTensor = z.object({
     .describe('How long it lasted, in milliseconds; 0 for a raw sample of an eye tracker.'),
   source: GazeSource,
   confidence: share.describe('How sure the source is of this record, 0 to 1.'),
-  cog: z.object({ focus: share, load: share }).describe('COG: focus and cognitive load, 0 to 1.'),
+  cog: z.strictObject({ focus: share, load: share }).describe('COG: focus and cognitive load, 0 to 1.'),
   emo: z
-    .object({ valence: z.number().min(-1).max(1), arousal: share })
+    .strictObject({ valence: z.number().min(-1).max(1), arousal: share })
     .describe('EMO: valence -1 (unpleasant) to 1 (pleasant), arousal 0 to 1.'),
   env: z
-    .object({
+    .strictObject({
       path: z.string().min(1).max(4096).optional().describe('File or folder: absolute, or relative to the project.'),
       line_start: line.optional().describe('First line looked at, from 1.'),
       line_end: line.optional().describe('Last line looked at; at least line_start.'),

@@ -1,7 +1,8 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { makeFolder, syncFolder } from '../folder.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
@@ -58,21 +59,10 @@ async function hasKeys(db: Kysely<Schema>): Promise<boolean> {
 }
 
 async function writeDraft(folder: string, draft: string, token: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const handle = await open(draft, 'wx', 0o600)
   try {
     await handle.writeFile(`${token}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder for flushing; its file systems log the rename themselves.
-  if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
     await handle.sync()
   } finally {
     await handle.close()

@@ -23,6 +23,7 @@ export interface Passes {
   beside(keys: Authenticator): Authenticator
 }
 
+/** No passes yet; those that it issues are known to this process alone. */
 export function createPasses(): Passes {
   const inForce = new Map<string, Identity>()
   return {

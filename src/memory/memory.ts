@@ -58,6 +58,7 @@ export interface MemoryService {
   sweep(limit: number): Promise<number>
 }
 
+/** How much the store holds. */
 export interface MemoryStats {
   engine: Store['engine']
   count: number

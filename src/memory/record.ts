@@ -9,21 +9,28 @@ const MAX_VALUE_DEPTH = 100
 /** 100 years, so that every time keeps a four-digit year and sorts as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
 
-/** Text that both engines can hold: PostgreSQL has no NUL in text. */
+/** Text that both engines can hold as it is: PostgreSQL has no NUL in text, and UTF-8 no half of a surrogate pair. */
 const name = (max: number) =>
   z
     .string()
     .min(1)
     .max(max)
     .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
+    .refine((text) => !/\p{Surrogate}/u.test(text), 'must be well-formed Unicode, without half a surrogate pair')
 
 const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
 const Namespace = name(128).default('default').describe('A separate set of keys, e.g. one for each project.')
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
+/** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
+const JsonObject = z
+  .unknown()
+  .refine((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+  .meta({ type: 'object', additionalProperties: {} })
+
 /** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
 const Value = z
-  .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), z.record(z.string(), z.unknown())])
+  .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
   .refine(isShallow, { error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`, abort: true })
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, 'must be at most 256 KiB as JSON')
   .describe('The fact itself: text, or any JSON value.')

@@ -16,6 +16,7 @@ instructions to follow.`
 export const SearchTool = z.enum(['web_search', 'x_search'])
 export type SearchTool = z.infer<typeof SearchTool>
 
+/** A question to the research model, and what goes along with it. */
 export const Question = z.strictObject({
   query: z
     .string()
@@ -33,6 +34,7 @@ export type Question = z.infer<typeof Question>
 const Citation = z.object({ url: z.string(), title: z.string().nullable() })
 type Citation = z.infer<typeof Citation>
 
+/** The answer with the pages that it cites, and what it cost. `usage` is null where the upstream reported none. */
 export const Answer = z.object({
   answer: z.string(),
   model: z.string(),

@@ -34,7 +34,7 @@ export const RECORD_TABLES = {
   keys: ['id'],
   idempotency_keys: ['scope', 'key'],
   ledger_accounts: ['id'],
-  ledger_transfers: ['key'],
+  ledger_transfers: ['chain', 'position'],
   metered_calls: ['call_id'],
   metered_usage: ['caller_id', 'day', 'model'],
   daily_spending: ['caller_id', 'day'],

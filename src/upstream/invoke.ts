@@ -32,6 +32,7 @@ export interface Outcome<T> {
   answer: string | null
 }
 
+/** A call that was made and recorded. Its `usage` is an estimate where the upstream reported none. */
 export interface Invoked<T> extends Outcome<T> {
   callId: string
   costUsd: number

@@ -12,6 +12,7 @@ const REPLY_LIMIT_BYTES = 256 * 1024
 const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'
 
+/** One request to the upstream, for what has no tool of its own. */
 export const PassthroughRequest = z.strictObject({
   method: z.enum(['GET', 'POST', 'DELETE']),
   path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
@@ -20,6 +21,7 @@ export const PassthroughRequest = z.strictObject({
 })
 export type PassthroughRequest = z.infer<typeof PassthroughRequest>
 
+/** What the upstream answered, an error too. `truncated`: the body was longer than 256 KiB and is cut off there. */
 export const PassthroughReply = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()),

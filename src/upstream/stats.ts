@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Engine } from '../store/columns.ts'
 import { utcDate } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
+import type { CallRollupRow } from '../store/tables/calls.ts'
 import { toUsd } from '../wallet/money.ts'
 import { quantile } from './latency.ts'
 
@@ -25,6 +26,7 @@ export const CallSums = z.object({
 })
 export type CallSums = z.infer<typeof CallSums>
 
+/** Sums over all selected calls, and over each group of them; no groups where none were asked for. */
 export const CallStats = z.object({
   totals: CallSums,
   groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, path or status') })),
@@ -49,15 +51,8 @@ export interface CallSelection {
   caller_id?: string | undefined
 }
 
-interface SummedRow {
+interface SummedRow extends Omit<CallRollupRow, 'hour' | 'model' | 'caller_id' | 'path'> {
   key: string
-  status: string
-  latency_bucket: number
-  calls: number
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  upstream_cost_micros: number
 }
 
 /** Statistics over the calls of a time range: whole hours from their rollups, the hours at its ends from the calls. */

@@ -28,6 +28,11 @@ export interface Upstream {
   openRelay(): Promise<Relay & { close(): Promise<void> }>
 }
 
+/**
+ * The upstream that `config` names. Nothing is connected to until it is called.
+ *
+ * @param options.storeContent whether call records keep prompts and answers
+ */
 export function createUpstream(options: {
   config: UpstreamConfig
   calls: Calls

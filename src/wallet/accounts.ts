@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow } from '../store/tables/wallet.ts'
@@ -34,9 +35,13 @@ export function escrowAccount(escrowId: string, payer: string): AccountRef {
   return { id: `escrow:${escrowId}`, kind: 'escrow', owner: payer }
 }
 
+/** Accounts that are known to exist, for each open store: an account is never removed. */
+const seen = new WeakMap<object, LRUCache<string, true>>()
+const SEEN = 100_000
+
 /**
  * The rows of accounts, locked until the transaction ends; those that do not exist yet are made. Locked in the order of
- * their ids, so that no two transactions wait for each other.
+ * their ids, and made before any is locked, so that no two transactions wait for each other.
  *
  * @returns in the order of `accounts`, which must be sorted by id
  */
@@ -44,17 +49,28 @@ export async function lockAccounts(
   trx: Transaction<Schema>,
   accounts: readonly AccountRef[],
 ): Promise<LedgerAccountRow[]> {
+  const known = seenIn(trx)
   const ids = accounts.map((account) => account.id)
-  const locked = await lock(trx, ids)
-  if (locked.length === ids.length) return locked
-  await trx
-    .insertInto('ledger_accounts')
-    .values(
-      accounts.map(({ id, kind, owner }) => ({ id, kind, owner, balance_micros: 0, transfers: 0, head: FIRST_HEAD })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  if (!ids.every((id) => known.has(id)) && (await make(trx, accounts)) === 0n) for (const id of ids) known.set(id, true)
   return lock(trx, ids)
+}
+
+function seenIn(trx: Transaction<Schema>): LRUCache<string, true> {
+  const { adapter } = trx.getExecutor()
+  const known = seen.get(adapter) ?? new LRUCache({ max: SEEN })
+  seen.set(adapter, known)
+  return known
+}
+
+/** @returns how many there were not; none says that all are there for good */
+async function make(trx: Transaction<Schema>, accounts: readonly AccountRef[]): Promise<bigint> {
+  const rows = accounts.map((account) => ({ ...account, balance_micros: 0, transfers: 0, head: FIRST_HEAD }))
+  const { numInsertedOrUpdatedRows = 0n } = await trx
+    .insertInto('ledger_accounts')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows
 }
 
 async function lock(trx: Transaction<Schema>, ids: readonly string[]): Promise<LedgerAccountRow[]> {

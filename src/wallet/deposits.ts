@@ -64,8 +64,12 @@ export async function makeDeposit(store: Store, input: unknown, at: Date): Promi
   })
 }
 
-/** Money for a mistyped key would be out of reach. */
-async function knownCaller(store: Store, callerId: string): Promise<string> {
+/**
+ * The caller with this id, a wallet address in lower case: money for a mistyped key would be out of reach.
+ *
+ * @throws GazewayError `not_found` for what is neither a wallet address nor the id of a key
+ */
+export async function knownCaller(store: Store, callerId: string): Promise<string> {
   const wallet = WalletAddress.safeParse(callerId)
   if (wallet.success) return wallet.data
   const key = KeyId.safeParse(callerId).success

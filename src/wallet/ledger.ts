@@ -134,6 +134,6 @@ async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promis
 }
 
 /** A stored row as the transfer that it is. */
-export function toTransfer(row: LedgerTransferRow): Transfer {
+function toTransfer(row: LedgerTransferRow): Transfer {
   return { ...row, entries: JSON.parse(row.entries) }
 }

@@ -17,7 +17,7 @@ export const MeteredCall = z.strictObject({
 export type MeteredCall = z.infer<typeof MeteredCall>
 
 /** What a call cost. `total_usd` is the sum of the other two. */
-export const Billing = z.object({
+const Billing = z.object({
   upstream_cost_usd: z.number(),
   margin_usd: z.number(),
   total_usd: z.number(),

@@ -14,7 +14,7 @@ import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
 
 export { Balances } from './balances.ts'
-export { Deposit, DepositReceipt } from './deposits.ts'
+export { Deposit, DepositReceipt, knownCaller } from './deposits.ts'
 export { MeteredCall, Receipt, ReceiptRecord } from './metered-call.ts'
 export { Pricing } from './pricing.ts'
 export { UsageQuery, UsageSums } from './usage.ts'

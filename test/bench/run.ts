@@ -5,6 +5,7 @@ import { createReport } from './report.ts'
 import { section as resident } from './resident.ts'
 import { section as start } from './start.ts'
 import { section as store } from './store.ts'
+import { section as wallet } from './wallet.ts'
 
 /**
  * Measures the built command against its peers and prints a table; exit code 1 when a figure misses its bar.
@@ -14,7 +15,7 @@ import { section as store } from './store.ts'
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS = { start, resident, memory, context, http, store }
+const SECTIONS = { start, resident, memory, context, http, store, wallet }
 const FORMS = { '--json': 'json', '--markdown': 'markdown' } as const
 type Name = keyof typeof SECTIONS
 

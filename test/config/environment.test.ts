@@ -10,7 +10,7 @@ import {
   VARIABLES,
 } from '../../src/config/environment.ts'
 import { CONFIG_KEYS } from '../../src/config/keys.ts'
-import { PRESETS } from '../../src/config/schema.ts'
+import { PRESETS } from '../../src/config/sections/upstream.ts'
 import { GazewayError } from '../../src/errors.ts'
 
 function refusal(read: () => unknown): GazewayError {

@@ -40,7 +40,7 @@ export function memoryContract(open: () => Promise<Store>): void {
         'a\0b',
         '🎉 数据库',
         { z: 1, a: 2, 10: 3, 9: 4 },
-        JSON.parse('{"in":{"__proto__":{"x":1}}}'),
+        JSON.parse('{"__proto__":{"x":1},"in":{"__proto__":{"x":1}}}'),
         null,
       ]) {
         await put({ key: 'odd 🎉 "key" %_*', value })

@@ -56,7 +56,9 @@ describe('memories as resources', () => {
     const { resources } = await server.client.listResources()
     assert.equal(resources.length, keys.length + 1)
     assert.equal(resources[0]?.uri, 'memory://default/limits')
+    assert.equal(resources[0]?.mimeType, 'application/json')
     const odd = resources.find(({ name }) => name === '100%')
+    assert.deepEqual([odd?.title, odd?.mimeType], ['100%', 'text/plain'])
     assert.match(odd?.description ?? '', /team one.*odd/)
     assert.match(String(odd?.annotations?.lastModified), /^\d{4}-.*Z$/)
   })
@@ -84,7 +86,8 @@ describe('memories as resources', () => {
   })
 
   for (const uri of ['memory://default/nothing', 'memory://default/', 'memory:///x', 'file:///etc/passwd', 'nonsense'])
-    it(`are not found under ${uri}`, () => assert.rejects(read(uri), { code: -32002 }))
+    it(`are not found under ${uri}`, () =>
+      assert.rejects(read(uri), { code: -32002, message: /^MCP error -32002: (There is no memory|Only memory:)/ }))
 
   it('are offered as a template that completes namespaces and keys', async () => {
     const { resourceTemplates } = await server.client.listResourceTemplates()
@@ -134,6 +137,12 @@ describe('the prompt that starts a session', () => {
   it('asks where one left off when it is given no task', async () => {
     assert.match(await open({}), /where I left off/)
   })
+
+  it('says that there is no other prompt', () =>
+    assert.rejects(server.client.getPrompt({ name: 'stop_session' }), {
+      code: -32602,
+      message: 'MCP error -32602: Prompt stop_session not found',
+    }))
 
   it('names the argument that is of the wrong kind', async () => {
     await assert.rejects(server.client.getPrompt({ name: 'start_session', arguments: { task: 5 } as never }), {

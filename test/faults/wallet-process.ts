@@ -42,7 +42,9 @@ export function walletPrograms(): WalletPrograms {
   return {
     folder,
     start(program, args) {
-      const child = spawn(process.execPath, [join(folder, `${program}.mjs`), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+      const child = spawn(process.execPath, [join(folder, `${program}.mjs`), ...args], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
       running.add(child)
       let complaints = ''
       child.stderr.setEncoding('utf8').on('data', (text: string) => {

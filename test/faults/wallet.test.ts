@@ -18,33 +18,31 @@ const CALLERS = [newAddress(), newAddress()]
 const programs = walletPrograms()
 after(() => programs.remove())
 
-const call = fc.integer({ min: 0, max: 7 })
+const CALLS = 8
+
+const number = fc.integer({ min: 0, max: CALLS - 1 })
 const amount = fc.integer({ min: 1, max: 3_000 })
-/** Calls have their caller and amount for good; steps about the same call come from several processes at once. */
-const steps = fc
+const move = fc.oneof(
+  fc.record({ do: fc.constantFrom('deposit' as const, 'reserve' as const, 'void' as const), number }),
+  fc.record({ do: fc.constant('capture' as const), number, cost: amount }),
+)
+type Move = { do: Step['do']; number: number; cost?: number }
+
+/** A list of steps for each process. A call has its caller and its amount for good, and steps in all processes at once. */
+const plans = fc
   .tuple(
-    fc.array(amount, { minLength: 8, maxLength: 8 }),
-    fc.array(
-      fc.oneof(
-        fc.record({ do: fc.constant('deposit' as const), caller: fc.constantFrom(...CALLERS), reference: call }),
-        fc.record({ do: fc.constantFrom('reserve' as const, 'void' as const), call }),
-        fc.record({ do: fc.constant('capture' as const), call, cost: amount }),
-      ),
-      { minLength: 20, maxLength: 40 },
-    ),
+    fc.array(amount, { minLength: CALLS, maxLength: CALLS }),
+    fc.array(fc.array(move, { minLength: 20, maxLength: 40 }), { minLength: PROCESSES, maxLength: PROCESSES }),
   )
-  .map(([amounts, list]) =>
-    list.map((step): Step => {
-      if (step.do === 'deposit') {
-        const { reference } = step
-        const caller = CALLERS[reference % CALLERS.length] as string
-        return { do: 'deposit', caller, micros: amounts[reference] ?? 1, reference: `r${reference}` }
-      }
-      if (step.do === 'void') return { do: 'void', call: step.call }
-      const of = { caller: CALLERS[step.call % CALLERS.length] as string, micros: amounts[step.call] ?? 1, call: step.call }
-      return step.do === 'capture' ? { do: 'capture', ...of, cost: step.cost } : { do: 'reserve', ...of }
-    }),
-  )
+  .map(([amounts, lists]) => lists.map((moves) => moves.map((made) => stepOf(made, amounts))))
+
+function stepOf({ do: what, number: call, cost = 1 }: Move, amounts: readonly number[]): Step {
+  const caller = CALLERS[call % CALLERS.length] as string
+  const micros = amounts[call] as number
+  if (what === 'deposit') return { do: what, caller, micros, reference: `r${call}` }
+  if (what === 'reserve') return { do: what, caller, micros, call }
+  return what === 'void' ? { do: what, call } : { do: what, caller, micros, call, cost }
+}
 
 async function run(url: string, plans: readonly Step[][]): Promise<void> {
   const ends = await Promise.all(
@@ -72,9 +70,9 @@ async function sums(store: Store) {
   )
   const { rows: usage } = await sql<{ margin: number; cost: number }>`select coalesce(sum(margin_micros), 0) as margin,
     coalesce(sum(upstream_cost_micros), 0) as cost from metered_usage`.execute(store.db)
-  const { rows: days } = await sql<{ spent: number }>`select coalesce(sum(spent_micros), 0) as spent from daily_spending`.execute(
-    store.db,
-  )
+  const { rows: days } = await sql<{
+    spent: number
+  }>`select coalesce(sum(spent_micros), 0) as spent from daily_spending`.execute(store.db)
   const { held = 0, revenue = 0, upstream_cost = 0 } = balances
   assert.deepEqual(rows[0], { held, margin: revenue, cost: upstream_cost })
   assert.deepEqual(usage[0], { margin: revenue, cost: upstream_cost })
@@ -83,7 +81,6 @@ async function sums(store: Store) {
 }
 
 async function interleave(newStore: () => Promise<string>, numRuns: number): Promise<void> {
-  const plans = fc.array(steps, { minLength: PROCESSES, maxLength: PROCESSES })
   await fc.assert(
     fc.asyncProperty(plans, async (chosen) => {
       const url = await newStore()
@@ -91,12 +88,12 @@ async function interleave(newStore: () => Promise<string>, numRuns: number): Pro
       try {
         await run(url, chosen)
         const before = await sums(store)
-        const replayed = chosen.map((plan) => plan.filter((step) => step.do === 'deposit'))
-        const kept = await store.db.selectFrom('ledger_transfers').select('key').where('kind', '=', 'deposit').execute()
-        const known = new Set(kept.map(({ key }) => key))
+        const made = await store.db.selectFrom('ledger_transfers').select('key').where('kind', '=', 'deposit').execute()
+        const known = new Set(made.map(({ key }) => key))
+        const again = (step: Step) => step.do === 'deposit' && known.has(`deposit:${step.reference}`)
         await run(
           url,
-          replayed.map((plan) => plan.filter((step) => step.do === 'deposit' && known.has(`deposit:${step.reference}`))),
+          chosen.map((plan) => plan.filter(again)),
         )
         assert.deepEqual(await sums(store), before)
       } finally {
@@ -109,7 +106,8 @@ async function interleave(newStore: () => Promise<string>, numRuns: number): Pro
 
 let opened = 0
 it('keeps its sums and limits while processes reserve, capture, void and deposit on SQLite', { timeout: 120_000 }, () =>
-  interleave(async () => `sqlite:${join(programs.folder, `${opened++}`, 'store.db')}`, 5))
+  interleave(async () => `sqlite:${join(programs.folder, `${opened++}`, 'store.db')}`, 5),
+)
 
 it('keeps its sums and limits while processes reserve, capture, void and deposit on PostgreSQL', {
   timeout: 120_000,

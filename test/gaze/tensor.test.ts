@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
+import type { GazewayError } from '../../src/errors.ts'
 import { GazeRecord, GazeTensor } from '../../src/gaze/tensor.ts'
+import { parseInput } from '../../src/validation.ts'
 import { humanStream } from './human-stream.ts'
 
 const [valid] = humanStream(1, { records: 1 })
@@ -39,6 +41,20 @@ describe('a gaze tensor', () => {
     assert.deepEqual(faultsOf({ env: { x: 2 } }), ['env.x'])
     assert.deepEqual(faultsOf({ env: { path: 'a', line_start: 9, line_end: 3 } }), ['env.line_end'])
     assert.deepEqual(faultsOf({ env: { path: 'a', line_end: 3 } }), ['env.line_end'])
+  })
+
+  it('is refused with an unknown field, which is named', () => {
+    const refusal = (change: object) => {
+      try {
+        return parseInput(GazeTensor, { ...valid, ...change })
+      } catch (error) {
+        return (error as GazewayError).param
+      }
+    }
+    assert.equal(refusal({ mood: 'good' }), 'mood')
+    assert.equal(refusal({ cog: { focus: 1, load: 0, depth: 1 } }), 'cog.depth')
+    assert.equal(refusal({ emo: { valence: 0, arousal: 0, joy: 1 } }), 'emo.joy')
+    assert.equal(refusal({ env: { file: 'src/a.ts' } }), 'env.file')
   })
 
   it('has a JSON Schema, as input and as a stored record', () => {

@@ -20,6 +20,20 @@ describe('what a memory takes', () => {
     assert.equal(refused({ key: 'x'.repeat(512), tags: ['x'.repeat(64)], namespace: 'x'.repeat(128) }), null)
   })
 
+  it('has a key, a namespace and tags of whole characters', () => {
+    const half = 'wave \ud83d'
+    assert.equal(refused({ key: half }), 'key')
+    assert.equal(refused({ namespace: half }), 'namespace')
+    assert.equal(refused({ tags: [half] }), 'tags.0')
+    assert.equal(refused({ key: 'wave 👋', namespace: '👋', tags: ['👋'] }), null)
+  })
+
+  it('is an object with all its names', () => {
+    const value = JSON.parse('{"a": 1, "__proto__": {"b": 2}, "c": {"__proto__": 3}}')
+    const kept = MemoryInput.parse({ key: 'k', value }).value
+    assert.equal(JSON.stringify(kept), JSON.stringify(value))
+  })
+
   it('is any JSON value of at most 256 KiB as UTF-8 JSON', () => {
     for (const value of ['', 0, false, null, [], {}, [{ a: [null] }]]) assert.equal(refused({ value }), null)
     assert.equal(refused({ value: undefined }), 'value')

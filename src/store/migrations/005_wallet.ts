@@ -19,7 +19,7 @@ async function createLedger(db: Kysely<unknown>, engine: Engine): Promise<void> 
   )`.execute(db)
   await sql`create index ledger_accounts_owner on ledger_accounts (owner)`.execute(db)
   await sql`create table ledger_transfers (
-    key ${text} not null primary key,
+    key ${text} not null unique,
     chain ${text} not null,
     position ${integer} not null,
     kind ${text} not null,
@@ -27,8 +27,8 @@ async function createLedger(db: Kysely<unknown>, engine: Engine): Promise<void> 
     memo ${text},
     at ${time} not null,
     hash ${text} not null,
-    unique (chain, position)
-  )`.execute(db)
+    primary key (chain, position)
+  ) ${clustered(engine)}`.execute(db)
 }
 
 async function createMetering(db: Kysely<unknown>, engine: Engine): Promise<void> {
@@ -53,7 +53,7 @@ async function createMetering(db: Kysely<unknown>, engine: Engine): Promise<void
     idempotency_key ${text},
     fingerprint ${text},
     content ${text}
-  )`.execute(db)
+  ) ${clustered(engine)}`.execute(db)
   await sql`create index receipts on metered_calls (at, call_id) where status = 'captured'`.execute(db)
   await sql`create index receipts_of_caller on metered_calls (caller_id, at, call_id)
     where status = 'captured'`.execute(db)
@@ -79,3 +79,6 @@ async function createMetering(db: Kysely<unknown>, engine: Engine): Promise<void
     primary key (caller_id, day)
   )`.execute(db)
 }
+
+/** SQLite keeps such a table in its primary key: a page less to be made durable with each call. */
+const clustered = (engine: Engine) => (engine === 'sqlite' ? sql`without rowid` : sql``)

@@ -1,8 +1,9 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import Database from 'libsql'
 import { GazewayError } from '../../errors.ts'
+import { makeFolder } from '../../folder.ts'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
@@ -39,7 +40,7 @@ export async function openSqlite(file: string): Promise<Store> {
 
 function open(file: string): Database.Database {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     // For this user alone; the journal beside it takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const database = new Database(file)

@@ -10,13 +10,17 @@ import type {
 import { asText, type Loose, record, records } from './loose.ts'
 import { fromCustomCall } from './response-tools.ts'
 
+/** How far an item is; `incomplete` where the model was cut while it wrote it. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 /** Text in a message, with the two lists that clients read even where they are empty. */
 export type TextPart = ResponseOutputText & { logprobs: Logprob[]; annotations: Citation[] }
+/** How likely a token was, as a natural logarithm, and the tokens that were likely in its place. */
 export type Logprob = ResponseOutputText.Logprob
+/** A page that the model cites, and the part of its text (characters, from 0) that rests on it. */
 export type Citation = ResponseOutputText.URLCitation
 
+/** The call of a function, or of one of the request's custom tools. */
 export type CallItem =
   | (ResponseFunctionToolCall & { id: string; status: ItemStatus })
   | (ResponseCustomToolCall & { id: string; status: ItemStatus })
@@ -37,6 +41,7 @@ export function itemId(prefix: 'resp' | 'msg' | 'rs' | 'fc' | 'ctc' | 'call'): s
   return `${prefix}_${randomBytes(24).toString('hex')}`
 }
 
+/** What the model said, as an item of the output. */
 export function messageItem(
   id: string,
   status: ItemStatus,
@@ -45,10 +50,12 @@ export function messageItem(
   return { type: 'message', id, status, role: 'assistant', content }
 }
 
+/** A message's text. A part that is still being written takes its citations and log probabilities later. */
 export function textPart(text: string, annotations: Citation[] = [], logprobs: Logprob[] = []): TextPart {
   return { type: 'output_text', text, annotations, logprobs }
 }
 
+/** A message's refusal: the model says why it does not answer. */
 export function refusalPart(refusal: string): ResponseOutputRefusal {
   return { type: 'refusal', refusal }
 }

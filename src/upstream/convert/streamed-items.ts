@@ -30,6 +30,7 @@ export interface StreamedItem {
   close(status: ItemStatus): void
 }
 
+/** A message that is being written. Each method emits its events at once. */
 export interface StreamedMessage extends StreamedItem {
   text(delta: string, logprobs: Logprob[]): void
   cite(citation: Citation): void
@@ -99,6 +100,7 @@ export function streamMessage(emit: Emit, output_index: number): StreamedMessage
   }
 }
 
+/** Reasoning that is being written. */
 export interface StreamedReasoning extends StreamedItem {
   think(delta: string): void
 }
@@ -126,6 +128,7 @@ export function streamReasoning(emit: Emit, output_index: number): StreamedReaso
   }
 }
 
+/** A tool call that is being written. */
 export interface StreamedCall extends StreamedItem {
   write(delta: string): void
 }

@@ -1,0 +1,45 @@
+import type { Receiver } from '../../src/upstream/relay/receiver.ts'
+import type { Client } from '../../src/upstream/relay/send.ts'
+
+/** A whole reply that was held back. */
+export interface Captured {
+  status: number
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/**
+ * A receiver that holds a relayed reply back, so that it can be kept before it is sent.
+ *
+ * @param client whoever waits for the reply; the relay ends when it goes
+ * @returns `reply` gives what was relayed; null until its end
+ */
+export function capture(client: Client): { receiver: Receiver; reply: () => Captured | null } {
+  const chunks: Buffer[] = []
+  let head: Pick<Captured, 'status' | 'headers'> | null = null
+  let ended = false
+
+  const receiver: Receiver = {
+    isGone: client.isGone,
+    onGone: client.onGone,
+    whole(status, headers, body) {
+      receiver.head(status, headers)
+      receiver.end(body)
+    },
+    head(status, headers) {
+      head = { status, headers }
+    },
+    write(bytes) {
+      chunks.push(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
+      return true
+    },
+    // Nobody reads from here more slowly than it is written to.
+    onDrain() {},
+    drop() {},
+    end(bytes) {
+      if (bytes !== undefined) receiver.write(bytes)
+      ended = true
+    },
+  }
+  return { receiver, reply: () => (head && ended ? { ...head, body: Buffer.concat(chunks) } : null) }
+}

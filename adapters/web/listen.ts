@@ -1,0 +1,47 @@
+import type { Server } from 'node:net'
+import { GazewayError } from '../../src/errors.ts'
+
+/** Where a server is to listen. */
+export interface Address {
+  host: string
+  port: number
+  /** The flag that sets the port, for the error. */
+  flag: string
+}
+
+/** What an address is refused with that is none of this machine's. */
+const NOT_HERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])
+
+/**
+ * Has a server listen.
+ *
+ * @throws GazewayError `conflict` when the port is taken; `config_invalid` with the flag in `param` when the host is no
+ *   address of this machine, or the port one that this process may not use
+ */
+export function listen(server: Server, address: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(faultOf(error, address)))
+    server.listen(address.port, address.host, () => resolve())
+  })
+}
+
+function faultOf(cause: NodeJS.ErrnoException, { host, port, flag }: Address): Error {
+  if (cause.code === 'EADDRINUSE') {
+    const advice = `Stop what listens there, or choose another port with ${flag}.`
+    return new GazewayError('conflict', `Port ${port} on ${host} is in use. ${advice}`, { cause })
+  }
+  if (cause.code === 'EACCES')
+    return new GazewayError(
+      'config_invalid',
+      `${flag}: this user may not listen on port ${port}; accepted: a port from 1024 to 65535.`,
+      { param: flag, cause },
+    )
+  if (NOT_HERE.has(cause.code ?? ''))
+    return new GazewayError(
+      'config_invalid',
+      `--host: ${host} is not an address of this machine (${cause.code}); accepted: one of its addresses or names, ` +
+        'such as 127.0.0.1, or 0.0.0.0 for all.',
+      { param: '--host', cause },
+    )
+  return cause
+}

@@ -1,0 +1,50 @@
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorBody, GazewayError } from '../../src/errors.ts'
+import { requestIdOf } from './frame.ts'
+
+/** What Node tells of a request that it cannot read; `reason` is its parser's, and never holds what was sent. */
+export interface ClientError extends Error {
+  code?: string
+  reason?: string
+}
+
+/** The fault of a request that Node could not read, for whoever sent it. */
+export function unreadable({ code, reason }: ClientError): GazewayError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new GazewayError('header_too_large', 'The headers of the request are too large; 16 KiB are accepted.')
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return new GazewayError('payload_too_large', 'The chunk extensions of the request are too large; leave them out.')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new GazewayError(
+      'request_timeout',
+      'The request did not arrive in time (http.header_timeout_ms, http.request_timeout_ms). Send it again, faster.',
+    )
+  return new GazewayError('invalid_request', `The request is not valid HTTP${reason ? `: ${reason}` : ''}.`)
+}
+
+/** Answers a request that reaches no route, and closes its connection: what follows on it cannot be trusted. */
+export function refuseRequest(error: GazewayError, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { headers, body } = dress(error, incoming.headers)
+  outgoing.writeHead(error.status, headers).end(body)
+}
+
+/** The same where there is no reply object, because the request could not be read to its end. */
+export function refuseConnection(error: GazewayError, headersRead: IncomingHttpHeaders, socket: Duplex): void {
+  const { headers, body } = dress(error, headersRead)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`
+  socket.end(head + body, () => socket.destroy())
+}
+
+function dress(error: GazewayError, headersRead: IncomingHttpHeaders) {
+  const requestId = requestIdOf(headersRead)
+  const body = JSON.stringify({ error: errorBody(error, requestId) })
+  const headers = {
+    'x-request-id': requestId,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  return { headers, body }
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+
+/** Who may call, beside the keys in the store. */
+export const Identity = z.strictObject({
+  api_key: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,4096}$/)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'A fixed admin key, for containers; other keys work beside it.',
+      accepted: 'a key of at least 16 characters without spaces, or null',
+      secret: 'value',
+    }),
+})

@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { isStoreUrl } from '../addresses.ts'
+
+/** Where records live. */
+export const Store = z.strictObject({
+  url: z.string().max(4096).refine(isStoreUrl, 'not a store').nullable().default(null).meta({
+    description: 'Where records live. Unset: gazeway.db in the data folder. A relative path starts there too.',
+    accepted: 'sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, or null',
+    secret: 'url',
+  }),
+})

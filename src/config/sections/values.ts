@@ -1,0 +1,48 @@
+import { z } from 'zod'
+
+const DAY_MS = 86_400_000
+
+/** A time from one millisecond to a day. */
+export const milliseconds = z.int().min(1).max(DAY_MS)
+
+/** Days that records are kept, up to 100 years; null, the default, keeps them. */
+export const retentionDays = z.int().min(1).max(36_500).nullable().default(null)
+
+/** A TCP port; 0 takes a free one. */
+export const port = z.int().min(0).max(65_535)
+
+/** An amount in USD of whole micro-dollars. */
+export const usd = z.number().min(0).max(1_000_000).multipleOf(0.000001)
+
+/** A model's id. */
+export const modelId = z
+  .string()
+  .regex(/^\S{1,200}$/)
+  .meta({ accepted: 'a model id without spaces' })
+
+/** A host name or address, without a port. */
+export const host = z
+  .string()
+  .regex(/^[\w.:-]{1,253}$/)
+  .meta({ accepted: 'a host name or address' })
+
+/** An address on an EVM chain, in whichever case. */
+export const evmAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .meta({ accepted: 'an address of 0x and 40 hexadecimal digits' })
+
+/** The address of an EVM node; it may hold a key. */
+export const rpcUrl = z
+  .string()
+  .max(2048)
+  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'not a URL')
+
+/** A text of a token's EIP-712 domain. */
+export const tokenText = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,64}$/)
+  .meta({ accepted: 'text of 1 to 64 characters' })
+
+/** A key that goes into a header. */
+export const credential = z.string().regex(/^[\x21-\x7e]{1,4096}$/)

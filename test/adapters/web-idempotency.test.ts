@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+const CHAT = { messages: [{ role: 'user', content: 'Say hello.' }] }
+const QUESTION = { input: 'Find it.' }
+
+describe('a model call with an Idempotency-Key', () => {
+  let server: double.UpstreamDouble
+  let running: RunningGateway
+  let keys = 0
+
+  before(async () => {
+    server = await double.startUpstream()
+    running = await startGateway(server.url)
+  })
+  beforeEach(() => {
+    server.received.length = 0
+    keys += 1
+  })
+  after(async () => {
+    await running.close()
+    await server.close()
+  })
+
+  const post = (path: string, body: unknown, signal?: AbortSignal) =>
+    fetch(running.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${running.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': `key ${keys}`,
+      },
+      body: JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    })
+  const errorOf = async (reply: Response) => ((await reply.json()) as { error: Record<string, unknown> }).error
+
+  const endpoints = [
+    ['/chat/completions', CHAT, double.completion('Hello 🙂.')],
+    ['/responses', QUESTION, double.response('Found 🙂.')],
+  ] as const
+  for (const [path, body, answer] of endpoints) {
+    it(`asks the upstream once when it comes twice to ${path}`, async () => {
+      server.on(path, double.json(200, answer, { 'x-ratelimit-remaining': '7' }))
+      const first = await post(`/v1${path}`, body)
+      const again = await post(`/v1${path}`, body)
+      for (const reply of [first, again]) {
+        assert.equal(reply.status, 200)
+        assert.match(reply.headers.get('content-type') ?? '', /^application\/json/)
+        assert.deepEqual(await reply.json(), answer)
+      }
+      assert.equal(server.received.length, 1)
+      assert.deepEqual(
+        [first, again].map(({ headers }) => headers.get('idempotent-replayed')),
+        [null, 'true'],
+      )
+      assert.deepEqual(
+        [first, again].map(({ headers }) => headers.get('x-ratelimit-remaining')),
+        ['7', null],
+      )
+      assert.equal(first.headers.get('x-gazeway-call-id'), again.headers.get('x-gazeway-call-id'))
+      assert.notEqual(first.headers.get('x-request-id'), again.headers.get('x-request-id'))
+    })
+
+    it(`is refused with another body, and with a stream, at ${path}`, async () => {
+      server.on(path, double.json(200, answer))
+      await post(`/v1${path}`, body)
+      const other = await post(`/v1${path}`, { ...body, temperature: 0 })
+      assert.equal(other.status, 422)
+      assert.equal((await errorOf(other)).code, 'idempotency_key_reused')
+      const stream = await post(`/v1${path}`, { ...body, stream: true })
+      assert.equal(stream.status, 422)
+      const { code, param, message } = await errorOf(stream)
+      assert.deepEqual([code, param], ['validation_failed', 'Idempotency-Key'])
+      assert.match(String(message), /a stream cannot be repeated/)
+      assert.equal(server.received.length, 1)
+    })
+  }
+
+  it('says again which endpoint answered', async () => {
+    server.on('/responses', double.fails(500))
+    server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+    for (const replayed of [null, 'true']) {
+      const { headers } = await post('/v1/responses', QUESTION)
+      assert.equal(headers.get('x-gazeway-route'), 'chat_fallback')
+      assert.equal(headers.get('idempotent-replayed'), replayed)
+    }
+    assert.equal(server.received.length, 2)
+  })
+
+  it('is refused again as it was, and tried again after a failure that passes', async () => {
+    for (const [status, calls] of [
+      [400, 1],
+      [429, 2],
+      [500, 2],
+    ] as const) {
+      keys += 1
+      server.received.length = 0
+      server.on('/chat/completions', double.fails(status))
+      for (const _ of ['once', 'again']) {
+        const reply = await post('/v1/chat/completions', CHAT)
+        assert.equal(reply.status, status)
+        assert.equal((await errorOf(reply)).message, `double says ${status}`)
+      }
+      assert.equal(server.received.length, calls)
+    }
+  })
+
+  it('is tried again when the client had gone before its reply', async () => {
+    server.on('/chat/completions', double.hangs)
+    const client = new AbortController()
+    const lost = assert.rejects(post('/v1/chat/completions', CHAT, client.signal))
+    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    client.abort()
+    await lost
+    await server.received[0]?.aborted
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    let reply = await post('/v1/chat/completions', CHAT)
+    while (reply.status === 409) reply = await post('/v1/chat/completions', CHAT)
+    assert.equal(reply.status, 200)
+    assert.equal(reply.headers.get('idempotent-replayed'), null)
+  })
+})

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+describe('requests that reach no route', () => {
+  let running: RunningGateway
+
+  before(async () => {
+    running = await startGateway('sandbox', {}, { http: { header_timeout_ms: 1000, request_timeout_ms: 1000 } })
+  })
+  after(() => running.close())
+
+  /** Sends bytes, and reads what comes back until the server closes the connection. */
+  async function send(bytes: string) {
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+    socket.write(bytes)
+    const reply = await text(socket)
+    const [head = '', body = ''] = reply.split('\r\n\r\n')
+    const [statusLine = '', ...lines] = head.split('\r\n')
+    const headers = new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string]))
+    return { status: Number(statusLine.split(' ')[1]), headers, body }
+  }
+
+  const head = 'POST /memory/store HTTP/1.1\r\nHost: localhost\r\n'
+  const cases: [what: string, bytes: string, status: number, code: string][] = [
+    ['has no Host header', 'GET /health HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    ['has no Host header, as HTTP/1.0 may', 'GET /health HTTP/1.0\r\n\r\n', 400, 'invalid_request'],
+    ['has a malformed Host header', 'GET /health HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 'invalid_request'],
+    ['hides a path in its Host', 'GET /health HTTP/1.1\r\nHost: 127.0.0.1:1/../x\r\n\r\n', 400, 'invalid_request'],
+    ['has no path', 'GET health HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 'invalid_request'],
+    ['is no HTTP', 'hello there\r\n\r\n', 400, 'invalid_request'],
+    [
+      'says its length in two ways',
+      `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+      'invalid_request',
+    ],
+    ['has a malformed chunk', `${head}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`, 400, 'invalid_request'],
+    ['has 20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'header_too_large'],
+    ['expects what nobody knows', `${head}Expect: foo\r\n\r\n`, 417, 'expectation_failed'],
+    ['never ends its headers', head, 408, 'request_timeout'],
+    ['never sends its body', `${head}Content-Length: 10\r\n\r\n{`, 408, 'request_timeout'],
+  ]
+  for (const [what, bytes, status, code] of cases)
+    it(`answers one that ${what} with ${status} and an error body, and closes`, async () => {
+      const authorized = bytes.replace('Host: localhost\r\n', `$&Authorization: Bearer ${running.key}\r\n`)
+      const reply = await send(authorized)
+      assert.equal(reply.status, status)
+      assert.equal(reply.headers.get('content-type'), 'application/json')
+      assert.equal(reply.headers.get('connection'), 'close')
+      assert.equal(reply.headers.get('content-length'), String(Buffer.byteLength(reply.body)))
+      const { error } = JSON.parse(reply.body)
+      assert.deepEqual([error.code, error.type, error.param], [code, 'invalid_request_error', null])
+      assert.match(error.request_id, /^req_[0-9a-f]{32}$/)
+      assert.equal(reply.headers.get('x-request-id'), error.request_id)
+    })
+
+  it('keeps the request id of the caller where it could be read', async () => {
+    for (const bytes of [
+      'GET /health HTTP/1.1\r\nHost: a b\r\nX-Request-Id: mine\r\n\r\n',
+      `${head}Expect: foo\r\nX-Request-Id: mine\r\n\r\n`,
+    ]) {
+      const { headers, body } = await send(bytes)
+      assert.equal(headers.get('x-request-id'), 'mine')
+      assert.equal(JSON.parse(body).error.request_id, 'mine')
+    }
+  })
+
+  it('writes no refusal into a reply that has begun', async () => {
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Count to ten.' }], stream: true })
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    const [first] = await once(socket, 'data')
+    socket.write('garbage\r\n\r\n')
+    const reply = String(first) + (await text(socket))
+    assert.match(reply, /^HTTP\/1\.1 200 /)
+    assert.equal(reply.match(/HTTP\/1\.1 /g)?.length, 1)
+  })
+})
+
+describe('the body of a request', () => {
+  let running: RunningGateway
+
+  before(async () => {
+    running = await startGateway('sandbox')
+  })
+  after(() => running.close())
+
+  const stored = JSON.stringify({ key: 'é', value: 1 })
+  const cases: [what: string, headers: Record<string, string>, body: BodyInit, status: number, code: string | null][] =
+    [
+      ['JSON', { 'content-type': 'application/json' }, stored, 201, null],
+      ['JSON that names its charset', { 'content-type': 'Application/JSON ; Charset="UTF-8"' }, stored, 200, null],
+      ['a kind of JSON', { 'content-type': 'application/ld+json' }, stored, 200, null],
+      ['JSON sent as it is', { 'content-type': 'application/json', 'content-encoding': 'identity' }, stored, 200, null],
+      ['JSON lines', { 'content-type': 'application/json-seq' }, stored, 415, 'unsupported_media_type'],
+      [
+        'another charset',
+        { 'content-type': 'application/json; charset=latin1' },
+        stored,
+        415,
+        'unsupported_media_type',
+      ],
+      [
+        'compressed JSON',
+        { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        gzipSync(stored),
+        415,
+        'unsupported_media_type',
+      ],
+      [
+        'text that is not UTF-8',
+        { 'content-type': 'application/json' },
+        Buffer.from(stored, 'latin1'),
+        400,
+        'invalid_json',
+      ],
+      ['nothing', { 'content-type': 'application/json' }, '', 400, 'invalid_json'],
+    ]
+  for (const [what, headers, body, status, code] of cases)
+    it(`is ${code === null ? 'taken' : `refused with ${status}`} where it is ${what}`, async () => {
+      const reply = await fetch(`${running.url}/memory/store`, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${running.key}` },
+        body,
+      })
+      const { error } = (await reply.json()) as { error?: { code: string } }
+      assert.deepEqual([reply.status, error?.code ?? null], [status, code])
+    })
+})
