@@ -52,7 +52,11 @@ export async function lockAccounts(
   const known = seenIn(trx)
   const ids = accounts.map((account) => account.id)
   if (!ids.every((id) => known.has(id)) && (await make(trx, accounts)) === 0n) for (const id of ids) known.set(id, true)
-  return lock(trx, ids)
+  const locked = await lock(trx, ids)
+  if (locked.length === ids.length) return locked
+  // They were known from a transaction that was then given up.
+  for (const id of ids) known.delete(id)
+  return lockAccounts(trx, accounts)
 }
 
 function seenIn(trx: Transaction<Schema>): LRUCache<string, true> {

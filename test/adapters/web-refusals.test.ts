@@ -4,15 +4,21 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
 describe('requests that reach no route', () => {
+  let server: double.UpstreamDouble
   let running: RunningGateway
 
   before(async () => {
-    running = await startGateway('sandbox', {}, { http: { header_timeout_ms: 1000, request_timeout_ms: 1000 } })
+    server = await double.startUpstream()
+    running = await startGateway(server.url, {}, { http: { header_timeout_ms: 1000, request_timeout_ms: 1000 } })
   })
-  after(() => running.close())
+  after(async () => {
+    await running.close()
+    await server.close()
+  })
 
   /** Sends bytes, and reads what comes back until the server closes the connection. */
   async function send(bytes: string) {
@@ -26,6 +32,7 @@ describe('requests that reach no route', () => {
   }
 
   const head = 'POST /memory/store HTTP/1.1\r\nHost: localhost\r\n'
+  const json = 'Content-Type: application/json\r\n'
   const cases: [what: string, bytes: string, status: number, code: string][] = [
     ['has no Host header', 'GET /health HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
     ['has no Host header, as HTTP/1.0 may', 'GET /health HTTP/1.0\r\n\r\n', 400, 'invalid_request'],
@@ -43,7 +50,7 @@ describe('requests that reach no route', () => {
     ['has 20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'header_too_large'],
     ['expects what nobody knows', `${head}Expect: foo\r\n\r\n`, 417, 'expectation_failed'],
     ['never ends its headers', head, 408, 'request_timeout'],
-    ['never sends its body', `${head}Content-Length: 10\r\n\r\n{`, 408, 'request_timeout'],
+    ['never sends its body', `${head}${json}Content-Length: 10\r\n\r\n{`, 408, 'request_timeout'],
   ]
   for (const [what, bytes, status, code] of cases)
     it(`answers one that ${what} with ${status} and an error body, and closes`, async () => {
@@ -71,11 +78,12 @@ describe('requests that reach no route', () => {
   })
 
   it('writes no refusal into a reply that has begun', async () => {
-    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Count to ten.' }], stream: true })
+    server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'))
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Say hello.' }], stream: true })
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        `${json}Content-Length: ${body.length}\r\n\r\n${body}`,
     )
     const [first] = await once(socket, 'data')
     socket.write('garbage\r\n\r\n')
@@ -94,36 +102,35 @@ describe('the body of a request', () => {
   after(() => running.close())
 
   const stored = JSON.stringify({ key: 'é', value: 1 })
-  const cases: [what: string, headers: Record<string, string>, body: BodyInit, status: number, code: string | null][] =
+  const cases: [
+    what: string,
+    headers: Record<string, string>,
+    body: NonNullable<RequestInit['body']>,
+    status: number,
+    code: string | null,
+  ][] = [
+    ['JSON', { 'content-type': 'application/json' }, stored, 201, null],
+    ['JSON that names its charset', { 'content-type': 'Application/JSON ; Charset="UTF-8"' }, stored, 200, null],
+    ['a kind of JSON', { 'content-type': 'application/ld+json' }, stored, 200, null],
+    ['JSON sent as it is', { 'content-type': 'application/json', 'content-encoding': 'identity' }, stored, 200, null],
+    ['JSON lines', { 'content-type': 'application/json-seq' }, stored, 415, 'unsupported_media_type'],
+    ['another charset', { 'content-type': 'application/json; charset=latin1' }, stored, 415, 'unsupported_media_type'],
     [
-      ['JSON', { 'content-type': 'application/json' }, stored, 201, null],
-      ['JSON that names its charset', { 'content-type': 'Application/JSON ; Charset="UTF-8"' }, stored, 200, null],
-      ['a kind of JSON', { 'content-type': 'application/ld+json' }, stored, 200, null],
-      ['JSON sent as it is', { 'content-type': 'application/json', 'content-encoding': 'identity' }, stored, 200, null],
-      ['JSON lines', { 'content-type': 'application/json-seq' }, stored, 415, 'unsupported_media_type'],
-      [
-        'another charset',
-        { 'content-type': 'application/json; charset=latin1' },
-        stored,
-        415,
-        'unsupported_media_type',
-      ],
-      [
-        'compressed JSON',
-        { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-        gzipSync(stored),
-        415,
-        'unsupported_media_type',
-      ],
-      [
-        'text that is not UTF-8',
-        { 'content-type': 'application/json' },
-        Buffer.from(stored, 'latin1'),
-        400,
-        'invalid_json',
-      ],
-      ['nothing', { 'content-type': 'application/json' }, '', 400, 'invalid_json'],
-    ]
+      'compressed JSON',
+      { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      gzipSync(stored),
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'text that is not UTF-8',
+      { 'content-type': 'application/json' },
+      Buffer.from(stored, 'latin1'),
+      400,
+      'invalid_json',
+    ],
+    ['nothing', { 'content-type': 'application/json' }, '', 400, 'invalid_json'],
+  ]
   for (const [what, headers, body, status, code] of cases)
     it(`is ${code === null ? 'taken' : `refused with ${status}`} where it is ${what}`, async () => {
       const reply = await fetch(`${running.url}/memory/store`, {

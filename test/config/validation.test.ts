@@ -75,6 +75,13 @@ describe('parseInput', () => {
       'limit',
       'limit: not a whole number; accepted: a whole number from 1 to 1000.',
     ],
+    [
+      'tells a number that JavaScript cannot hold',
+      { records: [{ ...record, dwell_ms: JSON.parse('1e400') }], limit: JSON.parse('-1e400') },
+      'records.0.dwell_ms',
+      'records.0.dwell_ms: got a number that is too large; accepted: a number from 0 to 60000. ' +
+        'limit: got a number that is too large; accepted: a whole number from 1 to 1000.',
+    ],
     ['says what kind of value it got', 'records', null, 'input: got text; accepted: an object.'],
     [
       'tells null from missing',
@@ -95,6 +102,15 @@ describe('parseInput', () => {
     const { message } = refusal(Gaze, { records: Array(5).fill({ ...record, dwell_ms: -1 }) })
     assert.equal(message.match(/too small/g)?.length, 3)
     assert.match(message, /2 more\.$/)
+  })
+
+  it('tells the same fault once', () => {
+    const list = z.array(z.object({ type: z.literal('a') }))
+    const schema = z.object({ content: z.intersection(list, list) })
+    assert.equal(
+      refusal(schema, { content: [{ type: 'b' }] }).message,
+      'content.0.type: not one of the accepted values; accepted: "a".',
+    )
   })
 
   it('looks into the branch of a union that the value was meant for', () => {

@@ -9,11 +9,20 @@ import { CLI, finish, newPlace, run, watch } from './server.ts'
 describe('the command line', () => {
   const place = newPlace()
 
+  // With it no first key is made and told of.
+  const FIXED_KEY = { GAZEWAY_API_KEY: 'a-fixed-key-of-the-operator', GAZEWAY_UPSTREAM: 'sandbox' }
   const mistakes: [args: string[], env: Record<string, string>, line: RegExp][] = [
     [['--nothing'], {}, /unknown option '--nothing'; accepted: .*--data.*--log-level.*--help/],
     [['--stor', 'x'], {}, /'--stor'.*--store/],
     [['nothing'], {}, /unknown command nothing; accepted: .*doctor/],
     [['doctor', 'nothing'], {}, /nothing/],
+    [['store'], {}, /^gazeway: store needs a command; accepted: copy\.$/m],
+    [['key'], {}, /^gazeway: key needs a command; accepted: create, list, revoke\.$/m],
+    [['key', 'nothing'], {}, /unknown command key nothing; accepted: create, list, revoke\.$/m],
+    [['key', 'create'], {}, /--name <name>' not specified; accepted: a name that says what the key is for/],
+    [['store', 'copy'], {}, /--to <url>' not specified; accepted: store to copy to/],
+    [['--http', '--host', '999.1.1.1'], FIXED_KEY, /--host: 999\.1\.1\.1 is not an address .*ENOTFOUND.*127\.0\.0\.1/],
+    [['--platform', '--host', '192.0.2.7'], FIXED_KEY, /--host: 192\.0\.2\.7 is not an address .*EADDRNOTAVAIL/],
     [['--data'], {}, /--data.*accepted: folder/],
     [['--data', ''], {}, /--data: empty; accepted: a folder/],
     [['--log-level', 'loud'], {}, /--log-level: .*"debug"/],

@@ -68,6 +68,21 @@ export function ledgerContract(open: OpenStore): void {
     assert.deepEqual(balances, { caller: -100, deposits: -500, escrow: 600 })
   })
 
+  it('makes accounts again that went with a transaction that was given up', async (t) => {
+    const store = await open(t)
+    const owner = newAddress()
+    const fault = new Error('given up')
+    const twice = store.write(async (trx) => {
+      await post(trx, deposit(owner, 1, 'first'))
+      await post(trx, deposit(owner, 2, 'second'))
+      throw fault
+    })
+    await assert.rejects(twice, fault)
+    await store.write((trx) => post(trx, deposit(owner, 3, 'third')))
+    assert.equal(await balanceOf(store, `caller:${owner}`), 3)
+    assert.deepEqual((await verifyLedger(store)).faults, [])
+  })
+
   it('lets money in where a limit was lowered below the balance', async (t) => {
     const store = await open(t)
     const owner = newAddress()
@@ -152,12 +167,12 @@ export function ledgerContract(open: OpenStore): void {
         }),
       )
     await Promise.all(
-      Array.from({ length: 60 }, (_, i) =>
+      Array.from({ length: 120 }, (_, i) =>
         give(owners[i % 3] as string, owners[(i + 1 + (i % 2)) % 3] as string, `circle ${i}`),
       ),
     )
     const { transfers, balances, faults } = await verifyLedger(store)
-    assert.deepEqual({ transfers, caller: balances.caller, faults }, { transfers: 60, caller: 0, faults: [] })
+    assert.deepEqual({ transfers, caller: balances.caller, faults }, { transfers: 120, caller: 0, faults: [] })
   })
 
   const tampering: Record<string, (store: Store) => Promise<unknown>> = {
