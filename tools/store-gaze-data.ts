@@ -15,7 +15,12 @@ export const storeGazeData = defineTool({
   output: StoredGaze,
   run: (gateway, input) => gateway.gaze.store(input),
   render: ({ session_id, stored, duplicates, attestation }) =>
-    `Stored ${stored} ${stored === 1 ? 'record' : 'records'} in session ${session_id}${duplicates > 0 ? `; ${duplicates} were there already` : ''}. ` +
+    `Stored ${stored} ${stored === 1 ? 'record' : 'records'} in session ${session_id}${known(duplicates)}. ` +
     `Attestation ${attestation.status}, score ${attestation.poa_score.toFixed(2)}, ` +
     `${attestation.records} of ${attestation.records_needed} records needed.`,
 })
+
+function known(duplicates: number): string {
+  if (duplicates === 0) return ''
+  return `; ${duplicates} ${duplicates === 1 ? 'was' : 'were'} there already`
+}

@@ -25,7 +25,7 @@ const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 /** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
 const JsonObject = z
   .unknown()
-  .refine((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+  .refine((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { abort: true })
   .meta({ type: 'object', additionalProperties: {} })
 
 /** What a memory can hold: text, or any other JSON value of at most 256 KiB. */

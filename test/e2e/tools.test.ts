@@ -111,6 +111,15 @@ describe('the twelve tools over stdio', () => {
     assert.deepEqual([...new Set(CALLS.map(([name]) => name))].sort(), [...NAMES].sort(), 'each tool was called')
   })
 
+  it('count gaze records as people do', async () => {
+    const [one, other, third] = [gaze(10), gaze(11), gaze(12)]
+    const store = async (...records: unknown[]) =>
+      (await server.call('gateway_store_gaze_data', { session_id: 'ses_2', records })).content[0]?.text ?? ''
+    assert.match(await store(one), /^Stored 1 record in session ses_2\. /)
+    assert.match(await store(one, other, third), /^Stored 2 records in session ses_2; 1 was there already\. /)
+    assert.match(await store(one, other), /^Stored 0 records in session ses_2; 2 were there already\. /)
+  })
+
   it('answer with what was stored before', async () => {
     const { structuredContent: recalled } = await server.call('gateway_memory_recall', { key: 'deploy/staging' })
     assert.equal(recalled.memory.value, 'uses the eu-west cluster')

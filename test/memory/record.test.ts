@@ -36,7 +36,7 @@ describe('what a memory takes', () => {
 
   it('is any JSON value of at most 256 KiB as UTF-8 JSON', () => {
     for (const value of ['', 0, false, null, [], {}, [{ a: [null] }]]) assert.equal(refused({ value }), null)
-    assert.equal(refused({ value: undefined }), 'value')
+    for (const value of [undefined, () => 1, 1n]) assert.equal(refused({ value }), 'value')
     assert.equal(refused({ value: 'x'.repeat(256 * 1024 - 2) }), null)
     assert.equal(refused({ value: 'x'.repeat(256 * 1024 - 1) }), 'value')
     assert.equal(refused({ value: 'é'.repeat(128 * 1024) }), 'value')
