@@ -105,8 +105,12 @@ export class GazewayError extends Error {
   }
 }
 
+/** The `type` that an error body has with an HTTP status. */
+export const typeOf = (status: number): string =>
+  TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
+
 /** The error body for `error`, as every surface shows it. */
 export function errorBody(error: GazewayError, requestId: string | null = null): ErrorBody {
-  const type = TYPES[error.status] ?? (error.status >= 500 ? 'server_error' : 'invalid_request_error')
-  return { code: error.code, message: error.message, type, param: error.param, request_id: requestId }
+  const { code, message, status, param } = error
+  return { code, message, type: typeOf(status), param, request_id: requestId }
 }

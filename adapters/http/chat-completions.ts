@@ -10,7 +10,7 @@ import { relayOnce } from './relay-once.ts'
 
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ChatRequest = z.looseObject({
-  model: z.string().min(1).max(256).optional(),
+  model: z.string().min(1).max(256).nullish(),
   messages: z.array(z.looseObject({ role: z.string() })).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
@@ -27,7 +27,7 @@ export function chatCompletions(relay: Relay, gateway: Gateway) {
     const { text, json } = await readJson(c.env.incoming, limit)
     const stream = parseInput(ChatRequest, json).stream === true
     return relayOnce(c, gateway, { text, stream }, (receiver) =>
-      relayChat(relay, json as ChatBody, receiver, callContext(c)),
+      relayChat(relay, { text, json: json as ChatBody }, receiver, callContext(c)),
     )
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Relay } from '../../src/upstream/relay/relay.ts'
+import type { RelayedRequest } from '../../src/upstream/relay/relay-fallback.ts'
 import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { FrameContext } from '../web/frame.ts'
@@ -10,8 +11,8 @@ import { relayOnce } from './relay-once.ts'
 
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ResponsesRequest = z.looseObject({
-  model: z.string().min(1).max(256).optional(),
-  input: z.union([z.string(), z.array(z.looseObject({}))]),
+  model: z.string().min(1).max(256).nullish(),
+  input: z.union([z.string(), z.array(z.looseObject({}))]).nullish(),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
@@ -27,7 +28,7 @@ export function responses(relay: Relay, gateway: Gateway) {
     const { text, json } = await readJson(c.env.incoming, limit)
     const stream = parseInput(ResponsesRequest, json).stream === true
     return relayOnce(c, gateway, { text, stream }, (receiver) =>
-      relayResponses(relay, json as never, receiver, callContext(c)),
+      relayResponses(relay, { text, json: json as RelayedRequest }, receiver, callContext(c)),
     )
   }
 }

@@ -1,5 +1,9 @@
 import { GazewayError } from '../errors.ts'
 import type { Provider } from './provider.ts'
+import { isReported, ReportedError } from './reported-error.ts'
+
+/** What `fetch` fails with when a connection ends in the middle of a body. */
+const BODY_BROKE_OFF = 'terminated'
 
 /** Who ended a call that was cut short. */
 export interface Ending {
@@ -25,14 +29,22 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
     )
   const status = statusOf(error)
   if (status !== null) return refusal(error, status, provider)
+  if (isReported(error)) return badReply(provider, `it reported an error: ${hide(reason(error), provider)}`, error)
   if (error instanceof SyntaxError) return badReply(provider, 'its reply is not valid JSON', error)
   if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
     return badReply(provider, 'its stream ended before the answer was complete', error)
+  if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
   return new GazewayError(
     'upstream_unreachable',
     `The upstream ${provider.name} at ${provider.baseUrl} could not be reached (${hide(reason(error), provider)}). Check the address and the network.`,
     { cause: error },
   )
+}
+
+/** What went wrong with a stream that had begun; its upstream was reached, whatever ended it. */
+export function streamFailure(error: Error, provider: Provider): GazewayError {
+  const known = error instanceof GazewayError || error instanceof ReportedError || isTimeout(error)
+  return known ? upstreamFailure(error, provider, { cancelled: false }) : brokeOff(error, provider)
 }
 
 /** The error for a reply that is not what the protocol says. */
@@ -43,6 +55,9 @@ export function badReply(provider: Provider, what: string, cause?: unknown): Gaz
     { cause },
   )
 }
+
+const brokeOff = (error: Error, provider: Provider): GazewayError =>
+  badReply(provider, 'its stream broke off before the answer was complete', error)
 
 function refusal(error: unknown, status: number, provider: Provider): GazewayError {
   const said = hide(reason(error).replace(/^\d{3} /, ''), provider)

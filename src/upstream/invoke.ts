@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import type { GazewayError } from '../errors.ts'
 import type { CallContext } from './call-record.ts'
 import { openaiClient } from './client.ts'
 import { estimateUsage } from './estimate.ts'
@@ -82,7 +83,7 @@ export async function invoke<T>(
     const failure = upstreamFailure(error, provider, watchdog.ending())
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
     const usage = received === '' ? null : await estimate(received)
-    recording.finish({ status, httpStatus: statusFrom(error), error: failure.message, usage, answer: received || null })
+    recording.finish({ status, httpStatus: statusFrom(failure), error: failure, usage, answer: received || null })
     failure.callId = callId
     throw failure
   } finally {
@@ -90,8 +91,10 @@ export async function invoke<T>(
   }
 }
 
-function statusFrom(error: unknown): number | null {
-  return error !== null && typeof error === 'object' && 'status' in error && typeof error.status === 'number'
-    ? error.status
+/** The status that the upstream answered, if it did; what is at fault in a bad reply is not its status. */
+function statusFrom({ code, cause }: GazewayError): number | null {
+  if (code === 'upstream_bad_reply') return 200
+  return cause !== null && typeof cause === 'object' && 'status' in cause && typeof cause.status === 'number'
+    ? cause.status
     : null
 }

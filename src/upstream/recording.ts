@@ -4,6 +4,7 @@ import type { CallContext, CallStatus } from './call-record.ts'
 import type { Calls } from './calls.ts'
 import { type Prices, upstreamCost } from './prices.ts'
 import type { Provider } from './provider.ts'
+import { recordedError } from './reported-error.ts'
 import type { Usage } from './usage.ts'
 
 /** What the record of a call needs around it. */
@@ -32,7 +33,8 @@ export interface Invocation {
 export interface CallEnd {
   status: CallStatus
   httpStatus: number | null
-  error: string | null
+  /** What went wrong; a text is Gazeway's own and quotes nothing. */
+  error: Error | string | null
   usage: Usage | null
   /** What came back, for the record where content is kept. */
   answer: unknown
@@ -77,7 +79,7 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
         first_token_ms: firstTokenMs,
         usage,
         upstream_cost_usd: costUsd,
-        error,
+        error: error instanceof Error ? recordedError(error, provider, storeContent) : error,
       }
       const content = storeContent ? { content: { request: invocation.request, answer } } : {}
       calls.record({ ...record, ...content }, context)

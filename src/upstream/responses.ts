@@ -6,6 +6,7 @@ import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
 import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
+import { ReportedError } from './reported-error.ts'
 import { readUsage } from './usage.ts'
 
 /** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
@@ -51,7 +52,7 @@ async function ask(
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ResponseObject>> => {
     const response = stream ? await streamed(attempt, body, onOutput) : await whole(attempt, body)
     if (response?.status === 'failed')
-      throw badReply(provider, `the response failed: ${response.error?.message ?? 'no reason given'}`)
+      throw new ReportedError(response.error?.message ?? 'no reason given', response.error?.code)
     if (!Array.isArray(response?.output)) throw badReply(provider, 'the response has no output')
     const answer = outputText(response)
     return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
@@ -91,7 +92,7 @@ async function streamed(
     touch()
     if (!BEFORE_OUTPUT.has(event.type)) onOutput()
     if (event.type === 'response.output_text.delta') text(event.delta)
-    if (event.type === 'error') throw new Error(event.message)
+    if (event.type === 'error') throw new ReportedError(event.message, event.code)
     if (ENDS.has(event.type) && 'response' in event) return event.response
   }
   throw new Error('The stream ended without a final response event.')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
@@ -118,7 +119,7 @@ describe('the gateway over HTTP', () => {
         const wrong = await post(path, { ...ASK, ...QUESTION, stream: 'yes' })
         assert.equal(wrong.status, 422)
         assert.equal((await errorOf(wrong)).param, 'stream')
-        assert.equal((await post(path, {})).status, 422)
+        assert.equal((await post(path, { messages: [], input: 5 })).status, 422)
         assert.equal(server.received.length, 0)
       })
   })
@@ -195,7 +196,9 @@ describe('the gateway over HTTP', () => {
         for (const stream of [false, true]) {
           const reply = await post('/v1/chat/completions', { ...ASK, stream })
           assert.equal(reply.status, status)
-          assert.equal((await errorOf(reply)).message, `double says ${status}`)
+          const error = await errorOf(reply)
+          assert.deepEqual([error.message, error.type, error.param], [`double says ${status}`, 'server_error', null])
+          assert.equal(error.request_id, reply.headers.get('x-request-id'))
           assert.equal(reply.headers.get('retry-after'), '3')
         }
         assert.deepEqual(
@@ -211,8 +214,79 @@ describe('the gateway over HTTP', () => {
       server.on('/chat/completions', double.json(400, { code: 'bad_key', error: 'key upstream-secret-key is bad' }))
       const error = await errorOf(await post('/v1/chat/completions', ASK))
       assert.deepEqual([error.code, error.message], ['bad_key', 'key *** is bad'])
+      for (const [status, type] of [
+        [429, 'rate_limit_error'],
+        [404, 'not_found_error'],
+        [503, 'server_error'],
+      ] as const) {
+        server.on('/chat/completions', double.json(status, 'no'))
+        assert.equal((await errorOf(await post('/v1/chat/completions', ASK))).type, type)
+      }
       assert.ok(!JSON.stringify(await records()).includes('upstream-secret-key'))
     })
+
+    it('asks the chat model where the model is null', async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      assert.equal((await post('/v1/chat/completions', { ...ASK, model: null })).status, 200)
+      assert.equal(sentBody().model, 'llm-3-fast')
+    })
+
+    it('keeps the numbers that JavaScript cannot hold', async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      const text = `{"messages":${JSON.stringify(ASK.messages)},"provider_field":{"most":1e400}}`
+      assert.equal((await post('/v1/chat/completions', text)).status, 200)
+      assert.deepEqual(sentBody().provider_field, { most: Number.POSITIVE_INFINITY })
+      assert.equal(sentBody().model, 'llm-3-fast')
+    })
+
+    it('notes the status of a reply that is no completion', async () => {
+      server.on('/chat/completions', double.json(201, { hello: 'world' }))
+      assert.equal((await post('/v1/chat/completions', ASK)).status, 502)
+      assert.equal((await records())[0]?.http_status, 201)
+    })
+
+    it('refuses a reply that is larger than it keeps, and does not take the upstream for down', async () => {
+      const large: double.Behaviour = async (response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        const piece = Buffer.alloc(1024 * 1024, ' ')
+        for (let sent = 0; sent < 70 && !response.destroyed; sent++)
+          if (!response.write(piece)) await Promise.race(['drain', 'close'].map((name) => happens(response, name)))
+        response.end()
+      }
+      server.on('/chat/completions', large)
+      const reply = await post('/v1/chat/completions', ASK)
+      const { code, message } = await errorOf(reply)
+      assert.deepEqual([reply.status, code], [502, 'upstream_bad_reply'])
+      assert.match(String(message), /its reply is larger than 67108864 bytes/)
+      await server.received[0]?.aborted
+    })
+
+    for (const [status, what] of [
+      [302, 'it redirects (302)'],
+      [304, 'its reply has no body (304)'],
+      [204, 'its reply has no body (204)'],
+    ] as const)
+      it(`answers 502 where the upstream answers ${status}`, async () => {
+        server.on('/chat/completions', (response) => {
+          response.writeHead(status, { location: 'http://elsewhere.example/' }).end()
+        })
+        server.on('/responses', double.json(status, {}, { location: 'http://elsewhere.example/' }))
+        for (const [path, body] of [
+          ['/v1/chat/completions', ASK],
+          ['/v1/responses', QUESTION],
+        ] as const) {
+          const reply = await post(path, body)
+          assert.equal(reply.status, 502)
+          assert.equal(reply.headers.get('location'), null)
+          const { code, message } = await errorOf(reply)
+          assert.equal(code, 'upstream_bad_reply')
+          assert.ok(String(message).includes(what))
+        }
+        assert.deepEqual(
+          (await records()).map((record) => record.http_status),
+          [status, status, status],
+        )
+      })
 
     for (const [name, failure, status] of [
       ['silence', double.hangs, 504],
@@ -234,7 +308,8 @@ describe('the gateway over HTTP', () => {
         const events = eventsOf(text)
         assert.equal(events[1].choices[0].delta.content, 'Hel')
         assert.equal(events.at(-1).error.type, 'upstream_error')
-        assert.equal(events.at(-1).error.code === 'upstream_timeout', end === 'hang')
+        assert.equal(events.at(-1).error.code, end === 'hang' ? 'upstream_timeout' : 'upstream_bad_reply')
+        if (end === 'break') assert.match(events.at(-1).error.message, /its stream broke off before/)
         assert.ok(!text.includes('[DONE]'))
         await until(async () => (await records()).length === 1)
         const [record] = await records()
@@ -428,6 +503,7 @@ describe('the gateway over HTTP', () => {
       const text = await (await post('/v1/responses', { ...QUESTION, stream: true })).text()
       const events = eventsOf(text)
       assert.deepEqual([events.at(-1).type, events.at(-1).sequence_number], ['error', 4])
+      assert.match(events.at(-1).message, /its stream broke off before/)
       assert.equal(server.received.length, 1)
     })
 
@@ -445,12 +521,89 @@ describe('the gateway over HTTP', () => {
       assert.equal((await post('/v1/responses', QUESTION)).status, 504)
     })
 
+    it('passes a request without input on, and gives its failure rather than ask for an empty chat', async () => {
+      for (const asked of [
+        { prompt: { id: 'pmpt_1' } },
+        { previous_response_id: 'resp_0', input: null, model: null },
+      ]) {
+        server.on('/responses', double.json(200, double.response('Found.')))
+        assert.equal((await post('/v1/responses', asked)).status, 200)
+        assert.deepEqual(sentBody(), { ...asked, model: 'llm-4.20-multi-agent-beta-0309' })
+        server.on('/responses', double.fails(404))
+        assert.equal((await errorOf(await post('/v1/responses', asked))).message, 'double says 404')
+      }
+      assert.ok(server.received.every((entry) => entry.path === '/v1/responses'))
+    })
+
+    it('keeps the numbers that JavaScript cannot hold', async () => {
+      server.on('/responses', double.json(200, double.response('Found.')))
+      assert.equal((await post('/v1/responses', '{"input":"Find it.","x":-1e400}')).status, 200)
+      assert.equal(sentBody().x, Number.NEGATIVE_INFINITY)
+    })
+
     it('does not send again the field that was refused', async () => {
       server.on('/responses', double.fails(400, {}, 'temperature'))
       server.on('/chat/completions', double.json(200, double.completion('x')))
       await post('/v1/responses', { ...QUESTION, temperature: 0.3, top_p: 0.9 })
       assert.deepEqual([sentBody().temperature, sentBody().top_p], [undefined, 0.9])
     })
+  })
+
+  describe('the records of calls that the upstream refuses', () => {
+    const QUOTE = 'may not say xyzzy-plugh'
+    const error = { message: QUOTE, code: 'content_filter', type: 'invalid_request_error', param: null }
+    const refused = double.json(400, { error })
+    const failed = { type: 'response.failed', response: { status: 'failed', error } }
+    const started = double.responseEvents(['Fo', 'und.']).slice(0, 4)
+    const [inChat] = double.chunks(['Hel'])
+    const ways: Record<string, { path: string; body: object; responses?: double.Behaviour; chat?: double.Behaviour }> =
+      {
+        'a chat': { path: '/v1/chat/completions', body: ASK, chat: refused },
+        'a chat, in its stream': {
+          path: '/v1/chat/completions',
+          body: { ...ASK, stream: true },
+          chat: double.sse([inChat, { error }], 'none'),
+        },
+        'a response and its fallback': { path: '/v1/responses', body: QUESTION, responses: refused, chat: refused },
+        'a response before its output, and its fallback in its stream': {
+          path: '/v1/responses',
+          body: { ...QUESTION, stream: true },
+          responses: double.sse([...started.slice(0, 1), failed], 'none'),
+          chat: double.sse([{ error }], 'none'),
+        },
+        'a response, after its output began': {
+          path: '/v1/responses',
+          body: { ...QUESTION, stream: true },
+          responses: double.sse([...started, failed], 'none'),
+        },
+      }
+    let keeping: RunningGateway
+    before(async () => {
+      keeping = await startGateway(server.url, {}, { audit: { store_content: true } })
+    })
+    after(() => keeping.close())
+
+    for (const [name, { path, body, responses, chat }] of Object.entries(ways))
+      it(`quote nothing of ${name}, unless content is kept`, async () => {
+        for (const gateway of [running, keeping]) {
+          if (responses) server.on('/responses', responses)
+          if (chat) server.on('/chat/completions', chat)
+          const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+          const reply = await fetch(gateway.url + path, { method: 'POST', body: JSON.stringify(body), headers })
+          assert.ok((await reply.text()).includes(QUOTE), 'its client hears what the upstream said')
+          const calls = async () => (await gateway.gateway.calls.history({ limit: responses && chat ? 2 : 1 })).items
+          await until(async () => (await calls()).length === (responses && chat ? 2 : 1))
+          for (const record of await calls()) {
+            assert.equal(record.status, 'error')
+            assert.equal(record.error?.includes(QUOTE), gateway === keeping)
+            if (gateway === running)
+              assert.match(
+                record.error ?? '',
+                /^The upstream \S+ (answered 400|reported an error) \(content_filter\)\.$/,
+              )
+          }
+        }
+      })
   })
 
   it('lists the aliases, then what the upstream lists, and gives one model', async () => {
@@ -535,6 +688,9 @@ describe('the gateway over HTTP', () => {
     await fresh.close()
   })
 })
+
+/** Waits for an event of a reply. */
+const happens = (response: ServerResponse, name: string) => new Promise((resolve) => response.once(name, resolve))
 
 /** Waits until a condition holds that an event outside this process's reach brings about; five seconds at most. */
 async function until(holds: () => Promise<boolean>): Promise<void> {

@@ -39,7 +39,10 @@ describe('the upstream', () => {
     rmSync(folder, { recursive: true })
   })
 
-  function upstream(over: Partial<Parameters<typeof createUpstream>[0]['config']> = {}): Upstream {
+  function upstream(
+    over: Partial<Parameters<typeof createUpstream>[0]['config']> = {},
+    storeContent = false,
+  ): Upstream {
     return createUpstream({
       config: {
         provider: server.url,
@@ -55,7 +58,7 @@ describe('the upstream', () => {
       },
       calls,
       prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
-      storeContent: false,
+      storeContent,
       countTokens: async (text) => text.length,
     })
   }
@@ -172,13 +175,18 @@ describe('the upstream', () => {
     it(`reports ${name}`, async () => {
       server.on('/chat/completions', broken)
       await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_bad_reply', status: 502 })
-      assert.equal((await history())[0]?.status, 'error')
+      const [record] = await history()
+      assert.deepEqual([record?.status, record?.http_status], ['error', 200])
     })
 
   it('reports a stream that breaks, and one that ends too early', async () => {
+    const said = { break: /its stream broke off/, none: /its stream ended/ }
     for (const end of ['break', 'none'] as const) {
       server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), end))
-      await assert.rejects(upstream().chat(ask, { ...quiet, onText: () => {} }), { status: 502 })
+      await assert.rejects(upstream().chat(ask, { ...quiet, onText: () => {} }), {
+        code: 'upstream_bad_reply',
+        message: said[end],
+      })
     }
   })
 
@@ -197,6 +205,33 @@ describe('the upstream', () => {
     server.on('/chat/completions', double.json(400, { error: { message: `Incorrect API key: ${KEY}` } }))
     await assert.rejects(upstream().chat(ask, quiet), (error: Error) => !error.message.includes(KEY))
     assert.ok(!JSON.stringify(await history()).includes(KEY))
+  })
+
+  describe('the record of a call that the upstream refuses', () => {
+    const error = { message: 'may not say xyzzy-plugh', code: 'content_filter' }
+    const listening = { ...quiet, onText: () => {} }
+    const failed = { type: 'response.failed', response: { ...double.response(''), status: 'failed', error } }
+    const chat = (context: CallContext) => (from: Upstream) => from.chat(ask, context)
+    const respond = (context: CallContext) => (from: Upstream) => from.respond({ input: 'Find it.' }, context)
+    const ways: Record<string, [double.Behaviour, (from: Upstream) => Promise<unknown>]> = {
+      'with a status': [double.json(400, { error }), chat(quiet)],
+      'in a stream': [double.sse([...double.chunks(['Hel']).slice(0, 2), { error }], 'none'), chat(listening)],
+      'as a failed response': [double.json(200, failed.response), respond(quiet)],
+      'as the end of a stream of events': [double.sse([failed], 'none'), respond(listening)],
+    }
+    for (const [name, [behaviour, call]] of Object.entries(ways))
+      for (const storeContent of [false, true])
+        it(`${storeContent ? 'quotes' : 'leaves out'} what it said ${name}`, async () => {
+          server.on('/chat/completions', behaviour)
+          server.on('/responses', behaviour)
+          const caller = /xyzzy-plugh/
+          await assert.rejects(call(upstream({}, storeContent)), { message: caller })
+          const first = (await history()).at(-1)
+          assert.equal(first?.status, 'error')
+          assert.equal(caller.test(first?.error ?? ''), storeContent)
+          if (!storeContent)
+            assert.match(first?.error ?? '', /^The upstream \S+ (answered 400|reported an error) \(content_filter\)\.$/)
+        })
   })
 
   it('names both ways out when there is no key', async () => {

@@ -1,19 +1,20 @@
 import type { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
 import { estimateUsage } from '../estimate.ts'
-import { badReply, upstreamFailure } from '../failure.ts'
+import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { readUsage } from '../usage.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
-import { chatErrorEvent, passedHeaders, refusalBody } from './reply.ts'
+import { chatErrorEvent, passedHeaders, readRefusal, unfitness } from './reply.ts'
+import { type ClientRequest, requestText } from './request-text.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, type SseTap } from './sse-tap.ts'
 import { streamOutcome } from './stream-outcome.ts'
 
 /** A chat completion request as its client wrote it; what Gazeway does not know is passed on. */
 export interface ChatBody {
-  model?: string | undefined
+  model?: string | null | undefined
   stream?: boolean | null | undefined
   stream_options?: { include_usage?: boolean | undefined } | null | undefined
   [field: string]: unknown
@@ -32,23 +33,25 @@ export interface ChatBody {
  */
 export async function relayChat(
   relay: Relay,
-  body: ChatBody,
+  request: ClientRequest<ChatBody>,
   receiver: Receiver,
   context: CallContext & { requestId: string | null },
 ): Promise<void> {
   const { provider } = relay
+  const { json: body } = request
   provider.requireKey()
-  const model = provider.resolve(body.model, 'chat')
+  const model = provider.resolve(body.model ?? undefined, 'chat')
   const stream = body.stream === true
   const usageWanted = body.stream_options?.include_usage === true
-  const sent = {
-    ...body,
+  const changes = {
     model: model.upstream,
     ...(stream ? { stream_options: { ...body.stream_options, include_usage: true } } : {}),
   }
+  const sent = { ...body, ...changes }
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
+  let reply: WholeReply | StreamReply | undefined
   try {
-    const reply = await relay.open('/chat/completions', sent, receiver)
+    reply = await relay.open('/chat/completions', await requestText(request.text, sent, changes), receiver)
     if (reply.kind === 'stream') {
       const tap = createSseTap({ dropUsageChunk: !usageWanted, secret: provider.apiKey })
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
@@ -56,7 +59,7 @@ export async function relayChat(
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
+    recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, usage: null, answer: null })
     failure.callId = recording.callId
     throw failure
   }
@@ -71,11 +74,13 @@ async function relayWhole(
   requestId: string | null,
 ): Promise<void> {
   const { status: httpStatus } = reply
+  const unfit = unfitness(reply)
+  if (unfit) throw badReply(relay.provider, unfit)
   const headers = { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId }
-  if (httpStatus >= 300) {
-    const refusal = refusalBody(reply, relay.provider, requestId)
-    receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, refusal)
-    recording.finish({ status: 'error', httpStatus, error: refusal.slice(0, 500), usage: null, answer: null })
+  if (httpStatus >= 400) {
+    const { body, error } = readRefusal(reply, relay.provider, requestId)
+    receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, body)
+    recording.finish({ status: 'error', httpStatus, error, usage: null, answer: null })
     return
   }
   const completion = readCompletion(reply.body)
@@ -103,7 +108,7 @@ async function relayStream(
     stallMs: provider.timeoutMs,
   })
   const { done, finished } = tap.ending()
-  const broken = end.kind === 'broken' ? upstreamFailure(end.error, provider, { cancelled: false }) : cut()
+  const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut()
   if (end.kind === 'gone') {
     await finish('aborted', 'The client went away before the end of the stream.')
     return
@@ -116,7 +121,7 @@ async function relayStream(
   }
   if (broken) {
     receiver.end(chatErrorEvent(broken, requestId))
-    await finish('error', broken.message)
+    await finish('error', broken)
     return
   }
   // Some providers leave out the last line that clients wait for.
@@ -126,7 +131,7 @@ async function relayStream(
   function cut(): GazewayError | null {
     return done || finished ? null : badReply(provider, 'its stream ended before the answer was complete')
   }
-  async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
+  async function finish(status: 'ok' | 'error' | 'aborted', error: Error | string | null): Promise<void> {
     recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
   }
 }

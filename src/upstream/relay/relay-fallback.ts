@@ -4,12 +4,12 @@ import { toResponse } from '../convert/chat-to-response.ts'
 import { createResponseEvents } from '../convert/chat-to-response-events.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
 import { estimateUsage } from '../estimate.ts'
-import { badReply, upstreamFailure } from '../failure.ts'
+import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { readUsage } from '../usage.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
-import { passedHeaders, refusalBody } from './reply.ts'
+import { passedHeaders, readRefusal, unfitness } from './reply.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
 import { streamOutcome } from './stream-outcome.ts'
@@ -42,6 +42,8 @@ export async function relayFallback(
   context: CallContext & { requestId: string | null },
 ): Promise<boolean> {
   if (first.error.code === 'cancelled') return false
+  // A stored prompt or conversation is the upstream's own: chat completions know nothing of it.
+  if (request.input === undefined || request.input === null) return false
   const { provider } = relay
   const model = provider.resolve(undefined, 'fallback')
   const stream = request.stream === true
@@ -49,14 +51,15 @@ export async function relayFallback(
   const sent = stream ? { ...chat, stream: true, stream_options: { include_usage: true } } : chat
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
   const recording = startRecording(relay, invocation, context)
+  let reply: WholeReply | StreamReply | undefined
   try {
-    const reply = await relay.open('/chat/completions', sent, receiver)
+    reply = await relay.open('/chat/completions', JSON.stringify(sent), receiver)
     if (reply.kind === 'stream') return await passEvents(relay, reply, request, sent, receiver, recording)
     return await passResponse(relay, reply, request, sent, receiver, recording)
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    recording.finish({ status, httpStatus: null, error: failure.message, usage: null, answer: null })
+    recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, usage: null, answer: null })
     return false
   }
 }
@@ -70,8 +73,10 @@ async function passResponse(
   recording: Recording,
 ): Promise<boolean> {
   const { status: httpStatus } = reply
-  if (httpStatus >= 300) {
-    const error = refusalBody(reply, relay.provider, null).slice(0, 500)
+  const unfit = unfitness(reply)
+  if (unfit) throw badReply(relay.provider, unfit)
+  if (httpStatus >= 400) {
+    const { error } = readRefusal(reply, relay.provider, null)
     recording.finish({ status: 'error', httpStatus, error, usage: null, answer: null })
     return false
   }
@@ -100,7 +105,8 @@ async function passEvents(
 
   function filter(bytes: Buffer): Buffer | null {
     const chunks = splitEvents(bytes).flatMap((event) => eventData(event) ?? [])
-    if (tap.failed() !== null) throw badReply(provider, `its stream reported an error: ${tap.failed()}`)
+    const reported = tap.failed()
+    if (reported !== null) throw reported
     if (chunks.length === 0) return null
     const out = [...(begun ? [] : events.start()), ...chunks.flatMap((chunk) => events.push(chunk as never))]
     if (!begun) receiver.head(200, { ...passedHeaders(reply.headers), ...ROUTE, 'x-gazeway-call-id': recording.callId })
@@ -116,10 +122,9 @@ async function passEvents(
     return true
   }
   const { done, finished } = tap.ending()
-  const cut = done || finished ? null : new Error('The stream ended before the answer was complete.')
-  const fault = end.kind === 'broken' ? end.error : cut
-  const broken = fault && upstreamFailure(fault, provider, { cancelled: false })
-  if (broken) recording.finish({ status: 'error', httpStatus: reply.status, error: broken.message, ...outcome })
+  const cut = done || finished ? null : badReply(provider, 'its stream ended before the answer was complete')
+  const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
+  if (broken) recording.finish({ status: 'error', httpStatus: reply.status, error: broken, ...outcome })
   else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, ...outcome })
   if (!begun) return false
   receiver.end(toSse(broken ? events.fail(broken) : events.finish()))

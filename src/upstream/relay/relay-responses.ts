@@ -1,13 +1,14 @@
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
 import { estimateUsage } from '../estimate.ts'
-import { badReply, upstreamFailure } from '../failure.ts'
+import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { readUsage } from '../usage.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
-import { passedHeaders, refusalBody } from './reply.ts'
+import { passedHeaders, readRefusal, unfitness } from './reply.ts'
+import { type ClientRequest, requestText } from './request-text.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
 import { streamOutcome } from './stream-outcome.ts'
@@ -27,29 +28,33 @@ const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.fail
  */
 export async function relayResponses(
   relay: Relay,
-  body: RelayedRequest,
+  request: ClientRequest<RelayedRequest>,
   receiver: Receiver,
   context: CallContext & { requestId: string | null },
 ): Promise<void> {
   const { provider } = relay
+  const { json: body } = request
   provider.requireKey()
-  const model = provider.resolve(body.model, 'primary')
+  const model = provider.resolve(body.model ?? undefined, 'primary')
   const stream = body.stream === true
-  const sent = { ...body, model: model.upstream }
+  const changes = { model: model.upstream }
+  const sent = { ...body, ...changes }
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
-  const failure = await attempt(relay, sent, receiver, recording, context.requestId)
+  const send = async () => relay.open('/responses', await requestText(request.text, sent, changes), receiver)
+  const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
   if (failure === null) return
   const answered = await relayFallback(relay, body, failure, receiver, context)
   if (answered) return
-  if (!failure.reply || failure.reply.status < 300) throw failure.error
+  if (!failure.reply || failure.reply.status < 400) throw failure.error
   const headers = { ...passedHeaders(failure.reply.headers), 'x-gazeway-call-id': failure.callId }
-  const refusal = refusalBody(failure.reply, provider, context.requestId)
+  const { body: refusal } = readRefusal(failure.reply, provider, context.requestId)
   receiver.whole(failure.reply.status, { ...headers, 'content-type': 'application/json' }, refusal)
 }
 
 /** Asks the responses endpoint. @returns null when the client has its reply, else why it has none */
 async function attempt(
   relay: Relay,
+  send: () => Promise<WholeReply | StreamReply>,
   sent: unknown,
   receiver: Receiver,
   recording: Recording,
@@ -58,11 +63,9 @@ async function attempt(
   const { provider } = relay
   let reply: WholeReply | StreamReply
   try {
-    reply = await relay.open('/responses', sent, receiver)
+    reply = await send()
   } catch (error) {
-    const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
-    failure.callId = recording.callId
-    return fail(recording, failure, null)
+    return fail(recording, upstreamFailure(error, provider, { cancelled: receiver.isGone() }), null)
   }
   if (reply.kind === 'stream') return passStream(relay, reply, sent, receiver, recording, requestId)
 
@@ -99,7 +102,8 @@ async function passStream(
     for (const event of splitEvents(events)) {
       const data = eventData(event)
       if (data === null || BEFORE_OUTPUT.has(data.type ?? '')) continue
-      if (tap.failed() !== null) throw badReply(provider, `the response failed: ${tap.failed()}`)
+      const reported = tap.failed()
+      if (reported !== null) throw reported
       const whole = Buffer.concat(held)
       held = null
       receiver.head(reply.status, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId })
@@ -114,19 +118,15 @@ async function passStream(
     return null
   }
   const cut = badReply(provider, 'its stream ended before the answer was complete')
-  const notLost = { cancelled: false }
-  const broken = end.kind === 'broken' ? upstreamFailure(end.error, provider, notLost) : complete ? null : cut
-  if (broken && held !== null) {
-    broken.callId = recording.callId
-    return fail(recording, broken, null)
-  }
+  const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : complete ? null : cut
+  if (broken && held !== null) return fail(recording, broken, null, reply.status)
   const reported = tap.failed()
   receiver.end(broken && reported === null ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
-  const error = reported ?? broken?.message ?? null
+  const error = reported ?? broken
   await finish(error === null ? 'ok' : 'error', error)
   return null
 
-  async function finish(status: 'ok' | 'error' | 'aborted', error: string | null): Promise<void> {
+  async function finish(status: 'ok' | 'error' | 'aborted', error: Error | string | null): Promise<void> {
     recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
   }
 }
@@ -151,18 +151,25 @@ function nextNumber(events: Buffer | null): number {
   return (last?.sequence_number ?? -1) + 1
 }
 
-function fail(recording: Recording, error: GazewayError, reply: WholeReply | null): FirstFailure {
+function fail(
+  recording: Recording,
+  error: GazewayError,
+  reply: WholeReply | null,
+  httpStatus: number | null = reply?.status ?? null,
+): FirstFailure {
   const status = error.code === 'cancelled' ? 'aborted' : 'error'
-  recording.finish({ status, httpStatus: reply?.status ?? null, error: error.message, usage: null, answer: null })
+  recording.finish({ status, httpStatus, error, usage: null, answer: null })
+  error.callId = recording.callId
   return { callId: recording.callId, error, reply }
 }
 
 function refusal(relay: Relay, reply: WholeReply, requestId: string | null): GazewayError {
-  if (reply.status < 300) return badReply(relay.provider, 'its reply is not a response')
-  const said = refusalBody(reply, relay.provider, requestId).slice(0, 500)
-  return new GazewayError('upstream_error', `The upstream ${relay.provider.name} answered ${reply.status}: ${said}`, {
-    status: reply.status,
-  })
+  const { provider } = relay
+  const { status } = reply
+  if (status < 400) return badReply(provider, unfitness(reply) ?? 'its reply is not a response')
+  const { error: cause } = readRefusal(reply, provider, requestId)
+  const message = `The upstream ${provider.name} answered ${status}: ${cause.message}`
+  return new GazewayError('upstream_error', message, { status, cause })
 }
 
 /** A Response, as far as it is read here; null when the bytes are not one that succeeded. */

@@ -24,9 +24,11 @@ export interface Relay extends UpstreamDeps {
    * Sends a request to the upstream with its key. An endpoint that keeps failing is left alone for a while; requests to
    * it then fail at once.
    *
-   * @throws GazewayError `upstream_unreachable` or `upstream_timeout`; `cancelled` when the client has gone
+   * @param body JSON
+   * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `cancelled` when the client
+   *   has gone
    */
-  open(path: string, body: unknown, client: Client): Promise<WholeReply | StreamReply>
+  open(path: string, body: string, client: Client): Promise<WholeReply | StreamReply>
 }
 
 /** The relay of one upstream over a transport. */
@@ -43,9 +45,9 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
   function breakerOf(path: string): CircuitBreakerPolicy {
     const known = breakers.get(path)
     if (known) return known
-    const failures = handleWhen((error) => error !== CLIENT_GONE).orWhenResult((reply) =>
-      DOWN.has((reply as WholeReply).status),
-    )
+    // One that Gazeway made is about what the upstream answered, so that it is not down.
+    const down = (error: Error) => error !== CLIENT_GONE && !(error instanceof GazewayError)
+    const failures = handleWhen(down).orWhenResult((reply) => DOWN.has((reply as WholeReply).status))
     const breaker = circuitBreaker(failures, { halfOpenAfter: PAUSE, breaker: new ConsecutiveBreaker(FAILURES) })
     breakers.set(path, breaker)
     return breaker
@@ -55,8 +57,8 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
     ...deps,
     async open(path, body, client) {
       try {
-        const request = { path, headers, body: JSON.stringify(body) }
-        return await breakerOf(path).execute(() => openReply(send, request, client))
+        const request = { path, headers, body }
+        return await breakerOf(path).execute(() => openReply(send, request, client, provider))
       } catch (error) {
         if (error instanceof BrokenCircuitError)
           throw new GazewayError(

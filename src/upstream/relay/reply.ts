@@ -1,6 +1,7 @@
-import { errorBody, type GazewayError } from '../../errors.ts'
+import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
 import { hideKey } from '../failure.ts'
 import type { Provider } from '../provider.ts'
+import { ReportedError } from '../reported-error.ts'
 import type { Headers, WholeReply } from './send.ts'
 
 /** Reply headers that tell a client something and hold nothing of the account; all others stay here. */
@@ -15,19 +16,38 @@ export function passedHeaders(headers: Headers): Record<string, string> {
   return passed
 }
 
+/** Why a reply is neither an answer nor a refusal, whatever its body holds; null when it may be one. */
+export function unfitness({ status }: WholeReply): string | null {
+  if (status === 204 || status === 205 || status === 304) return `its reply has no body (${status})`
+  return status >= 300 && status < 400 ? `it redirects (${status})` : null
+}
+
+/** A refusal of the upstream: what its client gets, and the same as an error. */
+export interface Refusal {
+  body: string
+  error: ReportedError
+}
+
 /**
- * The upstream's refusal in OpenAI's error shape, with its status: its own body where that has the shape already, with
- * what it said in it otherwise. Should it repeat the gateway's key, that is taken out.
+ * The upstream's refusal in OpenAI's error shape: its own body where that has the shape already, with what it said in
+ * it otherwise. Should it repeat the gateway's key, that is taken out.
  */
-export function refusalBody(reply: WholeReply, provider: Provider, requestId: string | null): string {
+export function readRefusal(reply: WholeReply, provider: Provider, requestId: string | null): Refusal {
+  const { status } = reply
   const safe = hideKey(reply.body.toString('utf8'), provider.apiKey)
   const parsed = parseJson(safe)
-  if (isObject(parsed) && isObject(parsed.error)) return safe
-  const said = isObject(parsed) && typeof parsed.error === 'string' ? parsed.error : safe.slice(0, 500)
-  const code = isObject(parsed) && typeof parsed.code === 'string' ? parsed.code : 'upstream_error'
-  const message = said || `The upstream ${provider.name} answered ${reply.status} without a reason.`
-  const type = reply.status >= 500 ? 'upstream_error' : 'invalid_request_error'
-  return JSON.stringify({ error: { message, type, code, param: null, request_id: requestId } })
+  const given = isObject(parsed) ? parsed : {}
+  const own = isObject(given.error) ? given.error : inShape(given, safe, reply, provider)
+  const error = { type: typeOf(status), ...own, param: own.param ?? null, request_id: requestId }
+  const body = JSON.stringify(isObject(given.error) ? { ...given, error } : { error })
+  return { body, error: new ReportedError(body.slice(0, 500), own.code, status) }
+}
+
+/** What a body of another shape says. */
+function inShape(given: Record<string, unknown>, text: string, { status }: WholeReply, { name }: Provider) {
+  const said = typeof given.error === 'string' ? given.error : text.slice(0, 500)
+  const code = typeof given.code === 'string' ? given.code : 'upstream_error'
+  return { message: said || `The upstream ${name} answered ${status} without a reason.`, code, param: null }
 }
 
 /** The error that ends a chat stream which has already begun. */

@@ -1,3 +1,6 @@
+import { badReply } from '../failure.ts'
+import type { Provider } from '../provider.ts'
+
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {
   /** Below the provider's base URL. */
@@ -64,9 +67,14 @@ const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
  * Sends a request and waits for its whole reply, or for the head of an event stream.
  *
  * @param client the request, and the stream that follows, end when it goes
- * @throws whatever the transport failed with
+ * @throws whatever the transport failed with; GazewayError `upstream_bad_reply` for a reply that is too large
  */
-export function openReply(send: Send, request: RelayRequest, client: Client): Promise<WholeReply | StreamReply> {
+export function openReply(
+  send: Send,
+  request: RelayRequest,
+  client: Client,
+  provider: Provider,
+): Promise<WholeReply | StreamReply> {
   return new Promise((resolve, reject) => {
     if (client.isGone()) return reject(CLIENT_GONE)
     const chunks: Buffer[] = []
@@ -116,8 +124,13 @@ export function openReply(send: Send, request: RelayRequest, client: Client): Pr
 
     function keep(chunk: Buffer): void {
       size += chunk.length
-      if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
-      else abort()
+      if (size <= WHOLE_LIMIT_BYTES) {
+        chunks.push(chunk)
+        return
+      }
+      // Before the abort, which the transport reports as an error of its own.
+      reject(badReply(provider, `its reply is larger than ${WHOLE_LIMIT_BYTES} bytes`))
+      abort()
     }
   })
 }

@@ -1,4 +1,5 @@
 import { hideKey } from '../failure.ts'
+import { ReportedError } from '../reported-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 
 /** An event longer than this is not one that a model sends. */
@@ -25,7 +26,7 @@ export interface SseTap {
   /** What the model said, for counting: its text, and by which factor the stream was longer than what was kept. */
   said(): { text: string; factor: number }
   /** What the stream itself reported as an error. */
-  failed(): string | null
+  failed(): ReportedError | null
   /** Whether `[DONE]` has gone by, and whether a finish reason has. */
   ending(): { done: boolean; finished: boolean }
 }
@@ -39,7 +40,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secret: string 
   const { dropUsageChunk, secret } = options
   let held: Buffer | null = null
   let usage: Usage | null = null
-  let failed: string | null = null
+  let failed: ReportedError | null = null
   const kept: Buffer[] = []
   let keptBytes = 0
   let totalBytes = 0
@@ -71,7 +72,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secret: string 
     usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
     const fault = data && faultOf(data)
     if (fault) {
-      failed ??= hideKey(fault, secret).slice(0, 500)
+      failed ??= new ReportedError(hideKey(fault.message, secret).slice(0, 500), fault.code)
       return Buffer.from(hideKey(event.toString('utf8'), secret))
     }
     const onlyUsage = Array.isArray(data?.choices) && data.choices.length === 0 && Boolean(data.usage)
@@ -122,6 +123,7 @@ export interface EventData {
   response?: { usage?: unknown; status?: string; error?: unknown }
   error?: unknown
   message?: unknown
+  code?: unknown
   choices?: Array<{ delta?: { content?: string | null; tool_calls?: unknown } }>
   delta?: unknown
   sequence_number?: number
@@ -147,15 +149,20 @@ export function eventData(event: Buffer): EventData | null {
 const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
 
 /** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
-function faultOf({ type, error, message, response }: EventData): string | null {
-  if (type === 'response.failed') return messageOf(response?.error)
-  if (error) return messageOf(error)
-  return type === 'error' ? messageOf({ message }) : null
+function faultOf({ type, error, message, code, response }: EventData): Fault | null {
+  if (type === 'response.failed') return readFault(response?.error)
+  if (error) return readFault(error)
+  return type === 'error' ? readFault({ message, code }) : null
 }
 
-function messageOf(error: unknown): string {
-  const said = typeof error === 'string' ? error : (error as { message?: unknown } | undefined)?.message
-  return typeof said === 'string' && said !== '' ? said : 'no reason given'
+interface Fault {
+  message: string
+  code: unknown
+}
+
+function readFault(error: unknown): Fault {
+  const { message, code } = (typeof error === 'string' ? { message: error } : (error ?? {})) as Partial<Fault>
+  return { message: typeof message === 'string' && message !== '' ? message : 'no reason given', code }
 }
 
 function saidBy(event: Buffer): string {

@@ -1,0 +1,53 @@
+import { GazewayError } from '../errors.ts'
+import type { Provider } from './provider.ts'
+
+/** Codes are a word; anything longer may be text of the request. */
+const CODE = /^[\w.-]{1,64}$/
+
+/** What an upstream says went wrong, in its own words: they may quote the request. */
+export class ReportedError extends Error {
+  override readonly name = 'ReportedError'
+  /** The upstream's own code for it. */
+  readonly code: unknown
+  /** The HTTP status that it came with; null for an error inside a reply that had begun well. */
+  readonly status: number | null
+
+  constructor(message: string, code: unknown, status: number | null = null) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}
+
+/**
+ * Whether `error` came inside a reply that had begun well. The `openai` client's error has no status then, but the
+ * `error` object that was sent.
+ */
+export function isReported(error: unknown): boolean {
+  if (error instanceof ReportedError) return true
+  return error instanceof Error && 'error' in error && Boolean(error.error) && !('status' in error && error.status)
+}
+
+/**
+ * What the record of a call says of its failure. Where content is not kept, the upstream's words are left out and only
+ * its status and code remain; Gazeway's own messages stay as they are.
+ */
+export function recordedError(error: Error, provider: Provider, keepContent: boolean): string {
+  const said = keepContent ? null : saidIn(error)
+  if (said === null) return error.message
+  const { status, code } = said as { status?: unknown; code?: unknown }
+  const outcome = typeof status === 'number' ? `answered ${status}` : 'reported an error'
+  return `The upstream ${provider.name} ${outcome}${isPlain(code, provider.apiKey) ? ` (${code})` : ''}.`
+}
+
+function isPlain(code: unknown, key: string | null): boolean {
+  return typeof code === 'string' && CODE.test(code) && !(key && code.includes(key))
+}
+
+/** The upstream's part in an error, where its message repeats what the upstream said. */
+function saidIn(error: Error): object | null {
+  if (!(error instanceof GazewayError)) return isReported(error) ? error : null
+  const { code, cause } = error
+  if (cause === null || typeof cause !== 'object') return null
+  return code === 'upstream_error' || (code === 'upstream_bad_reply' && isReported(cause)) ? cause : null
+}
