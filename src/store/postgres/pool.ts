@@ -58,6 +58,8 @@ export function createPool(url: string, options: { size?: number; statementTimeo
   })
   // A connection that dies in the pool is replaced when one is needed; without a listener its error would end the process.
   pool.on('error', () => {})
+  // Nor one that dies between two owners; whoever uses it next, or uses it now, hears of it from its query.
+  pool.on('connect', (client) => void client.on('error', () => {}))
 
   return {
     name,
