@@ -7,10 +7,13 @@ import { memoryRoutes } from './http/memory.ts'
 import { listenToMetrics } from './http/metrics.ts'
 import { modelRoutes } from './http/models.ts'
 import { responses } from './http/responses.ts'
+import { arrivalOf } from './web/arrival.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
+import { fastLane } from './web/fast-lane.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { hostRules } from './web/hosts.ts'
 import { rateLimit } from './web/rate-limit.ts'
+import { ALREADY_SENT } from './web/receiver.ts'
 import { type Listening, serve } from './web/serve.ts'
 
 /**
@@ -23,30 +26,51 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const { http } = gateway.loaded.config
   const relay = await gateway.upstream.openRelay()
   const metrics = listenToMetrics(gateway)
+  const keys = passes?.beside(gateway.keys) ?? gateway.keys
+  const hosts = hostRules(http.host, http.allowed_hosts, http.allowed_origins)
+  const endpoints = {
+    '/v1/chat/completions': chatCompletions(relay, gateway),
+    '/v1/responses': responses(relay, gateway),
+  }
   const app = new Hono<Frame>({ strict: false })
   app.onError(errorHandler(gateway.log))
   app.notFound(notFound)
   app.use(
-    metrics.measure,
+    metrics.requests.middleware,
     frame({
-      keys: passes?.beside(gateway.keys) ?? gateway.keys,
+      keys,
       scope: 'inference',
-      hosts: hostRules(http.host, http.allowed_hosts, http.allowed_origins),
+      hosts,
       open: (c) =>
         c.req.path === '/health' || (c.req.path === '/metrics' && isLoopback(c.env.incoming.socket.remoteAddress)),
     }),
   )
-  if (http.rate_limit.requests_per_minute !== null) app.use(rateLimit(http.rate_limit.requests_per_minute))
+  const limited = http.rate_limit.requests_per_minute
+  if (limited !== null) app.use(rateLimit(limited))
 
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
-  app.post('/v1/chat/completions', chatCompletions(relay, gateway))
-  app.post('/v1/responses', responses(relay, gateway))
+  for (const [path, endpoint] of Object.entries(endpoints))
+    app.post(path, async (c) => {
+      await endpoint(arrivalOf(c))
+      return ALREADY_SENT
+    })
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
   refuseOtherMethods(app)
 
+  const lane = fastLane({
+    endpoints,
+    keys,
+    scope: 'inference',
+    hosts,
+    maxBodyBytes: http.max_body_bytes,
+    began: metrics.requests.began,
+    log: gateway.log,
+  })
   const listening = await serve(app, {
+    // Requests are counted against their limit by the router.
+    ...(limited === null && { lane }),
     host: http.host,
     port: http.port,
     flag: '--port',

@@ -21,5 +21,6 @@ export type IdPrefix =
  * @example newId('mem') // 'mem_0199f4c2c5b27a3e8f0d…'
  */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${uuidv7obj().toHex()}`
+  // Its own toHex makes a string for each digit.
+  return `${prefix}_${Buffer.from(uuidv7obj().bytes.buffer).toString('hex')}`
 }

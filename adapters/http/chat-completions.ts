@@ -4,7 +4,7 @@ import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { Relay } from '../../src/upstream/relay/relay.ts'
 import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts'
 import { parseInput } from '../../src/validation.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { Arrival, Endpoint } from '../web/arrival.ts'
 import { readJson } from '../web/json-body.ts'
 import { relayOnce } from './relay-once.ts'
 
@@ -21,24 +21,24 @@ const ChatRequest = z.looseObject({
 })
 
 /** `POST /v1/chat/completions` */
-export function chatCompletions(relay: Relay, gateway: Gateway) {
+export function chatCompletions(relay: Relay, gateway: Gateway): Endpoint {
   const limit = gateway.loaded.config.http.max_body_bytes
-  return async (c: FrameContext): Promise<Response> => {
-    const { text, json } = await readJson(c.env.incoming, limit)
+  return async (arrival) => {
+    const { text, json } = await readJson(arrival.incoming, limit)
     const stream = parseInput(ChatRequest, json).stream === true
-    return relayOnce(c, gateway, { text, stream }, (receiver) =>
-      relayChat(relay, { text, json: json as ChatBody }, receiver, callContext(c)),
+    return relayOnce(arrival, gateway, { path: '/v1/chat/completions', text, stream }, (receiver) =>
+      relayChat(relay, { text, json: json as ChatBody }, receiver, callContext(arrival)),
     )
   }
 }
 
 /** What a call knows of the request that it serves. */
-export function callContext(c: FrameContext): CallContext & { requestId: string } {
-  const traceparent = c.env.incoming.headers.traceparent
+export function callContext({ incoming, callerId, requestId }: Arrival): CallContext & { requestId: string } {
+  const { traceparent } = incoming.headers
   return {
     surface: 'http',
-    callerId: c.get('identity')?.id ?? null,
-    requestId: c.get('requestId'),
+    callerId,
+    requestId,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
 }

@@ -1,15 +1,14 @@
-import type { MiddlewareHandler } from 'hono'
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Gateway } from '../../src/gateway.ts'
 import { VERSION } from '../../src/version.ts'
-import type { Frame, FrameContext } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame.ts'
 import { callMetrics } from './call-metrics.ts'
-import { requestMetrics } from './request-metrics.ts'
+import { type RequestMetrics, requestMetrics } from './request-metrics.ts'
 
 /** What the service tells an operator's collector of itself. */
 export interface Metrics {
   /** Counts each request; comes before everything else. */
-  measure: MiddlewareHandler<Frame>
+  requests: RequestMetrics
   /** `GET /metrics`: the text format of Prometheus. */
   expose(c: FrameContext): Promise<Response>
   /** Stops listening to calls. */
@@ -29,10 +28,10 @@ export function listenToMetrics(gateway: Gateway): Metrics {
     labelNames: ['version'],
     registers: [registry],
   }).set({ version: VERSION }, 1)
-  const measure = requestMetrics(registry)
+  const requests = requestMetrics(registry)
   const stop = gateway.calls.listen(callMetrics(registry, gateway))
   return {
-    measure,
+    requests,
     async expose(c) {
       return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
     },

@@ -1,15 +1,16 @@
 import type { Hono } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { arrivalOf } from '../web/arrival.ts'
 import type { Frame } from '../web/frame.ts'
 import { callContext } from './chat-completions.ts'
 
 /** `GET /v1/models` and `GET /v1/models/{id}`; an id may hold slashes. */
 export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
-  app.get('/v1/models', async (c) => c.json({ object: 'list', data: await upstream.models(callContext(c)) }))
+  app.get('/v1/models', async (c) => c.json({ object: 'list', data: await upstream.models(callContext(arrivalOf(c))) }))
   app.get('/v1/models/:id{.+}', async (c) => {
     const id = c.req.param('id')
-    const model = (await upstream.models(callContext(c))).find((known) => known.id === id)
+    const model = (await upstream.models(callContext(arrivalOf(c)))).find((known) => known.id === id)
     if (!model)
       throw new GazewayError('not_found', `There is no model ${id.slice(0, 200)}; GET /v1/models lists them.`, {
         param: 'model',

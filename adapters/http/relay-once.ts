@@ -1,9 +1,9 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Receiver } from '../../src/upstream/relay/receiver.ts'
+import type { Arrival } from '../web/arrival.ts'
 import { capture } from '../web/capture.ts'
-import type { FrameContext } from '../web/frame.ts'
-import { ALREADY_SENT, receiverOf } from '../web/receiver.ts'
+import { receiverOf } from '../web/receiver.ts'
 
 /** What of a reply's head is true of it again when it is repeated; limits and times are not. */
 const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route']
@@ -12,22 +12,20 @@ const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route']
  * Relays a model call to its client. With an `Idempotency-Key` the upstream is asked once: the same key and body get
  * the first reply again.
  *
+ * @param request.path the endpoint's
  * @param request.text the body as it was sent
  * @param relay sends the request to the upstream, and its reply to the receiver
  * @throws GazewayError as `relay` and `createIdempotency`; `validation_failed` for a stream under a key
  */
 export async function relayOnce(
-  c: FrameContext,
+  arrival: Arrival,
   { idempotency }: Gateway,
-  { text, stream }: { text: string; stream: boolean },
+  { path, text, stream }: { path: string; text: string; stream: boolean },
   relay: (receiver: Receiver) => Promise<void>,
-): Promise<Response> {
-  const client = receiverOf(c)
-  const key = c.env.incoming.headers['idempotency-key']
-  if (typeof key !== 'string') {
-    await relay(client)
-    return ALREADY_SENT
-  }
+): Promise<void> {
+  const client = receiverOf(arrival)
+  const key = arrival.incoming.headers['idempotency-key']
+  if (typeof key !== 'string') return relay(client)
   if (stream)
     throw new GazewayError(
       'validation_failed',
@@ -35,7 +33,7 @@ export async function relayOnce(
       { param: 'Idempotency-Key' },
     )
   const { receiver, reply: captured } = capture(client)
-  const request = { scope: c.get('identity')?.id ?? 'anonymous', key, route: `POST ${c.req.path}`, body: text }
+  const request = { scope: arrival.callerId ?? 'anonymous', key, route: `POST ${path}`, body: text }
   const { reply } = await idempotency.run(request, async () => {
     await relay(receiver)
     const whole = captured()
@@ -45,5 +43,4 @@ export async function relayOnce(
   })
   const repeated = { 'content-type': 'application/json', ...reply.headers, 'idempotent-replayed': 'true' }
   client.whole(reply.status, captured()?.headers ?? repeated, reply.body)
-  return ALREADY_SENT
 }

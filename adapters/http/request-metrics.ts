@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
@@ -11,12 +12,20 @@ const CLIENT_GONE = 499
 /** What the router calls the place of middleware: no route but middleware means an unknown path. */
 const MIDDLEWARE = '/*'
 
+/** Counts requests, whichever way they take. */
+export interface RequestMetrics {
+  /** For those that the router serves. */
+  middleware: MiddlewareHandler<Frame>
+  /** For the others, told as each of them begins; `pattern` is its route's. */
+  began(pattern: string, incoming: IncomingMessage, outgoing: ServerResponse): void
+}
+
 /**
  * Counts requests by route, method and status. A request lasts until its reply has been handed over or its client is
  * gone, so a stream's time is the whole stream's. The route is the pattern that matched, never the path that was asked
  * for: labels stay few whatever is asked.
  */
-export function requestMetrics(registry: Registry): MiddlewareHandler<Frame> {
+export function requestMetrics(registry: Registry): RequestMetrics {
   const registers = [registry]
   let inFlight = 0
   new Gauge({
@@ -58,17 +67,21 @@ export function requestMetrics(registry: Registry): MiddlewareHandler<Frame> {
     return count
   }
 
-  return (c, next) => {
-    const began = performance.now()
-    const { incoming, outgoing } = c.env
-    const pattern = routePath(c, -1)
+  function began(pattern: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const start = performance.now()
     inFlight += 1
     outgoing.on('close', () => {
       inFlight -= 1
       const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_GONE
-      countOf(pattern, incoming.method ?? '', status)((performance.now() - began) / 1000)
+      countOf(pattern, incoming.method ?? '', status)((performance.now() - start) / 1000)
     })
-    return next()
+  }
+  return {
+    began,
+    middleware(c, next) {
+      began(routePath(c, -1), c.env.incoming, c.env.outgoing)
+      return next()
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import type { Relay } from '../../src/upstream/relay/relay.ts'
 import type { RelayedRequest } from '../../src/upstream/relay/relay-fallback.ts'
 import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import { parseInput } from '../../src/validation.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { Endpoint } from '../web/arrival.ts'
 import { readJson } from '../web/json-body.ts'
 import { callContext } from './chat-completions.ts'
 import { relayOnce } from './relay-once.ts'
@@ -22,13 +22,13 @@ const ResponsesRequest = z.looseObject({
 })
 
 /** `POST /v1/responses` */
-export function responses(relay: Relay, gateway: Gateway) {
+export function responses(relay: Relay, gateway: Gateway): Endpoint {
   const limit = gateway.loaded.config.http.max_body_bytes
-  return async (c: FrameContext): Promise<Response> => {
-    const { text, json } = await readJson(c.env.incoming, limit)
+  return async (arrival) => {
+    const { text, json } = await readJson(arrival.incoming, limit)
     const stream = parseInput(ResponsesRequest, json).stream === true
-    return relayOnce(c, gateway, { text, stream }, (receiver) =>
-      relayResponses(relay, { text, json: json as RelayedRequest }, receiver, callContext(c)),
+    return relayOnce(arrival, gateway, { path: '/v1/responses', text, stream }, (receiver) =>
+      relayResponses(relay, { text, json: json as RelayedRequest }, receiver, callContext(arrival)),
     )
   }
 }

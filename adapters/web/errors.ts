@@ -1,29 +1,19 @@
 import type { ErrorHandler, Hono, NotFoundHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { errorBody, GazewayError } from '../../src/errors.ts'
+import { GazewayError } from '../../src/errors.ts'
 import type { Log } from '../../src/log.ts'
+import { errorReply } from './error-reply.ts'
 import type { Frame } from './frame.ts'
 
-/**
- * Dresses an error as `{ error: … }` with its status. Errors that are Gazeway's own fault are logged whole and told
- * without detail.
- */
+/** Answers with what {@link errorReply} makes of an error. */
 export function errorHandler(log: Log): ErrorHandler<Frame> {
   return (error, c) => {
-    const requestId = c.get('requestId') ?? null
-    const known = error instanceof GazewayError ? error : internal(error)
-    if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
+    const { status, headers, body } = errorReply(error, c.get('requestId') ?? null, log)
     const { outgoing } = c.env
-    if (outgoing.headersSent) {
-      // Too late for another status: the client sees that the reply is not whole.
-      outgoing.destroy()
-      return c.body(null)
-    }
-    if (requestId) c.header('x-request-id', requestId)
-    if (known.status === 401) c.header('www-authenticate', 'Bearer')
-    if (known.retryAfterSeconds !== null) c.header('retry-after', String(Math.ceil(known.retryAfterSeconds)))
-    if (known.callId) c.header('x-gazeway-call-id', known.callId)
-    return c.json({ error: errorBody(known, requestId) }, known.status as ContentfulStatusCode)
+    if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
+    // Too late for another status: the client sees that the reply is not whole.
+    outgoing.destroy()
+    return c.body(null)
   }
 }
 
@@ -45,10 +35,4 @@ export function refuseOtherMethods(app: Hono<Frame>): void {
       throw new GazewayError('method_not_allowed', `${c.req.method} is not possible here; use ${allow}.`)
     })
   }
-}
-
-function internal(cause: Error): GazewayError {
-  return new GazewayError('internal_error', 'Gazeway itself failed. Its log says more under this request id.', {
-    cause,
-  })
 }

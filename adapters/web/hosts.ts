@@ -45,18 +45,18 @@ function asNamed(host: string): string {
  *
  * @throws GazewayError `forbidden_origin`
  */
-export function checkHost({ host, origin }: IncomingHttpHeaders, rules: HostRules): void {
+export function checkHost(headers: IncomingHttpHeaders, rules: HostRules): void {
+  const fault = hostFault(headers, rules)
+  if (fault !== null) throw new GazewayError('forbidden_origin', fault)
+}
+
+/** What {@link checkHost} refuses a request for; null when it does not. */
+export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRules): string | null {
   const name = host?.replace(/:\d+$/, '').toLowerCase() ?? ''
   if (!rules.anyHost && !rules.allowedHosts.has(name))
-    throw new GazewayError(
-      'forbidden_origin',
-      `The host ${JSON.stringify(name.slice(0, 100))} is not served here. Use localhost, or add it to http.allowed_hosts.`,
-    )
-  if (origin === undefined || rules.allowedOrigins.has(origin)) return
+    return `The host ${JSON.stringify(name.slice(0, 100))} is not served here. Use localhost, or add it to http.allowed_hosts.`
+  if (origin === undefined || rules.allowedOrigins.has(origin)) return null
   // A page that this service itself delivered has the host that it was asked for as its origin.
-  if (origin === `http://${host}` || origin === `https://${host}`) return
-  throw new GazewayError(
-    'forbidden_origin',
-    `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not served. Add it to http.allowed_origins to allow it.`,
-  )
+  if (origin === `http://${host}` || origin === `https://${host}`) return null
+  return `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not served. Add it to http.allowed_origins to allow it.`
 }

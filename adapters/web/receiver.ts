@@ -1,17 +1,15 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Receiver } from '../../src/upstream/relay/receiver.ts'
-import type { FrameContext } from './frame.ts'
+import type { Arrival } from './arrival.ts'
 
 /** A reply up to this size is joined with its head as a string of bytes, and written as one piece. */
 const ONE_PIECE_BYTES = 16 * 1024
 
 /**
- * The client of a request as the receiver of a relayed reply, which is written straight to its connection. The route
- * returns `ALREADY_SENT` when the relay is done.
+ * The client of a request as the receiver of a relayed reply, which is written straight to its connection. A route
+ * of the router returns `ALREADY_SENT` when the relay is done.
  */
-export function receiverOf(c: FrameContext): Receiver {
-  const { outgoing } = c.env
-  const requestId = c.get('requestId')
+export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
   const listeners: (() => void)[] = []
   // Not an AbortController: one for each request takes 4 % of all that a request costs.
   let gone = outgoing.destroyed

@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorBody, GazewayError } from '../../src/errors.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { dress } from './error-reply.ts'
 import { requestIdOf } from './frame.ts'
 
 /** What Node tells of a request that it cannot read; `reason` is its parser's, and never holds what was sent. */
@@ -25,26 +26,19 @@ export function unreadable({ code, reason }: ClientError): GazewayError {
 
 /** Answers a request that reaches no route, and closes its connection: what follows on it cannot be trusted. */
 export function refuseRequest(error: GazewayError, incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const { headers, body } = dress(error, incoming.headers)
+  const { headers, body } = refusal(error, incoming.headers)
   outgoing.writeHead(error.status, headers).end(body)
 }
 
 /** The same where there is no reply object, because the request could not be read to its end. */
 export function refuseConnection(error: GazewayError, headersRead: IncomingHttpHeaders, socket: Duplex): void {
-  const { headers, body } = dress(error, headersRead)
+  const { headers, body } = refusal(error, headersRead)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`
   socket.end(head + body, () => socket.destroy())
 }
 
-function dress(error: GazewayError, headersRead: IncomingHttpHeaders) {
-  const requestId = requestIdOf(headersRead)
-  const body = JSON.stringify({ error: errorBody(error, requestId) })
-  const headers = {
-    'x-request-id': requestId,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  }
-  return { headers, body }
+function refusal(error: GazewayError, headersRead: IncomingHttpHeaders) {
+  const { headers, body } = dress(error, requestIdOf(headersRead))
+  return { headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }, body }
 }

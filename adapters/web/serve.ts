@@ -4,8 +4,10 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
+import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame.ts'
 import { type Address, listen } from './listen.ts'
+import { type OnUpgrade, passUpgrades } from './pass-upgrade.ts'
 import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
 
 /** How long replies in progress may go on once the service is told to stop. */
@@ -26,29 +28,39 @@ export interface Listening {
  */
 export async function serve(
   app: Hono<Frame>,
-  options: Address & { headerTimeoutMs: number; requestTimeoutMs: number },
+  options: Address & { headerTimeoutMs: number; requestTimeoutMs: number; lane?: FastLane; onUpgrade?: OnUpgrade },
 ): Promise<Listening> {
-  const inProgress = new Set<Reply>()
-  const connections = new Set<Socket>()
+  // By connection, in arrays: a Set that each request enters and leaves is copied again and again, and its old copies
+  // hold on to requests that are long over, which the garbage collector then takes for live ones.
+  const connections = new Map<Socket, Reply[]>()
   let stopping = false
 
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
-    const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })
-    const begun: Reply = { incoming, outgoing, over: handle(incoming, outgoing).finally(ended) }
-    inProgress.add(begun)
-    function ended() {
-      inProgress.delete(begun)
+    const { socket } = incoming
+    const over = options.lane?.(incoming, outgoing) ?? route(incoming, outgoing)
+    const begun: Reply = { incoming, outgoing, over }
+    const inProgress = connections.get(socket) ?? []
+    inProgress.push(begun)
+    over.finally(() => {
+      inProgress.splice(inProgress.indexOf(begun), 1)
+      forgetIfOver(socket)
       if (stopping) closeUnused()
-    }
+    })
+  }
+  function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
+    return getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })(incoming, outgoing)
+  }
+  /** A reply may outlast its connection: a call whose client has gone is still to be recorded. */
+  function forgetIfOver(socket: Socket): void {
+    if (socket.closed && connections.get(socket)?.length === 0) connections.delete(socket)
   }
   /** Closes the connections that wait for a request; Node's own way leaves those that never had one. */
   function closeUnused(): void {
-    const used = new Set([...inProgress].map(({ incoming }) => incoming.socket))
-    for (const socket of connections) if (!used.has(socket)) socket.destroySoon()
+    for (const [socket, inProgress] of connections) if (inProgress.length === 0) socket.destroySoon()
   }
   function refuse(error: ClientError, socket: Duplex): void {
-    const begun = [...inProgress].find(({ incoming }) => incoming.socket === socket)
+    const begun = connections.get(socket as Socket)?.[0]
     // What has gone, is ending or is being answered takes no other reply.
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.outgoing.headersSent) socket.destroy()
     else refuseConnection(unreadable(error), begun?.incoming.headers ?? {}, socket)
@@ -68,9 +80,10 @@ export async function serve(
     reply,
   )
   server.on('connection', (socket) => {
-    connections.add(socket)
-    socket.once('close', () => connections.delete(socket))
+    connections.set(socket, [])
+    socket.once('close', () => forgetIfOver(socket))
   })
+  if (options.onUpgrade) passUpgrades(server, options.onUpgrade, (socket) => connections.delete(socket as Socket))
   server.prependListener('request', tellWaiting)
   server.on('clientError', refuse)
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
@@ -87,8 +100,7 @@ export async function serve(
       closeUnused()
       await closed
       clearTimeout(deadline)
-      // A call whose client has gone is still to be recorded.
-      await Promise.allSettled([...inProgress].map(({ over }) => over))
+      await Promise.allSettled([...connections.values()].flat().map(({ over }) => over))
     },
   }
 }

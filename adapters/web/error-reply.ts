@@ -1,0 +1,39 @@
+import { errorBody, GazewayError } from '../../src/errors.ts'
+import type { Log } from '../../src/log.ts'
+
+/** An error as HTTP sends it. */
+export interface ErrorReply {
+  status: number
+  headers: Record<string, string>
+  /** JSON */
+  body: string
+}
+
+/**
+ * Dresses whatever was thrown as `{ error: … }` with its status and headers. What is Gazeway's own fault is logged whole
+ * and told without detail.
+ */
+export function errorReply(error: unknown, requestId: string | null, log: Log): ErrorReply {
+  const known = error instanceof GazewayError ? error : internal(error)
+  if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
+  return dress(known, requestId)
+}
+
+/** The same for an error that is Gazeway's own. */
+export function dress(error: GazewayError, requestId: string | null): ErrorReply {
+  const { status, retryAfterSeconds, callId } = error
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(requestId !== null && { 'x-request-id': requestId }),
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(retryAfterSeconds !== null && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
+      ...(callId !== undefined && { 'x-gazeway-call-id': callId }),
+    },
+    body: JSON.stringify({ error: errorBody(error, requestId) }),
+  }
+}
+
+const internal = (cause: unknown): GazewayError =>
+  new GazewayError('internal_error', 'Gazeway itself failed. Its log says more under this request id.', { cause })

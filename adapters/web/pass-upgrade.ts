@@ -1,0 +1,35 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** What takes requests to upgrade to WebSocket; it answers every one, or destroys its connection. */
+export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) => void
+
+/**
+ * Has `onUpgrade` take a server's upgrades to WebSocket. Requests to upgrade to anything else are served as what they are
+ * without it (RFC 9110 section 7.8): Node would keep them from the routes, though clients of HTTP/2, such as Java's, ask
+ * for h2c with each first request.
+ *
+ * @param leaves told of each connection that is no longer HTTP
+ */
+export function passUpgrades(server: Server, onUpgrade: OnUpgrade, leaves: (socket: Duplex) => void): void {
+  server.on('upgrade', (incoming: IncomingMessage, raw: Duplex, head: Buffer) => {
+    if (incoming.headers.upgrade?.toLowerCase() === 'websocket') {
+      leaves(raw)
+      onUpgrade(incoming, raw, head)
+    } else {
+      raw.unshift(Buffer.concat([Buffer.from(withoutUpgrade(incoming), 'latin1'), head]))
+      server.emit('connection', raw as Socket)
+    }
+  })
+}
+
+/** The head of a request as it was sent, without what asks for an upgrade. */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(i, i + 2)
+    if (!/^(?:upgrade|http2-settings|connection)$/i.test(name)) lines.push(`${name}: ${value}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
