@@ -1,4 +1,5 @@
 import { detect } from '../src/agent-gateway/detect.ts'
+import { checkChains } from '../src/chain/check.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
 import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
@@ -24,8 +25,9 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'ledger',
-    async run({ wallet }) {
-      const { transfers, faults, head } = await wallet.verify()
+    async run({ wallet, escrows }) {
+      const { transfers, faults: ofLedger, head } = await wallet.verify()
+      const faults = [...ofLedger, ...(await escrows.verify())]
       if (faults.length === 0) return `${transfers} transfers, in order; head ${head.slice(0, 16)}`
       throw new GazewayError(
         'store_corrupt',
@@ -48,6 +50,10 @@ const CHECKS: readonly Check[] = [
         throw new GazewayError('upstream_bad_reply', `${answer}, not a list of models: check its address (--upstream).`)
       return `${provider.name} answers at ${provider.baseUrl}`
     },
+  },
+  {
+    name: 'chains',
+    run: ({ chain }) => checkChains(chain),
   },
   {
     name: 'agent gateway',

@@ -1,19 +1,39 @@
 import { Hono, type MiddlewareHandler } from 'hono'
+import { createRemoteAgent } from '../src/agent-gateway/agent.ts'
+import { createSessionDirectory } from '../src/agent-gateway/directory.ts'
 import { createProbe } from '../src/agent-gateway/probe.ts'
+import { createRemote } from '../src/agent-gateway/remote.ts'
 import type { AgentGatewayTarget } from '../src/agent-gateway/target.ts'
 import type { Gateway } from '../src/gateway.ts'
+import { liveHostRules, liveRateLimit } from './live-rules.ts'
+import { agentRegistrationRoutes } from './platform/agent-registration.ts'
+import { attestationRoutes } from './platform/attestation.ts'
+import { configRoutes } from './platform/config.ts'
+import { configModelRoutes } from './platform/config-model.ts'
+import { connectionRoutes } from './platform/connections.ts'
 import { docsRoutes } from './platform/docs.ts'
+import { escrowRoutes } from './platform/escrow.ts'
+import { gazeRoutes } from './platform/gaze.ts'
 import { healthRoutes } from './platform/health.ts'
+import { jobRoutes } from './platform/jobs.ts'
 import { keyRoutes } from './platform/keys.ts'
+import { memoryRoutes } from './platform/memory.ts'
 import { meteredRoutes } from './platform/metered.ts'
 import type { PlatformPayments } from './platform/open-payments.ts'
-import { createProxy } from './platform/proxy.ts'
+import { createProxy, type Proxy } from './platform/proxy.ts'
 import { registerRoutes } from './platform/register.ts'
+import { sessionChatRoutes } from './platform/session-chat.ts'
+import { sessionRoutes } from './platform/sessions.ts'
+import { skillRoutes } from './platform/skills.ts'
+import { SOCKET_PATH } from './platform/socket/offer.ts'
+import { operatorQueries } from './platform/socket/queries.ts'
+import { createAgentSocket } from './platform/socket.ts'
+import { swarmRoutes } from './platform/swarm.ts'
+import { taskRoutes } from './platform/tasks.ts'
+import { verifySessionRoutes } from './platform/verify-session.ts'
 import { walletRoutes } from './platform/wallet.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
-import { hostRules } from './web/hosts.ts'
-import { rateLimit } from './web/rate-limit.ts'
 import { type Listening, serve } from './web/serve.ts'
 
 /** What the platform is started with, beside the gateway's services. */
@@ -35,17 +55,60 @@ export interface PlatformOptions {
  * @throws GazewayError `conflict` when the port is taken
  */
 export async function servePlatform(gateway: Gateway, options: PlatformOptions): Promise<Listening> {
-  const { http, upstream, agent_gateway } = gateway.loaded.config
+  const { http } = gateway.loaded.config
   const { agentGateway, paymentGate, payments = null } = options
   const probe = createProbe(agentGateway, () => new Date())
-  const proxy = createProxy({
-    target: agentGateway,
-    maxBodyBytes: http.max_body_bytes,
-    connectTimeoutMs: upstream.connect_timeout_ms,
-    timeoutMs: agent_gateway.timeout_ms,
+  // An earlier one is left to what is under way on it; its connections close once they are idle.
+  const proxies: Proxy[] = []
+  const proxy = gateway.config.follow(
+    ({ http: { max_body_bytes }, upstream, agent_gateway }) => ({
+      maxBodyBytes: max_body_bytes,
+      connectTimeoutMs: upstream.connect_timeout_ms,
+      timeoutMs: agent_gateway.timeout_ms,
+      url: agent_gateway.url,
+    }),
+    (settings) => {
+      const made = createProxy({ ...settings, target: agentGateway })
+      proxies.push(made)
+      return made
+    },
+  ).always
+  const remote = createRemote({
+    door: agentGateway,
+    isConfigured: () => gateway.loaded.config.agent_gateway.url !== null,
+    status: probe.current,
   })
-  const resources = [...keyRoutes(gateway), ...meteredRoutes(gateway, payments), ...walletRoutes(gateway)]
-  const routes = [...healthRoutes(gateway, probe, resources), ...resources]
+  const agent = createRemoteAgent({
+    own: gateway.agent,
+    remote,
+    gaze: gateway.gaze,
+    silenceMs: () => gateway.loaded.config.agent_gateway.timeout_ms,
+    now: () => new Date(),
+  })
+  const hosts = liveHostRules(gateway)
+  const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
+  const socket = createAgentSocket(gateway, { agent, queries, hosts })
+  const resources = [
+    ...keyRoutes(gateway),
+    ...connectionRoutes(socket),
+    ...meteredRoutes(gateway, payments),
+    ...walletRoutes(gateway),
+    ...agentRegistrationRoutes(gateway),
+    ...taskRoutes(gateway),
+    ...swarmRoutes(gateway),
+    ...escrowRoutes(gateway),
+    ...configRoutes(gateway),
+    ...configModelRoutes(gateway),
+    ...gazeRoutes(gateway),
+    ...attestationRoutes(gateway),
+    ...verifySessionRoutes(gateway),
+    ...memoryRoutes(gateway),
+    ...sessionRoutes(gateway, createSessionDirectory({ own: gateway.sessions, remote })),
+    ...sessionChatRoutes(gateway, agent),
+    ...skillRoutes(gateway, remote),
+    ...jobRoutes(),
+  ]
+  const routes = [...healthRoutes(gateway, probe, [...resources, { path: SOCKET_PATH }]), ...resources]
   const withoutKey = new Set([
     '/openapi.json',
     '/docs',
@@ -59,17 +122,16 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     frame({
       keys: gateway.keys,
       scope: 'platform',
-      hosts: hostRules(http.host, http.allowed_hosts, http.allowed_origins),
+      hosts,
       open: (c) => withoutKey.has(c.req.path) || (paymentGate !== undefined && c.req.path.startsWith('/v1/')),
     }),
   )
-  const { requests_per_minute } = http.rate_limit
-  const limit = requests_per_minute === null ? null : rateLimit(requests_per_minute)
-  if (limit) app.use(limit)
+  const limit = liveRateLimit(gateway)
+  app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
   if (paymentGate) app.use('/v1/*', paymentGate)
-  app.all('/v1/*', proxy.handle)
+  app.all('/v1/*', (c) => proxy.handle(c))
   refuseOtherMethods(app)
 
   const listening = await serve(app, {
@@ -78,14 +140,15 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     flag: '--platform-port',
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
+    onUpgrade: socket.upgrade,
   })
   probe.start()
   return {
     url: listening.url,
     async stop() {
-      await listening.stop()
+      await Promise.all([listening.stop(), socket.stop()])
       await probe.stop()
-      await proxy.close()
+      await Promise.all(proxies.map((made) => made.close()))
     },
   }
 }

@@ -1,5 +1,6 @@
 import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
+import { connectionSweeps } from '../src/connections/connections.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createPasses, type Passes } from '../src/identity/passes.ts'
 import type { Log } from '../src/log.ts'
@@ -31,8 +32,10 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let tracing: Tracing | null = null
   let sweeps: Sweeps | null = null
   let payments: Awaited<ReturnType<typeof startPayments>> | null = null
+  let settling: { stop(): Promise<void> } | null = null
   const told = toldToStop()
   try {
+    const { config } = gateway
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     tracing = await startTracing(gateway, process.env)
@@ -44,8 +47,12 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     }
     if (services.platform) {
       const { servePlatform } = await import('./platform.ts')
-      const agentGateway = agentGatewayTarget(loaded.config, own)
-      payments = loaded.config.mpp.enabled ? await startPayments(gateway) : null
+      const agentGateway = config.follow(
+        ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
+        (settings) => agentGatewayTarget(settings, own),
+      ).always
+      settling = gateway.chain.startSettling(gateway.escrows.settled)
+      payments = gateway.loaded.config.mpp.enabled ? await startPayments(gateway) : null
       const platform = await servePlatform(gateway, { agentGateway, ...payments })
       running.push(platform)
       say(`gazeway ${VERSION}: platform on ${platform.url} (reference: ${platform.url}/docs; /v1: ${agentGateway.url})`)
@@ -59,6 +66,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     await Promise.all(running.map((service) => service.stop()))
     await tracing?.stop()
     await sweeps?.stop()
+    await settling?.stop()
     await gateway.close()
   }
 }
@@ -68,28 +76,29 @@ async function startPayments(gateway: Gateway) {
   const { openPayments } = await import('./platform/open-payments.ts')
   const { paymentGate } = await import('./platform/payment-gate.ts')
   const payments = await openPayments(gateway)
-  return { payments, paymentGate: paymentGate(payments, payments.amount) }
+  return { payments, paymentGate: paymentGate(payments, () => payments.amount) }
 }
 
 /** What is cleared away, or given back, while a service runs; of processes on one store, one does it. */
-function startGatewaySweeps(
-  { store, memory, idempotency, wallet, loaded, log }: Gateway,
-  payments: readonly Sweep[],
-): Sweeps {
-  const { audit, gaze } = loaded.config
+function startGatewaySweeps(gateway: Gateway, payments: readonly Sweep[]): Sweeps {
+  const { store, memory, idempotency, wallet, tasks, escrows, log } = gateway
   const now = () => new Date()
   const retention = retentionSweeps({
     store,
     now,
     memory,
     idempotency,
-    callDays: audit.retention_days,
-    gazeDays: gaze.retention_days,
+    get callDays() {
+      return gateway.loaded.config.audit.retention_days
+    },
+    get gazeDays() {
+      return gateway.loaded.config.gaze.retention_days
+    },
   })
   return startSweeps({
     store,
     now,
-    sweeps: [...retention, ...wallet.sweeps, ...payments],
+    sweeps: [...retention, ...connectionSweeps(store, now), ...wallet.sweeps, ...tasks.sweeps, ...escrows.sweeps, ...payments],
     onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
   })
 }

@@ -14,6 +14,11 @@ const slim: Plugin = {
     onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js'",
     }))
+    // gray-matter would evaluate a front matter in JavaScript; that is not even in the bundle.
+    onLoad({ filter: /gray-matter[\\/]lib[\\/]engines\.js$/ }, () => ({
+      contents:
+        "const { safeLoad, safeDump } = require('js-yaml'); exports.yaml = { parse: safeLoad, stringify: safeDump }",
+    }))
     // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
     onLoad({ filter: /validation[\\/]ajv-provider\.js$/ }, () => ({
       contents: 'export class AjvJsonSchemaValidator {}',

@@ -11,7 +11,8 @@ import type { Surface } from './demo/surface.ts'
 
 /**
  * Calls each of the twelve tools of the built server once, on this repository and without a key, and prints the answers.
- * With --http it shows the gateway's endpoints and its fallback instead, with --platform a metered call on the platform.
+ * With --http it shows the gateway's endpoints and its fallback instead, with --platform a metered call on the platform,
+ * with --escrow a task whose reward is paid out on a chain of this machine.
  */
 
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
@@ -25,7 +26,11 @@ const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-demo-'))
 try {
   if (process.argv.includes('--http')) await showHttp({ command, dataDir })
   else if (process.argv.includes('--platform')) await showPlatform({ command, dataDir })
-  else await showTools()
+  else if (process.argv.includes('--escrow')) {
+    // Only this story needs what speaks to a chain.
+    const { showEscrow } = await import('./demo/escrow.ts')
+    await showEscrow({ command, dataDir })
+  } else await showTools()
 } finally {
   rmSync(dataDir, { recursive: true, force: true })
 }

@@ -1,5 +1,12 @@
-import type { LoadedConfig } from './config/config.ts'
+import { type Agent, createAgent } from './agent/agent.ts'
+import { type Chain, createChain } from './chain/chain.ts'
+import { configFile, type LoadedConfig } from './config/config.ts'
+import { fileHome } from './config/file-home.ts'
+import { type LiveConfig, openLiveConfig } from './config/live.ts'
+import { redactText } from './config/redact.ts'
+import { tableHome } from './config/table-home.ts'
 import { type ContextInput, createContext, renderContext, type WorkContext } from './context/context.ts'
+import { createEscrows, type Escrows } from './escrow/escrows.ts'
 import { createGaze, type Gaze, type GazeAnalysis } from './gaze/gaze.ts'
 import { type Narrative, NO_NARRATIVE, narrate } from './gaze/narrate.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
@@ -7,12 +14,19 @@ import { createKeys, type Keys } from './identity/keys.ts'
 import type { Log } from './log.ts'
 import { createMemory, type MemoryService } from './memory/memory.ts'
 import { createResearch, type Research } from './research/research.ts'
+import { createSessions, type Sessions } from './sessions/sessions.ts'
+import { createSkills, type Skills } from './skills/skills.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
+import { createSwarm, type Swarm } from './tasks/swarm.ts'
+import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { createTokenCounter } from './tokens.ts'
 import type { CallContext } from './upstream/call-record.ts'
 import { type Calls, createCalls } from './upstream/calls.ts'
+import { followingUpstream } from './upstream/following-relay.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
+import { createLimits } from './wallet/limits.ts'
+import { type Micros, toMicros } from './wallet/money.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** The newest gaze records that one attestation assesses. */
@@ -24,7 +38,10 @@ const WEIGHED_PLACES = 2000
 
 /** Everything that a tool or a route can use, wired once per process. */
 export interface Gateway {
-  loaded: LoadedConfig
+  /** The configuration in force: what is read from it at the time of use follows every change. */
+  readonly loaded: LoadedConfig
+  /** Changes the configuration, and tells of changes. */
+  config: LiveConfig
   log: Log
   store: Store
   memory: MemoryService
@@ -47,6 +64,13 @@ export interface Gateway {
   keys: Keys
   idempotency: Idempotency
   wallet: Wallet
+  chain: Chain
+  escrows: Escrows
+  tasks: Tasks
+  swarm: Swarm
+  skills: Skills
+  sessions: Sessions
+  agent: Agent
   /** Writes what is queued and closes the store. */
   close(): Promise<void>
 }
@@ -56,10 +80,15 @@ export interface Gateway {
  *
  * @throws GazewayError `store_unavailable`, `store_corrupt`, `store_too_new` or `config_invalid`
  */
-export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gateway> {
-  const { config } = loaded
-  const store = await openStore(loaded.storeUrl)
+export async function createGateway(read: LoadedConfig, log: Log): Promise<Gateway> {
+  const store = await openStore(read.storeUrl)
   const now = () => new Date()
+  const live = await openConfig(read, store, log).catch(async (error) => {
+    await store.close()
+    throw error
+  })
+  const loaded = live.current()
+  const { config } = loaded
   const countTokens = createTokenCounter()
   const memory = createMemory({ store, now })
   const calls = createCalls({ store, onError: (err) => log.error('Call records could not be written.', { err }) })
@@ -74,33 +103,58 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
     now,
     onError: (err) => log.error('The outcome under an idempotency key could not be noted.', { err }),
   })
-  const upstream = createUpstream({
-    config: config.upstream,
-    calls,
-    prices: config.pricing,
-    storeContent: config.audit.store_content,
-    countTokens,
-  })
-  const wallet = createWallet({
-    store,
-    upstream,
-    config: config.wallet,
-    pricing: config.pricing,
-    countTokens,
-    now,
-    onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
-  })
-  const gaze = createGaze({
-    store,
-    config: {
-      minScore: config.gaze.min_score,
-      recordsNeeded: config.gaze.records_needed,
-      maxAgeSeconds: config.gaze.max_age_seconds,
+  live.onChange(({ config: { identity } }) => keys.setFixedKey(identity.api_key))
+  const upstreams = live.follow(
+    ({ upstream, pricing, audit }) => ({ config: upstream, prices: pricing, storeContent: audit.store_content }),
+    (settings) => createUpstream({ ...settings, calls, countTokens }),
+  )
+  const upstream = followingUpstream(upstreams)
+  const wallet = live.follow(
+    ({ wallet, pricing, upstream, audit }) => ({ config: wallet, pricing, with: [upstream, audit.store_content] }),
+    (settings) =>
+      createWallet({
+        ...settings,
+        store,
+        // Not the one that follows: a call ends on the upstream and at the prices that its money was set aside for.
+        upstream: upstreams.now(),
+        countTokens,
+        now,
+        onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
+      }),
+  ).always
+  const gaze = live.follow(
+    ({ gaze: { min_score, records_needed, max_age_seconds } }) => ({
+      minScore: min_score,
+      recordsNeeded: records_needed,
+      maxAgeSeconds: max_age_seconds,
       windowRecords: ATTESTED_RECORDS,
       minDurationMs: ATTESTED_DURATION_MS,
-    },
+    }),
+    (terms) => createGaze({ store, config: terms, now }),
+  ).always
+  const chain = createChain({
+    store,
+    config,
     now,
+    onError: (err) => log.error('Settlements could not be looked after; it is tried again.', { err }),
   })
+  const { always: limits } = live.follow(
+    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
+    (defaultCredit) => ({ of: createLimits(store, defaultCredit) }),
+  )
+  const verifier: Gaze['verifier'] = {
+    check: (trx, of) => gaze.verifier.check(trx, of),
+    use: (trx, of) => gaze.verifier.use(trx, of),
+  }
+  const escrows = createEscrows({
+    store,
+    now,
+    limitsOf: (callerId) => limits.of(callerId),
+    settlements: chain.settlements,
+    verifier,
+    token: () => live.current().config.pricing.token,
+  })
+  const tasks = createTasks({ store, now, escrows, verifier })
   const { get } = createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
     async memories({ query, limit }) {
@@ -118,13 +172,18 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
     },
   }
 
+  const sessions = createSessions({ store, now, chatModel: () => upstream.provider.resolve(undefined, 'chat').requested })
+  const hide = (text: string) => redactText(text, live.current().secrets)
+
   return {
-    loaded,
+    get loaded() {
+      return live.current()
+    },
+    config: live,
     log,
     store,
     memory,
-    gaze: {
-      ...gaze,
+    gaze: Object.assign(gaze, {
       async explain({ question, narrate: wanted, ...range }, callContext) {
         const analysis = await gaze.analyze(range)
         if (!wanted) return { ...analysis, ...NO_NARRATIVE }
@@ -138,7 +197,7 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
         })
         return { ...analysis, ...told }
       },
-    },
+    } satisfies Pick<Gateway['gaze'], 'explain'>),
     context,
     calls,
     upstream,
@@ -146,8 +205,16 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
     keys,
     idempotency,
     wallet,
+    chain,
+    escrows,
+    tasks,
+    swarm: createSwarm({ upstream, balances: (id) => wallet.balances(id), escrows, createGraph: tasks.createGraph }),
+    sessions,
+    agent: createAgent({ sessions, memory, gaze, upstream, countTokens, hide, now }),
+    skills: createSkills({ config: () => live.current().config.skills, dataDir: loaded.dataDir }),
     async close() {
       try {
+        await live.close()
         await keys.close()
         await calls.flush()
       } finally {
@@ -155,4 +222,31 @@ export async function createGateway(loaded: LoadedConfig, log: Log): Promise<Gat
       }
     },
   }
+}
+
+/** The configuration from now on: of machines on one PostgreSQL in the store, of those on one data folder in its file. */
+async function openConfig(read: LoadedConfig, store: Store, log: Log): Promise<LiveConfig> {
+  const home =
+    store.engine === 'postgres'
+      ? tableHome({
+          store,
+          now: () => new Date(),
+          onRefused: (key) =>
+            log.warn('A setting in the store is not one of this version; it is passed over.', { key }),
+        })
+      : fileHome(configFile(read.dataDir))
+  const live = await openLiveConfig({
+    loaded: read,
+    home,
+    onFault: (err) => log.error('A change of the configuration is not in force.', { err }),
+  })
+  const learn = () => log.keepOut([...live.current().secrets, ...live.stored().secrets])
+  learn()
+  const { level } = live.current().config.log
+  if (level !== read.config.log.level) log.setLevel(level)
+  live.onChange((next, before) => {
+    learn()
+    if (next.config.log.level !== before.config.log.level) log.setLevel(next.config.log.level)
+  })
+  return live
 }

@@ -17,13 +17,17 @@ export interface Log {
   error(message: string, fields?: LogFields): void
   /** A log whose every line tells `fields` too. */
   child(fields: LogFields): Log
+  /** Takes another level into force, for this log and its children. */
+  setLevel(level: LogLevel): void
+  /** Keeps these secrets out of every line, too, in this log and its children. */
+  keepOut(secrets: readonly string[]): void
 }
 
 /** What a log needs. */
 export interface LogOptions {
   /** The least important kind of line that is written. */
   level: LogLevel
-  /** The secrets to keep out of every line, asked for at each line because configuration changes while a process runs. */
+  /** The secrets to keep out of every line, asked for at each line. */
   secrets: () => readonly string[]
   /** Where lines go; stderr when absent. */
   destination?: { write(line: string): void }
@@ -39,17 +43,26 @@ const STDERR = 2
  */
 export function createLog({ level, secrets, destination }: LogOptions): Log {
   let root: Logger | undefined
+  const state = { threshold: SEVERITY[level], secrets: new Set<string>() }
+  const known = () => [...new Set([...secrets(), ...state.secrets])].sort((a, b) => b.length - a.length)
   return facade(() => {
-    root ??= openLogger(level, secrets, destination)
+    root ??= openLogger(known, destination)
     return root
-  }, SEVERITY[level])
+  }, state)
 }
 
-function facade(logger: () => Logger, threshold: number): Log {
+/** What a log and its children share. */
+interface LogState {
+  threshold: number
+  /** Learned since the log was made. */
+  secrets: Set<string>
+}
+
+function facade(logger: () => Logger, state: LogState): Log {
   const line =
     (level: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) => {
-      if (SEVERITY[level] >= threshold) logger()[level](fields, message)
+      if (SEVERITY[level] >= state.threshold) logger()[level](fields, message)
     }
   return {
     debug: line('debug'),
@@ -61,16 +74,23 @@ function facade(logger: () => Logger, threshold: number): Log {
       return facade(() => {
         own ??= logger().child(fields)
         return own
-      }, threshold)
+      }, state)
+    },
+    setLevel(level) {
+      state.threshold = SEVERITY[level]
+    },
+    keepOut(secrets) {
+      for (const secret of secrets) state.secrets.add(secret)
     },
   }
 }
 
-function openLogger(level: LogLevel, secrets: LogOptions['secrets'], destination: LogOptions['destination']): Logger {
+function openLogger(secrets: LogOptions['secrets'], destination: LogOptions['destination']): Logger {
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
   return pino(
     {
-      level,
+      // Which lines are worth writing is decided before they get here.
+      level: 'debug',
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

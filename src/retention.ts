@@ -11,10 +11,10 @@ const OFTEN_MS = 600_000
 export interface RetentionDeps {
   store: Store
   now: () => Date
-  /** `audit.retention_days`; null keeps call records. */
-  callDays: number | null
-  /** `gaze.retention_days`; null keeps gaze records. */
-  gazeDays: number | null
+  /** `audit.retention_days`, read at each sweep; null keeps call records. */
+  readonly callDays: number | null
+  /** `gaze.retention_days`, read at each sweep; null keeps gaze records. */
+  readonly gazeDays: number | null
   /** Expired memories. */
   memory: { sweep(limit: number): Promise<number> }
   /** Idempotency keys that are no longer remembered. */
@@ -23,13 +23,17 @@ export interface RetentionDeps {
 
 /** What a long-running process clears away, for `startSweeps`. */
 export function retentionSweeps(deps: RetentionDeps): Sweep[] {
-  const { store, now, callDays, gazeDays, memory, idempotency } = deps
+  const { store, now, memory, idempotency } = deps
   const daysAgo = (days: number) => new Date(now().getTime() - days * DAY_MS).toISOString()
   const sweep = (name: string, batch: Sweep['batch']): Sweep => ({ name, everyMs: OFTEN_MS, batch })
   return [
     sweep('memory.expired', (limit) => memory.sweep(limit)),
     sweep('idempotency.expired', (limit) => idempotency.sweep(limit)),
-    ...(callDays === null ? [] : [sweep('audit.retention', (limit) => pruneCalls(store, daysAgo(callDays), limit))]),
-    ...(gazeDays === null ? [] : [sweep('gaze.retention', (limit) => pruneGaze(store, daysAgo(gazeDays), limit))]),
+    sweep('audit.retention', async (limit) =>
+      deps.callDays === null ? 0 : pruneCalls(store, daysAgo(deps.callDays), limit),
+    ),
+    sweep('gaze.retention', async (limit) =>
+      deps.gazeDays === null ? 0 : pruneGaze(store, daysAgo(deps.gazeDays), limit),
+    ),
   ]
 }

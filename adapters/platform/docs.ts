@@ -62,7 +62,7 @@ ${operations.filter(({ operation }) => operation.tags.includes(tag)).map(section
 
 function section({ path, method, operation }: { path: string; method: string; operation: Operation }) {
   const body = operation.requestBody?.content['application/json']?.schema
-  const replies = Object.entries(operation.responses).filter(([status]) => status !== 'default')
+  const replies = Object.entries(operation.responses).filter(([status]) => status !== 'default' && status !== '204')
   return html`<details><summary><code>${method} ${path}</code> ${operation.summary}</summary>
 <p>${operation.description}</p>
 ${operation.parameters.length > 0 ? parameters(operation.parameters) : ''}

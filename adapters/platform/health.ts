@@ -7,7 +7,7 @@ import { defineRoute, type Route } from './route.ts'
 const tag = 'Health'
 
 /** What the platform can do, by the identifiers that agents look for. */
-const CAPABILITIES = [
+export const CAPABILITIES = [
   'gaze_data_storage',
   'gaze_data_retrieval',
   'gaze_pattern_analysis',
@@ -31,18 +31,21 @@ const FEATURES = {
   socket: '/agent',
 } as const
 
+const Mode = z
+  .enum(['enhanced', 'portable', 'disconnected'])
+  .describe('What is behind /v1: an agent gateway of 0.12 or later; inference only; nothing that answers.')
+
 const Health = z.object({
   status: z.enum(['ok', 'degraded']).describe('Degraded: the store or the agent gateway does not answer.'),
   version: z.string(),
   uptime_seconds: z.int(),
   store: z.object({ engine: z.string(), ok: z.boolean() }),
+  mode: Mode,
   upstream: AgentGatewayStatus,
 })
 
 const GatewayStatus = z.object({
-  mode: z
-    .enum(['enhanced', 'portable', 'disconnected'])
-    .describe('What is behind /v1: an agent gateway of 0.12 or later; inference only; nothing that answers.'),
+  mode: Mode,
   capabilities: z.array(z.enum(CAPABILITIES)),
   features: z.object(mapped(() => z.boolean())).describe('Which parts of the platform are served.'),
   upstream: AgentGatewayStatus,
@@ -68,6 +71,7 @@ export const healthRoutes = ({ store }: Gateway, probe: Probe, served: readonly 
           version: VERSION,
           uptime_seconds: Math.floor(process.uptime()),
           store: { engine: store.engine, ok },
+          mode: modeOf(upstream),
           upstream,
         }
       },

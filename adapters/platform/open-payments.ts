@@ -2,7 +2,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
 import type { Sweep } from '../../src/store/sweeps.ts'
-import { type Micros, toUsd } from '../../src/wallet/money.ts'
+import { type Micros, toMicros, toUsd } from '../../src/wallet/money.ts'
 
 /** How often payments of processes that died are looked for, in milliseconds. */
 const UNFINISHED_MS = 60_000
@@ -20,16 +20,23 @@ export interface PlatformPayments extends Payments {
  *
  * @throws GazewayError `config_invalid` naming what is missing
  */
-export async function openPayments({ loaded, store, wallet, log }: Gateway): Promise<PlatformPayments> {
-  const settings = paymentSettings(loaded.config)
+export async function openPayments(gateway: Gateway): Promise<PlatformPayments> {
+  const { store, wallet, log } = gateway
+  const settings = paymentSettings(gateway.loaded.config)
   const payments = createPayments({
     store,
     now: () => new Date(),
-    methods: await loadMethods(settings),
+    methods: await loadMethods(settings, gateway.chain),
     credit: ({ account, micros, reference }) =>
       wallet.deposit({ caller_id: account, amount_usd: toUsd(micros), reference }),
     onError: (err) => log.error('What became of a payment could not be noted; it is looked at again.', { err }),
   })
   const sweeps = [{ name: 'payments.unfinished', everyMs: UNFINISHED_MS, batch: payments.sweep }]
-  return { ...payments, amount: settings.amount, sweeps }
+  return {
+    ...payments,
+    sweeps,
+    get amount() {
+      return toMicros(gateway.loaded.config.mpp.amount_usd) as Micros
+    },
+  }
 }

@@ -106,7 +106,10 @@ function operationOf(route: Route): Operation {
     ],
     ...(body && { requestBody: { required: true as const, content: json(schemaOf(body, 'input')) } }),
     responses: {
-      [status]: { description: summary, content: { ...json(schemaOf(reply, 'output')), ...Object.fromEntries(also) } },
+      [status]: {
+        description: summary,
+        ...(status !== 204 && { content: { ...json(schemaOf(reply, 'output')), ...Object.fromEntries(also) } }),
+      },
       default: { $ref: '#/components/responses/Error' },
     },
   }

@@ -10,10 +10,11 @@ import type { Frame, FrameContext } from '../web/frame.ts'
  * Lets a request through once it is paid for (MPP: HTTP 402 and the `Payment` scheme); the payment is its credential, so
  * it needs no key. A request that then fails, for whatever reason but its client leaving, is credited to the payer.
  *
- * @param amount what one request costs
+ * @param price what one request costs now
  */
-export function paymentGate(payments: Payments, amount: Micros): MiddlewareHandler<Frame> {
+export function paymentGate(payments: Payments, price: () => Micros): MiddlewareHandler<Frame> {
   return async (c, next) => {
+    const amount = price()
     const scope = `${c.req.method} ${c.req.path}`
     const description = `One request to ${c.req.path} (${toUsd(amount)} USD)`
     const payment = await takePayment(c, payments, { amount, scope, description })

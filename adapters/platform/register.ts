@@ -33,29 +33,31 @@ function withoutBody(route: Route) {
   const read = addressReader(route)
   return async (c: FrameContext): Promise<Response> => {
     const reply = await route.run({ ...read(c), body: undefined, c })
-    return reply instanceof Response ? reply : c.json(reply as object, route.status ?? 200)
+    if (reply instanceof Response) return reply
+    return route.status === 204 ? c.body(null, 204) : c.json(reply as object, route.status ?? 200)
   }
 }
 
 function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: MiddlewareHandler<Frame> | null) {
   const read = addressReader(route)
-  const maxBytes = gateway.loaded.config.http.max_body_bytes
+  const status = route.status === 201 ? 201 : 200
   return async (c: FrameContext): Promise<Response> => {
     const address = read(c)
-    const { text, json } = await readJson(c.env.incoming, maxBytes)
+    const { text, json } = await readJson(c.env.incoming, gateway.loaded.config.http.max_body_bytes)
     const body = parseInput(schema, json)
     if (route.identify) {
       c.set('identity', await route.identify(body, c))
       await limit?.(c, async () => {})
     }
     const work = async () => ({
-      status: route.status ?? 200,
+      status,
       body: await route.run({ ...address, body, c }),
       secret: route.secret ?? false,
     })
     if (route.idempotent) return idempotent(c, gateway, text, work)
     const reply = await work()
-    return c.json(reply.body as object, route.status ?? 200)
+    if (reply.body instanceof Response) return reply.body
+    return c.json(reply.body as object, status)
   }
 }
 

@@ -39,8 +39,8 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   query?: Q
   body?: B
   reply: R
-  /** Status of a reply; 200 when absent. */
-  status?: 200 | 201
+  /** Status of a reply; 200 when absent. A reply of 204 has no body. */
+  status?: 200 | 201 | 204
   /** Media types that it answers beside JSON, by `Accept`. */
   alsoAnswers?: readonly string[]
   /** Whether an `Idempotency-Key` makes it take effect once. */

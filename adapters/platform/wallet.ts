@@ -1,48 +1,59 @@
 import { z } from 'zod'
+import { ChainBalance } from '../../src/chain/chain.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import type { Identity } from '../../src/identity/keys.ts'
 import { Balances } from '../../src/wallet/wallet.ts'
 import { callerOf } from './caller.ts'
 import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Wallet'
 
-const ChainBalance = z.object({
-  chain_id: z.int(),
-  chain: z.string(),
-  address: z.string(),
-  error: z.string().nullable(),
-})
-
 const WalletOverview = z.object({
-  address: z.string().nullable().describe('The wallet that is bound to the key'),
+  address: z
+    .string()
+    .nullable()
+    .describe('The wallet that is bound to the key; for an admin without one, the account that Gazeway pays with'),
   agent: z.string().describe('The id of the key'),
   settlement: z.enum(['ledger', 'evm']).describe('Where money moves: in the ledger only, or on a chain, too'),
   ledger: Balances,
-  balances: z.array(ChainBalance).describe('On chains; empty where none is configured'),
+  balances: z.array(ChainBalance).describe('Of the address, on every chain; empty where there is none'),
 })
 
 /** What the caller has. */
-export const walletRoutes = ({ wallet }: Gateway): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet',
-    tag,
-    summary: 'What the caller has',
-    access: 'platform',
-    reply: WalletOverview,
-    async run({ c }) {
-      const { id, wallet: address } = callerOf(c)
-      const ledger = await wallet.balances(id)
-      return { address, agent: id, settlement: 'ledger' as const, ledger, balances: [] }
-    },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet/balances',
-    tag,
-    summary: 'Balances on all chains that are configured',
-    access: 'platform',
-    reply: z.object({ items: z.array(ChainBalance), total: z.int() }),
-    run: async () => ({ items: [], total: 0 }),
-  }),
-]
+export const walletRoutes = ({ wallet, chain }: Gateway): Route[] => {
+  async function onChains(caller: Identity) {
+    const address = caller.wallet ?? (caller.scopes.has('admin') ? await chain.address() : null)
+    return { address, balances: address === null ? [] : await chain.balances(address) }
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet',
+      tag,
+      summary: 'What the caller has',
+      description:
+        'In the ledger, and on every chain that is configured. A chain that cannot be read says so in error.',
+      access: 'platform',
+      reply: WalletOverview,
+      async run({ c }) {
+        const caller = callerOf(c)
+        const [ledger, { address, balances }] = await Promise.all([wallet.balances(caller.id), onChains(caller)])
+        return { address, agent: caller.id, settlement: chain.settlements.mode, ledger, balances }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet/balances',
+      tag,
+      summary: 'Native coins and tokens on every chain that is configured',
+      description: 'Read from a node of each chain as it is asked, at most a second ago.',
+      access: 'platform',
+      reply: z.object({ items: z.array(ChainBalance), total: z.int() }),
+      async run({ c }) {
+        const { balances } = await onChains(callerOf(c))
+        return { items: balances, total: balances.length }
+      },
+    }),
+  ]
+}

@@ -16,5 +16,7 @@ export function clientLog(mcp: McpServer, log: Log): Log {
     warn: line('warn'),
     error: line('error'),
     child: (fields) => clientLog(mcp, log.child(fields)),
+    setLevel: log.setLevel,
+    keepOut: log.keepOut,
   }
 }

@@ -21,11 +21,12 @@ export function configurationReference(): string {
 const SECRECY = { value: 'Secret: never shown.', url: 'May hold a password, which is never shown.' }
 const HEAD = ['key', 'default', 'accepts', 'what it is for', 'variable']
 
-function row({ key, path, schema, secret, hasEntries, description }: ConfigKey, defaults: Config): string[] {
+function row({ key, path, schema, secret, hasEntries, restart, description }: ConfigKey, defaults: Config): string[] {
   const notes = [
     description,
     ...(hasEntries ? [`Entries can be set one by one, as ${code(`${key}.NAME`)}.`] : []),
     ...(secret === null ? [] : [SECRECY[secret]]),
+    ...(restart ? ['A change waits for a restart.'] : []),
   ]
   return [code(key), shown(getProperty(defaults, path)), accepts(schema), notes.join(' '), variables(key)]
 }

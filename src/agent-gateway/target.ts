@@ -24,7 +24,10 @@ export interface AgentGatewayTarget {
  * @param own the gateway over HTTP in this process, where there is one
  */
 export function agentGatewayTarget(
-  { agent_gateway: { url, key }, http }: Pick<Config, 'agent_gateway' | 'http'>,
+  {
+    agent_gateway: { url, key },
+    http,
+  }: Pick<Config, 'agent_gateway'> & { http: Pick<Config['http'], 'host' | 'port'> },
   own: { url: string; passes: Passes } | null,
 ): AgentGatewayTarget {
   if (url !== null) return { url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key, admit: () => shared(key) }

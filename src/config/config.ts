@@ -1,22 +1,21 @@
 import { join, resolve } from 'node:path'
-import { deleteProperty, hasProperty, setProperty } from 'dot-prop'
+import { hasProperty } from 'dot-prop'
 import { parseDocument, readText } from './document.ts'
-import { setDotted } from './dotted.ts'
 import {
   type ConfigFlags,
   type Environment,
   findDataDir,
-  type Overrides,
   readEnvironment,
   readFlags,
   readProviderKey,
 } from './environment.ts'
 import { CONFIG_KEYS } from './keys.ts'
+import { type Layer, layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
 import { type Config, type ConfigDocument, checkConfig } from './schema.ts'
 
-/** Where a value came from. */
-export type ConfigSource = 'flag' | 'environment' | 'file' | 'default'
+/** Where a value came from; `settings` are those that machines on one store share. */
+export type ConfigSource = 'flag' | 'environment' | 'settings' | 'file' | 'default'
 
 /** What configuration is read from, beside config.json. */
 export interface ConfigRequest {
@@ -37,25 +36,16 @@ export interface LoadedConfig {
   secrets: readonly string[]
   /** `config.store.url`, absolute and with its default: what to open. */
   storeUrl: string
+  /** What it was read from, to read it again. */
+  request: Required<ConfigRequest>
 }
 
-/** The configuration of a running process. */
-export interface ConfigStore {
-  get(): LoadedConfig
-  /**
-   * Makes changes by dotted key in config.json, all or none, and takes them into force where no flag or variable is
-   * over them.
-   *
-   * @throws GazewayError as {@link setDotted}, and `config_invalid`, `conflict`, `store_unavailable` or `store_full` as
-   *   the file gives cause
-   */
-  set(changes: Readonly<Record<string, unknown>>): Promise<LoadedConfig>
-  /**
-   * Reads config.json again.
-   *
-   * @throws GazewayError `config_invalid`; what was in force stays in force
-   */
-  reload(): Promise<LoadedConfig>
+/** What lies below the environment and the flags. */
+export interface StoredLayers {
+  /** What config.json holds. */
+  document: ConfigDocument
+  /** What lies over it. */
+  settings: Layer
 }
 
 /**
@@ -65,99 +55,68 @@ export interface ConfigStore {
  */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { env, flags, cwd = process.cwd() } = request
-  const flagged = readFlags(flags)
-  const environment = readEnvironment(env)
+  // Before the data folder is looked for: what is wrong with a variable is told first.
+  readFlags(flags)
+  readEnvironment(env)
   const dataDir = await findDataDir(flags, env, cwd)
-  const file = configFile(dataDir)
-  const text = readText(file)
-  const document = text === null ? {} : parseDocument(text, file)
-  return merge({ dataDir, document, flagged, environment, env, cwd })
+  const complete = { env: { ...env }, flags: { ...flags }, cwd }
+  return mergeConfig(complete, dataDir, { document: readDocument(configFile(dataDir)), settings: new Map() })
 }
 
 /**
- * The configuration of a running process, from `loaded` on.
+ * The document in a configuration file; an empty one where there is no file.
  *
- * @param request what `loaded` was loaded from
+ * @throws GazewayError `config_invalid`
  */
-export function createConfigStore(request: ConfigRequest, loaded: LoadedConfig): ConfigStore {
-  let current = loaded
-  let last: Promise<unknown> = Promise.resolve()
-
-  async function reload(): Promise<LoadedConfig> {
-    current = await loadConfig(request)
-    return current
-  }
-
-  async function write(changes: Readonly<Record<string, unknown>>): Promise<LoadedConfig> {
-    // lowdb and the lock are only worth loading for a process that writes.
-    const { updateDocument } = await import('./file.ts')
-    await updateDocument(configFile(current.dataDir), (document) => setDotted(document, changes, current.config))
-    return reload()
-  }
-
-  return {
-    get: () => current,
-    reload,
-    set(changes) {
-      // One after the other: waiting here is cheaper than polling for the lock against oneself.
-      const turn = last.then(() => write(changes))
-      last = turn.catch(() => undefined)
-      return turn
-    },
-  }
+export function readDocument(file: string): ConfigDocument {
+  const text = readText(file)
+  return text === null ? {} : parseDocument(text, file)
 }
 
-interface Layers {
-  dataDir: string
-  document: ConfigDocument
-  flagged: Overrides
-  environment: Overrides
-  env: Environment
-  cwd: string
-}
+/** Where a data folder's configuration is. */
+export const configFile = (dataDir: string): string => join(dataDir, 'config.json')
 
-function merge({ dataDir, document, flagged, environment, env, cwd }: Layers): LoadedConfig {
-  const merged = structuredClone(document)
-  const over = new Map([...environment, ...flagged])
+/** The configuration that flags and environment make of what is stored. */
+export function mergeConfig(
+  request: Required<ConfigRequest>,
+  dataDir: string,
+  { document, settings }: StoredLayers,
+): LoadedConfig {
+  const { env, flags, cwd } = request
+  const flagged = readFlags(flags)
+  const over = new Map([...readEnvironment(env), ...flagged])
+  const stored = layOver(document, settings)
 
-  // A key in config.json was given for the address in config.json: it is never sent to another one.
-  const own = filled(document)
-  if (over.has('agent_gateway.url') && over.get('agent_gateway.url') !== own.agent_gateway.url)
-    deleteProperty(merged, ['agent_gateway', 'key'])
-  const ownProvider = own.upstream.provider
-  const provider = String(over.get('upstream.provider') ?? ownProvider)
-  if (provider !== ownProvider) {
-    deleteProperty(merged, ['upstream', 'api_key'])
-    deleteProperty(merged, ['upstream', 'headers'])
-  }
+  const provider = String(over.get('upstream.provider') ?? filled(stored).upstream.provider)
   const providerKey = readProviderKey(env, provider)
   if (!over.has('upstream.api_key') && providerKey !== undefined) over.set('upstream.api_key', providerKey)
 
-  const sources: Record<string, ConfigSource> = {}
-  for (const { key, path } of CONFIG_KEYS) {
-    if (over.has(key)) setProperty(merged, path, over.get(key))
-    sources[key] = sourceOf(key, path)
-  }
-  const config = freeze(filled(merged))
+  const merged = layOver(stored, over)
+  const config = frozen(filled(merged))
+  const sources = Object.fromEntries(CONFIG_KEYS.map(({ key, path }) => [key, sourceOf(key, path)]))
   const storeUrl = absoluteStore(config.store.url, sources['store.url'] === 'file' ? dataDir : cwd, dataDir)
-  return Object.freeze({ dataDir, config, sources: Object.freeze(sources), secrets: secretsOf(config), storeUrl })
+  return Object.freeze({
+    dataDir,
+    config,
+    sources: Object.freeze(sources),
+    secrets: secretsOf(config),
+    storeUrl,
+    request,
+  })
 
   function sourceOf(key: string, path: readonly string[]): ConfigSource {
     if (flagged.has(key)) return 'flag'
     if (over.has(key)) return 'environment'
+    if (settings.has(key)) return settings.get(key) === null ? 'default' : 'settings'
     return hasProperty(merged, path) ? 'file' : 'default'
   }
 }
 
 /** Every layer was checked on its own, so a fault here is one of Gazeway's. */
-function filled(document: unknown): Config {
+export function filled(document: unknown): Config {
   const { data, error } = checkConfig(document)
   if (error) throw error
   return data
-}
-
-function configFile(dataDir: string): string {
-  return join(dataDir, 'config.json')
 }
 
 function absoluteStore(url: string | null, base: string, dataDir: string): string {
@@ -165,8 +124,9 @@ function absoluteStore(url: string | null, base: string, dataDir: string): strin
   return url.startsWith('sqlite:') ? `sqlite:${resolve(base, url.slice('sqlite:'.length))}` : url
 }
 
-function freeze<T>(value: T): T {
+/** `value`, frozen with all that is in it. */
+export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
-  for (const inner of Object.values(value)) freeze(inner)
+  for (const inner of Object.values(value)) frozen(inner)
   return Object.freeze(value)
 }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { getProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../validation.ts'
+import { variableOf } from './environment.ts'
+import { CONFIG_KEYS } from './keys.ts'
 import { Config, type ConfigDocument, checkConfig } from './schema.ts'
 
 /**
@@ -29,9 +32,20 @@ export function readText(file: string): string | null {
 export function parseDocument(text: string, file: string): ConfigDocument {
   const value = parseJson(text.replace(/^\uFEFF/, ''), file)
   const checked = checkConfig(value)
-  if (checked.success) return value as ConfigDocument
+  if (checked.success) {
+    refuseKept(checked.data, file)
+    return value as ConfigDocument
+  }
   const { param, message } = explain(checked.error, Config, value, 'configuration')
   throw new GazewayError('config_invalid', `${file}: ${message}`, param === null ? {} : { param })
+}
+
+/** A wallet's key in a file would be in its copies and backups, too. */
+function refuseKept(config: Config, file: string): void {
+  const kept = CONFIG_KEYS.find(({ path, environmentOnly }) => environmentOnly && getProperty(config, path) !== null)
+  if (!kept) return
+  const message = `${file}: ${kept.key}: not kept in a file; set ${variableOf(kept.key)} in the environment instead.`
+  throw new GazewayError('config_invalid', message, { param: kept.key })
 }
 
 function parseJson(text: string, file: string): unknown {

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
 import { closest } from 'fastest-levenshtein'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../validation.ts'
+import { variableOf } from './environment.ts'
 import { CONFIG_KEYS, type ConfigKey } from './keys.ts'
 import { REDACTED, redactUrl } from './redact.ts'
 import { Config, type ConfigDocument, checkConfig } from './schema.ts'
@@ -14,9 +16,10 @@ const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
  *
  * A key is dotted (`http.port`), names an entry (`upstream.aliases.fast`, `pricing.models.llm-4.20`: the rest of the key
  * is the entry's name, dots included) or a section, whose value is then an object of changes inside it. `null` resets
- * to the default. A secret as it is shown (`***`) changes nothing.
+ * to the default. A value as it is shown changes nothing: neither a secret (`***`), nor what a flag or a variable says,
+ * nor a default, which would be held fast.
  *
- * @param inForce the configuration that was shown, from which a redacted URL is recognised
+ * @param inForce the configuration that was shown
  * @throws GazewayError `unknown_config_key` naming the nearest known key, `validation_failed` naming the key at fault
  */
 export function setDotted(
@@ -30,6 +33,15 @@ export function setDotted(
   if (checked.success) return next
   const { param, message } = explain(checked.error, Config, next, 'configuration')
   throw new GazewayError('validation_failed', message, param === null ? {} : { param })
+}
+
+/** The values that `changes` has for `key` and its entries, dotted or inside a section. */
+export function valuesFor(changes: Readonly<Record<string, unknown>>, key: string): unknown[] {
+  return Object.entries(changes).flatMap(([name, value]) => {
+    if (name === key || name.startsWith(`${key}.`)) return [value]
+    if (!key.startsWith(`${name}.`) || typeof value !== 'object' || value === null) return []
+    return valuesFor(value as Record<string, unknown>, key.slice(name.length + 1))
+  })
 }
 
 function change(document: ConfigDocument, key: string, value: unknown, inForce: Config): void {
@@ -59,10 +71,18 @@ function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, i
     return
   }
   if (secret === 'value' && value === REDACTED) return
+  if (isDeepStrictEqual(value, getProperty(inForce, path))) return
+  if (leaf.environmentOnly) throw notKept(leaf.key)
   if (secret === 'url' && typeof value === 'string' && isRedactedUrl(leaf, value, inForce)) return
   if (leaf.hasEntries) refuseReserved(leaf, value)
   const keeps = secret === 'value' && leaf.hasEntries
   setProperty(document, path, keeps ? withKeptEntries(value, getProperty(document, path)) : value)
+}
+
+/** A secret that is to be nowhere but in the environment of the process. */
+function notKept(key: string): GazewayError {
+  const message = `${key}: it is kept nowhere; set ${variableOf(key)} in the environment instead.`
+  return new GazewayError('validation_failed', message, { param: key })
 }
 
 function changeEntry(document: ConfigDocument, record: ConfigKey, written: string, value: unknown): void {

@@ -19,6 +19,10 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   GAZEWAY_LOG_LEVEL: 'log.level',
 }
 
+/** The variable that sets a configuration key. */
+export const variableOf = (key: string): string | undefined =>
+  Object.keys(VARIABLES).find((variable) => VARIABLES[variable] === key)
+
 /** Provider → its own variable for the key, read when `GAZEWAY_UPSTREAM_API_KEY` is not set. */
 export const KEY_VARIABLES: Readonly<Record<string, string>> = {
   xai: 'XAI_API_KEY',
@@ -37,7 +41,8 @@ export interface ConfigFlags {
   logLevel?: string | undefined
 }
 
-const FLAGS: Readonly<Record<Exclude<keyof ConfigFlags, 'data'>, [flag: string, key: string]>> = {
+/** Flag, as commander names it → how it is written, and the configuration key that it sets. */
+export const FLAGS: Readonly<Record<Exclude<keyof ConfigFlags, 'data'>, [flag: string, key: string]>> = {
   store: ['--store', 'store.url'],
   upstream: ['--upstream', 'upstream.provider'],
   host: ['--host', 'http.host'],

@@ -11,18 +11,25 @@ export interface ConfigKey {
   hasEntries: boolean
   /** `value`: all of it is secret. `url`: a URL that may hold a password. */
   secret: 'value' | 'url' | null
+  /** Whether a change waits until the process is started again; everything else applies at once. */
+  restart: boolean
+  /** Whether it is read from the environment only, and kept in no file and no store. */
+  environmentOnly: boolean
   description: string
 }
 
 /** Every key of the configuration, in the schema's order. */
-export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, [])
+export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, [], false)
 
-function keysOf(schema: z.ZodType, path: readonly string[]): ConfigKey[] {
+/** @param waits whether what is above waits for a restart, which holds below unless a leaf says otherwise */
+function keysOf(schema: z.ZodType, path: readonly string[], waits: boolean): ConfigKey[] {
   const inner = unwrapped(schema)
+  const { secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
   if (inner instanceof z.ZodObject) {
-    return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) => keysOf(child, [...path, name]))
+    return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) =>
+      keysOf(child, [...path, name], restart === true),
+    )
   }
-  const { secret, description = '' } = schema.meta() ?? {}
   return [
     {
       key: path.join('.'),
@@ -30,6 +37,8 @@ function keysOf(schema: z.ZodType, path: readonly string[]): ConfigKey[] {
       schema,
       hasEntries: inner instanceof z.ZodRecord,
       secret: secret === 'value' || secret === 'url' ? secret : null,
+      restart: restart === true,
+      environmentOnly: environmentOnly === true,
       description,
     },
   ]

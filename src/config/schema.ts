@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { AgentGateway } from './sections/agent-gateway.ts'
 import { Audit } from './sections/audit.ts'
+import { Chain } from './sections/chain.ts'
 import { Gaze } from './sections/gaze.ts'
 import { Http } from './sections/http.ts'
 import { Identity } from './sections/identity.ts'
 import { Log } from './sections/log.ts'
 import { Mpp } from './sections/mpp.ts'
 import { Pricing } from './sections/pricing.ts'
+import { Skills } from './sections/skills.ts'
 import { Store } from './sections/store.ts'
 import { Upstream } from './sections/upstream.ts'
 import { Wallet } from './sections/wallet.ts'
@@ -16,7 +18,9 @@ import { Wallet } from './sections/wallet.ts'
  * environment, flags, dot-notation changes and the reference all follow it. Unknown keys are errors.
  *
  * Metadata: `secret` is `value` where the whole leaf (or each entry's value) is one, `url` where a URL may hold a
- * password; `accepted` says in words what the schema alone does not show.
+ * password; `restart` where a change waits for the next start (of a section: of all in it that does not say otherwise);
+ * `environmentOnly` where a value is kept in no file and no store; `accepted` says in words what the schema alone does not
+ * show.
  */
 export const Config = z.strictObject({
   upstream: Upstream.prefault({}),
@@ -25,10 +29,12 @@ export const Config = z.strictObject({
   agent_gateway: AgentGateway.prefault({}),
   identity: Identity.prefault({}),
   gaze: Gaze.prefault({}),
+  skills: Skills.prefault({}),
   audit: Audit.prefault({}),
   pricing: Pricing.prefault({}),
   wallet: Wallet.prefault({}),
-  mpp: Mpp.prefault({}),
+  mpp: Mpp.prefault({}).meta({ restart: true }),
+  chain: Chain.prefault({}).meta({ restart: true }),
   log: Log.prefault({}),
 })
 

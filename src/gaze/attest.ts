@@ -20,7 +20,7 @@ export async function issueAttestation(
   terms: AttestationTerms,
   now: Date,
 ): Promise<Attestation> {
-  const window = await newestRecords(trx, session.session_id, terms.windowRecords)
+  const window = await newestRecords(trx, session.session_id, session.records, terms.windowRecords)
   const attestation: Attestation = {
     id: newId('att'),
     session_id: session.session_id,
@@ -37,6 +37,19 @@ export async function issueAttestation(
   return attestation
 }
 
+/**
+ * The score that the records which an attestation covers give, as of when it was issued and by what was asked for then: its
+ * own, unless one of them was changed.
+ */
+export async function scoreAgain(
+  trx: Transaction<Schema>,
+  { session_id, records, records_needed, issued_at }: Attestation,
+  terms: AttestationTerms,
+): Promise<number> {
+  const window = await newestRecords(trx, session_id, records, terms.windowRecords)
+  return assess(window, records, { ...terms, recordsNeeded: records_needed }, new Date(issued_at)).poa_score
+}
+
 /** The session's newest attestation that is still valid at `now`, or null. */
 export async function latestAttestation(db: Kysely<Schema>, sessionId: string, now: Date): Promise<Attestation | null> {
   const row = await db
@@ -51,12 +64,21 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
   return row === undefined ? null : Attestation.parse(JSON.parse(row.body))
 }
 
-/** What the assessment needs of the newest records, read from columns: parsing whole tensors would take most of its time. */
-async function newestRecords(trx: Transaction<Schema>, sessionId: string, limit: number): Promise<Assessed[]> {
+/**
+ * What the assessment needs of the newest among a session's first `upTo` records, read from columns: parsing whole tensors
+ * would take most of its time.
+ */
+async function newestRecords(
+  trx: Transaction<Schema>,
+  sessionId: string,
+  upTo: number,
+  limit: number,
+): Promise<Assessed[]> {
   const rows = await trx
     .selectFrom('gaze_records')
     .select(['at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
     .where('session_id', '=', sessionId)
+    .where('seq', '<=', upTo)
     .orderBy('at', 'desc')
     .orderBy('source', 'desc')
     .limit(limit)

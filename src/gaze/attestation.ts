@@ -48,7 +48,7 @@ export type Assessment = Pick<
   'status' | 'poa_score' | 'components' | 'replayed' | 'reasons' | 'records_needed' | 'progress'
 >
 
-/** One record as the assessment sees it; `copied`: the same content or shape was stored in another session before. */
+/** One record as the assessment sees it; `copied`: the same content, shape or trace was stored in another session before. */
 export type Assessed = Sample & { confidence: number; copied: boolean }
 
 /**
@@ -56,7 +56,7 @@ export type Assessed = Sample & { confidence: number; copied: boolean }
  * no interruption. People blink, look at the keyboard and think: a tracker sees eyes for half of a working session or
  * more, an editor notices a person now and then. Conventions of this project.
  */
-const EXPECTED: Record<GazeSource, { observed: number; gapMs: number }> = {
+export const EXPECTED: Record<GazeSource, { observed: number; gapMs: number }> = {
   eye_tracker: { observed: 0.5, gapMs: 5_000 },
   webcam: { observed: 0.4, gapMs: 5_000 },
   pointer: { observed: 0.25, gapMs: 15_000 },
@@ -65,16 +65,16 @@ const EXPECTED: Record<GazeSource, { observed: number; gapMs: number }> = {
 }
 
 /** Exponents of the score; they sum to 1. */
-const WEIGHTS = { coverage: 0.2, continuity: 0.15, plausibility: 0.4, confidence: 0.15, freshness: 0.1 }
+export const WEIGHTS = { coverage: 0.2, continuity: 0.15, plausibility: 0.4, confidence: 0.15, freshness: 0.1 }
 const COMPONENTS = ['coverage', 'continuity', 'plausibility', 'confidence', 'freshness'] as const
 
 /** After this time the freshness of a session is a half. */
-const HALF_LIFE_MS = 15 * 60_000
+export const HALF_LIFE_MS = 15 * 60_000
 /** A record that begins later than this from now is not of the present; clocks differ less. */
-const CLOCK_SKEW_MS = 60_000
+export const CLOCK_SKEW_MS = 60_000
 /** Copied records are a replay from this number and this share on. */
-const REPLAY_RECORDS = 5
-const REPLAY_SHARE = 0.2
+export const REPLAY_RECORDS = 5
+export const REPLAY_SHARE = 0.2
 /** A component or check below this is named among the reasons of a failure. */
 const LOW = 0.5
 

@@ -22,8 +22,8 @@ const PARTS = 10_000
  *   EMO = (|valence| + arousal) / 2     the distance from neutral and calm (Russell 1980, the circumplex of affect)
  *   ENV = (distraction + switching) / 2 switching: the share of steps between records that changed the place
  *
- * Each share is its channel's part of the sum, to four decimals; what rounding leaves goes to the dominant one. Without
- * records, or with three silent channels, the shares are equal. Ties are resolved in the order COG, EMO, ENV.
+ * Each share is its channel's part of the sum, to four decimals that sum to 1. Without records, or with three silent
+ * channels, the shares are equal. Ties are resolved in the order COG, EMO, ENV.
  */
 export function classify(records: readonly Gaze[]): Classification {
   const paths = scanpaths(records)
@@ -62,11 +62,17 @@ function toShares(cog: number, emo: number, env: number): Classification {
   }
 }
 
-/** Whole parts of `total` for each share, with what rounding leaves over or short given to the `lead`. */
+/**
+ * Whole parts of `total` for each share, by largest remainder (Hamilton's method): a larger share never gets fewer parts
+ * than a smaller one. The `lead` comes first among equals.
+ */
 function distribute(shares: readonly number[], lead: number, total: number): number[] {
-  const parts = shares.map((share) => Math.round(share * total))
+  const parts = shares.map((share) => Math.floor(share * total))
   const left = total - parts.reduce((sum, part) => sum + part, 0)
-  return parts.map((part, i) => (i === lead ? part + left : part))
+  const remainders = shares.map((share, i) => ({ i, rest: share * total - (parts[i] ?? 0) }))
+  remainders.sort((a, b) => b.rest - a.rest || Number(b.i === lead) - Number(a.i === lead))
+  const rounded = new Set(remainders.slice(0, left).map(({ i }) => i))
+  return parts.map((part, i) => part + Number(rounded.has(i)))
 }
 
 function switching(paths: readonly Gaze[][]): number {

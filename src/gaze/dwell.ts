@@ -8,12 +8,14 @@ import type { GazeTensor } from './tensor.ts'
 const NEWEST_ROWS = 10_000
 /** Rows per statement. */
 const CHUNK = 250
+/** The smallest region of a file that attention is summed for, in lines: about what an eye takes in with a few fixations. */
+const REGION_LINES = 10
 
 /** Attention that one place had, summed over its visits. */
 export interface PlaceDwell {
   /** As stored: absolute, or relative to a project. */
   path: string
-  /** First and last line, from 1, both included; null when only the file is known. */
+  /** First and last line of the region, from 1, both included; null when only the file is known. */
   line_start: number | null
   line_end: number | null
   dwell_ms: number
@@ -33,7 +35,8 @@ export interface DwellQuery {
 }
 
 /**
- * The attention of some tensors summed by hour and place. A visit begins where the place differs from the one before.
+ * The attention of some tensors summed by hour and place, whose lines are rounded to regions (`regionOf`). A visit begins
+ * where the place differs from the one before.
  *
  * @param tensors of one session, in order of time
  * @param before the session's last place so far, as `placeKey` gives it
@@ -51,8 +54,7 @@ export function sumDwell(tensors: readonly GazeTensor[], before: string | null):
     const row = rows.get(`${hour} ${place}`) ?? {
       hour,
       path: tensor.env.path,
-      line_start: tensor.env.line_start ?? 0,
-      line_end: tensor.env.line_end ?? tensor.env.line_start ?? 0,
+      ...regionOf(tensor),
       dwell_ms: 0,
       visits: 0,
       last_seen_at: seen,
@@ -65,10 +67,23 @@ export function sumDwell(tensors: readonly GazeTensor[], before: string | null):
   return [...rows.values()]
 }
 
-/** The file and lines of a tensor as one string, or null when it names no file. */
-export function placeKey({ env }: GazeTensor): string | null {
-  if (env.path === undefined) return null
-  return JSON.stringify([env.path, env.line_start ?? 0, env.line_end ?? env.line_start ?? 0])
+/** The file and region of a tensor as one string, or null when it names no file. */
+export function placeKey(tensor: GazeTensor): string | null {
+  if (tensor.env.path === undefined) return null
+  const { line_start, line_end } = regionOf(tensor)
+  return JSON.stringify([tensor.env.path, line_start, line_end])
+}
+
+/**
+ * The lines of a tensor, widened to whole steps of 10 lines, or of 20, 40, 80 and so on where there are more than four of
+ * the step before: ranges that hardly differ are one region, and a file has few of them. Both 0 where it names no lines.
+ */
+function regionOf({ env }: GazeTensor): Pick<GazeDwellRow, 'line_start' | 'line_end'> {
+  const { line_start: first, line_end: last = first } = env
+  if (first === undefined || last === undefined) return { line_start: 0, line_end: 0 }
+  const steps = Math.max(0, Math.ceil(Math.log2((last - first + 1) / (4 * REGION_LINES))))
+  const step = REGION_LINES * 2 ** steps
+  return { line_start: Math.floor((first - 1) / step) * step + 1, line_end: Math.ceil(last / step) * step }
 }
 
 /** Adds sums to the stored ones. Rows are written in one order, so that two sessions never wait for each other in a circle. */

@@ -1,7 +1,7 @@
 import { endOf, type Sample } from './scanpath.ts'
 
 /** The shortest time that counts as a fixation (Salvucci & Goldberg 2000: at least 100 ms). */
-const MIN_FIXATION_MS = 100
+export const MIN_FIXATION_MS = 100
 /**
  * The largest dispersion inside one fixation, as a share of the screen: 0.04 is about 1° of visual angle on each axis
  * for a 53 cm wide screen at 60 cm (Salvucci & Goldberg 2000 use 0.5° to 1°).
@@ -12,7 +12,7 @@ const MIN_AMPLITUDE = 0.02
 /** The longest gap that is bridged inside one fixation (Olsen 2012, the Tobii I-VT filter: 75 ms). */
 export const MAX_BRIDGED_MS = 75
 /** The longest gap that is one saccade or blink; what happens in a longer one is unknown (Schiffman 2001: blinks last 100–400 ms). */
-const MAX_SACCADE_MS = 500
+export const MAX_SACCADE_MS = 500
 
 /** A stretch of gaze that stayed in one place. `x` and `y` are the mean position, null where the source gives none. */
 interface Fixation {

@@ -1,9 +1,6 @@
-import type { Kysely } from 'kysely'
 import { z } from 'zod'
-import { GazewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Page } from '../store/page.ts'
-import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { type AttestationTerms, issueAttestation, latestAttestation } from './attest.ts'
 import { Attestation } from './attestation.ts'
@@ -13,8 +10,9 @@ import { Finding, findFindings } from './findings.ts'
 import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './history.ts'
 import { appendRecords } from './ingest.ts'
 import { computeMetrics, GazeMetrics } from './metrics.ts'
-import { lockSession } from './session.ts'
+import { type AttestationQuery, findSession, lockSession } from './session.ts'
 import { type GazeRecord, GazeTensor } from './tensor.ts'
+import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
 /** The newest records that one analysis reads. */
 const ANALYSED_RECORDS = 10_000
@@ -55,11 +53,15 @@ export interface Gaze {
   /**
    * Stores records in one transaction and issues an attestation for their session.
    *
-   * @throws GazewayError `conflict` when the session is bound to another task
+   * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
+   * @throws GazewayError `conflict` when the session is another caller's, or bound to another task
    */
-  store(input: StoreGaze): Promise<StoredGaze>
-  /** @throws GazewayError `invalid_cursor` */
-  retrieve(query: RetrieveGaze): Promise<Page<GazeRecord>>
+  store(input: StoreGaze, callerId?: string): Promise<StoredGaze>
+  /**
+   * @param callerId only what this key stored; everything when absent
+   * @throws GazewayError `invalid_cursor`
+   */
+  retrieve(query: RetrieveGaze, callerId?: string): Promise<Page<GazeRecord>>
   /**
    * Analyses the newest 10,000 records of a range; the same records always give the same result.
    *
@@ -72,38 +74,50 @@ export interface Gaze {
    * @throws GazewayError `not_found` when the session is unknown
    */
   attestation(sessionId: string): Promise<Attestation>
+  /**
+   * The same of a session, or of the session of a task that was added to last; of a session that is bound to the task,
+   * where both are named.
+   *
+   * @param callerId only of sessions that this key made; of all when absent
+   * @throws GazewayError `not_found` when there is no such session
+   */
+  findAttestation(query: AttestationQuery, callerId?: string): Promise<Attestation>
+  /** What is known of a session: the key that made it (null: a tool on this machine), and its valid attestation. */
+  session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
   /** The attention by place in a project, the latest seen first. */
   dwell(query: DwellQuery): Promise<PlaceDwell[]>
+  /** Decides whether attestations prove attention to tasks. */
+  verifier: GazeVerifier
 }
 
 /** The gaze service on a store. `now` is the clock that freshness and expiry go by. */
 export function createGaze(deps: { store: Store; config: AttestationTerms; now: () => Date }): Gaze {
   const { store, config, now } = deps
 
-  async function requireSession(db: Kysely<Schema>, sessionId: string) {
-    const query = db.selectFrom('gaze_sessions').selectAll().where('session_id', '=', sessionId)
-    const session = await query.executeTakeFirst()
-    if (session !== undefined) return session
-    throw new GazewayError('not_found', `There is no gaze session ${sessionId}; store records in it first.`, {
-      param: 'session_id',
-    })
+  async function findAttestation(query: AttestationQuery, callerId?: string): Promise<Attestation> {
+    const { session_id } = await findSession(store.db, query, callerId)
+    const valid = await latestAttestation(store.db, session_id, now())
+    if (valid !== null) return valid
+    return store.write(async (trx) => issueAttestation(trx, await findSession(trx, { session_id }), config, now()))
   }
 
   return {
-    store: (input) =>
+    store: (input, callerId) =>
       store.write(async (trx) => {
         const at = now()
         const sessionId = input.session_id ?? newId('ses')
-        const locked = await lockSession(trx, sessionId, input.task_id, at.toISOString())
+        const by = { taskId: input.task_id, callerId: callerId ?? null }
+        const locked = await lockSession(trx, sessionId, by, at.toISOString())
         const { session, stored } = await appendRecords(trx, locked, input.records)
         const attestation = await issueAttestation(trx, session, config, at)
         return { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
       }),
 
-    retrieve: (query) => retrieveRecords(store.db, query),
+    retrieve: (query, callerId) =>
+      retrieveRecords(store.db, callerId === undefined ? query : { ...query, caller_id: callerId }),
 
     async analyze(range) {
-      if (range.session_id !== undefined) await requireSession(store.db, range.session_id)
+      if (range.session_id !== undefined) await findSession(store.db, { session_id: range.session_id })
       const read = await newestInRange(store.db, range, ANALYSED_RECORDS + 1)
       const records = read.slice(0, ANALYSED_RECORDS)
       const metrics = computeMetrics(records)
@@ -117,13 +131,16 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
       }
     },
 
-    async attestation(sessionId) {
-      await requireSession(store.db, sessionId)
-      const valid = await latestAttestation(store.db, sessionId, now())
-      if (valid !== null) return valid
-      return store.write(async (trx) => issueAttestation(trx, await requireSession(trx, sessionId), config, now()))
-    },
+    attestation: (session_id) => findAttestation({ session_id }),
+    findAttestation,
 
+    async session(sessionId) {
+      const known = store.db.selectFrom('gaze_sessions').select('caller_id').where('session_id', '=', sessionId)
+      const session = await known.executeTakeFirst()
+      if (session === undefined) return null
+      return { ...session, attestation: await latestAttestation(store.db, sessionId, now()) }
+    },
     dwell: (query) => readDwell(store.db, query),
+    verifier: createGazeVerifier(config),
   }
 }

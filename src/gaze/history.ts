@@ -26,9 +26,13 @@ const Cursor = z.tuple([z.iso.datetime(), z.string()])
 /**
  * A page of the records that match, newest first by `at`, then `id`.
  *
+ * @param query.caller_id only those that this key stored; all when absent
  * @throws GazewayError `invalid_cursor`
  */
-export async function retrieveRecords(db: Kysely<Schema>, query: RetrieveGaze): Promise<Page<GazeRecord>> {
+export async function retrieveRecords(
+  db: Kysely<Schema>,
+  query: RetrieveGaze & { caller_id?: string },
+): Promise<Page<GazeRecord>> {
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor, Cursor)
   let rows = matching(db, query)
     .select(RECORD)
@@ -59,14 +63,15 @@ export async function newestInRange(db: Kysely<Schema>, range: GazeRange, limit:
 const RECORD = ['id', 'session_id', 'task_id', 'seq', 'hash', 'at', 'tensor'] as const
 
 type Row = Pick<GazeRecordRow, (typeof RECORD)[number]>
-type Filter = Omit<RetrieveGaze, keyof ListQuery>
+type Filter = Omit<RetrieveGaze, keyof ListQuery> & { caller_id?: string }
 
-function matching(db: Kysely<Schema>, { session_id, from, to, path, source }: Filter) {
+function matching(db: Kysely<Schema>, { session_id, from, to, path, source, caller_id }: Filter) {
   let query = db.selectFrom('gaze_records')
   if (session_id !== undefined) query = query.where('session_id', '=', session_id)
   if (from !== undefined) query = query.where('at', '>=', from)
   if (to !== undefined) query = query.where('at', '<=', to)
   if (source !== undefined) query = query.where('source', '=', source)
+  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (path === undefined) return query
   const folder = path.replace(/\/+$/, '')
   return query.where(({ eb, or, and }) =>
@@ -79,7 +84,7 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source }: Fi
  * index and no further than `MOST_COUNTED`.
  */
 async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number> {
-  const { session_id, from, to, path, source } = filter
+  const { session_id, from, to, path, source, caller_id } = filter
   if (from ?? to ?? path ?? source) {
     const counted = matching(db, filter).select('id').limit(MOST_COUNTED).as('counted')
     const { total } = await db
@@ -92,6 +97,7 @@ async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number
     .selectFrom('gaze_sessions')
     .select(({ fn, eb }) => fn.sum<number | null>(eb('records', '-', eb.ref('pruned'))).as('total'))
   if (session_id !== undefined) sessions = sessions.where('session_id', '=', session_id)
+  if (caller_id !== undefined) sessions = sessions.where('caller_id', '=', caller_id)
   return Number((await sessions.executeTakeFirstOrThrow()).total ?? 0)
 }
 

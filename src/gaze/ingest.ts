@@ -3,7 +3,15 @@ import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 import { addDwell, placeKey, sumDwell } from './dwell.ts'
-import { canonicalJson, chainHash, contentHash, SHAPE_RECORDS, shapeHashes } from './fingerprint.ts'
+import {
+  canonicalJson,
+  chainHash,
+  contentHash,
+  SHAPE_RECORDS,
+  shapeHashes,
+  TRACE_RECORDS,
+  traceHashes,
+} from './fingerprint.ts'
 import { inOrder } from './scanpath.ts'
 import type { GazeSession } from './session.ts'
 import { type GazeTensor, readTensor } from './tensor.ts'
@@ -69,13 +77,14 @@ async function toRows(
 ): Promise<Array<Insertable<GazeRecordRow>>> {
   const before = await lastTensors(trx, session)
   const shapes = shapeHashes([...before, ...tensors]).slice(before.length)
+  const traces = traceHashes([...before, ...tensors]).slice(before.length)
   const prints = tensors.map((tensor, i) => {
     const json = canonicalJson(tensor)
-    return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null }
+    return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null, trace: traces[i] ?? null }
   })
   const known = await claimPrints(trx, session, prints)
   let head = session.chain_head
-  return prints.map(({ tensor, json, content, shape }, i) => {
+  return prints.map(({ tensor, json, content, shape, trace }, i) => {
     const own = {
       id: newId('gaze'),
       session_id: session.session_id,
@@ -96,25 +105,27 @@ async function toRows(
       hash: head,
       content_hash: content,
       shape_hash: shape,
-      copied: known.has(content) || (shape !== null && known.has(shape)) ? 1 : 0,
+      trace_hash: trace,
+      copied: [content, shape, trace].some((hash) => hash !== null && known.has(hash)) ? 1 : 0,
+      caller_id: session.caller_id,
     }
   })
 }
 
-/** The records that the first new ones form a shape with, in order. */
+/** The records that the first new ones form shapes and traces with, in order. */
 async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Promise<GazeTensor[]> {
   const rows = await trx
     .selectFrom('gaze_records')
     .select('tensor')
     .where('session_id', '=', session.session_id)
     .orderBy('seq', 'desc')
-    .limit(SHAPE_RECORDS - 1)
+    .limit(Math.max(SHAPE_RECORDS, TRACE_RECORDS) - 1)
     .execute()
   return rows.reverse().map((row) => readTensor(row.tensor))
 }
 
 /**
- * Notes the content and shape hashes as this session's, unless another session has stored them before: what is stored
+ * Notes the hashes of contents, shapes and traces as this session's, unless another session has stored them before: what is stored
  * first is the original, also where two sessions store the same at once.
  *
  * @returns those that another session has
@@ -122,12 +133,11 @@ async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Prom
 async function claimPrints(
   trx: Transaction<Schema>,
   { session_id }: GazeSession,
-  prints: ReadonlyArray<{ content: string; shape: string | null }>,
+  prints: ReadonlyArray<{ content: string; shape: string | null; trace: string | null }>,
 ): Promise<Set<string>> {
+  const own = prints.flatMap(({ content, shape, trace }) => [content, shape, trace])
   // In one order, so that two sessions never wait for each other in a circle.
-  const hashes = [
-    ...new Set(prints.flatMap(({ content, shape }) => (shape === null ? content : [content, shape]))),
-  ].sort()
+  const hashes = [...new Set(own)].filter((hash) => hash !== null).sort()
   const known = new Set<string>()
   for (const chunk of chunks(hashes)) {
     await trx

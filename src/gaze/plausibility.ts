@@ -1,6 +1,7 @@
-import { findSaccades, identifyFixations } from './fixations.ts'
+import { identifyFixations } from './fixations.ts'
+import { judgeMovement, type MovementCheck } from './movement.ts'
 import { type Sample, scanpaths } from './scanpath.ts'
-import { greatest, least, median, spread } from './statistics.ts'
+import { greatest, least, median, ramp, spread } from './statistics.ts'
 import type { GazeSource } from './tensor.ts'
 
 /** Fewer fixations or dwells than this cannot show how they are distributed. */
@@ -8,7 +9,7 @@ const LEAST_EVENTS = 10
 
 /** How a property of a stream compares with a person's: 0 cannot be, 1 is what people do. */
 interface Check {
-  name: 'events' | 'duration' | 'variation' | 'shape' | 'rhythm' | 'novelty' | 'overlap' | 'amplitude'
+  name: 'events' | 'duration' | 'variation' | 'shape' | 'rhythm' | 'novelty' | 'overlap' | MovementCheck['name']
   score: number
 }
 
@@ -22,10 +23,10 @@ export interface Plausibility {
  * How much a source can show: an eye tracker measures the eye itself; an editor or a pointer only what the person had
  * open or pointed at; a record made by hand is a claim. With these ceilings a manual stream never passes by itself.
  */
-const CEILING: Record<GazeSource, number> = { eye_tracker: 1, webcam: 0.95, pointer: 0.8, ide: 0.8, manual: 0.2 }
+export const CEILING: Record<GazeSource, number> = { eye_tracker: 1, webcam: 0.95, pointer: 0.8, ide: 0.8, manual: 0.2 }
 
 /** Typical dwell per source in ms, as the corners of a trapezoid: 0 up to the first, 1 from the second to the third. */
-const DURATIONS: Record<GazeSource, [number, number, number, number]> = {
+export const DURATIONS: Record<GazeSource, [number, number, number, number]> = {
   // Fixations last 100 to 600 ms for the most part, 200 to 350 ms on average (Rayner 1998, 2009; Henderson 2003).
   eye_tracker: [60, 120, 600, 1200],
   webcam: [60, 120, 800, 2000],
@@ -35,6 +36,15 @@ const DURATIONS: Record<GazeSource, [number, number, number, number]> = {
   ide: [60, 300, 30_000, 60_000],
   manual: [60, 300, 60_000, 120_000],
 }
+
+/** Where a check begins (0) and where it is what people do (1), as `judgePlausibility` says. */
+export const LIMITS = {
+  variation: [0.1, 0.25],
+  rhythmVariation: [0.05, 0.2],
+  rhythmAlike: [0.5, 0.2],
+  novelty: [0.5, 0.9],
+  overlap: [0.3, 0.05],
+} as const
 
 /**
  * How plausible it is that records come from a living person's attention, 0 to 1.
@@ -53,8 +63,7 @@ const DURATIONS: Record<GazeSource, [number, number, number, number]> = {
  *   of them within 2% of their median (1 up to 0.2, 0 from 0.5), whichever is worse
  * - `novelty`: the share of different triples of (duration, onset interval) among all: 0 at 0.5, 1 from 0.9; a loop repeats
  * - `overlap`: one pair of eyes is in one place: the share of dwell time that overlaps, 1 up to 0.05, 0 from 0.3
- * - `amplitude`: the median saccade, where positions are known: 1 up to 0.30 of the screen, 0 from 0.42. Most saccades
- *   are short (4° to 5° on average in scenes, about 0.1 of a screen: Rayner 2009); points strewn at random are 0.51 apart
+ * - `amplitude`, `rate` and `jitter`: see `judgeMovement`
  */
 export function judgePlausibility(records: readonly Sample[]): Plausibility {
   const streams = scanpaths(records).map(judgeStream)
@@ -77,17 +86,13 @@ function judgeStream(path: readonly Sample[]): Plausibility & { events: number }
   const allowance = 0.1 + 0.8 / Math.sqrt(durations.length)
   const checks: Check[] = [
     { name: 'duration', score: Math.min(ramp(typical, none, low), ramp(typical, over, high)) },
-    { name: 'variation', score: ramp(logs.deviation, 0.1, 0.25) },
+    { name: 'variation', score: ramp(logs.deviation, ...LIMITS.variation) },
     { name: 'shape', score: ramp(logNormality(durations), -allowance, 0.3 - allowance) },
     { name: 'rhythm', score: rhythm(onsets) },
-    { name: 'novelty', score: ramp(novelty(durations, onsets), 0.5, 0.9) },
-    { name: 'overlap', score: ramp(overlap(path), 0.3, 0.05) },
+    { name: 'novelty', score: ramp(novelty(durations, onsets), ...LIMITS.novelty) },
+    { name: 'overlap', score: ramp(overlap(path), ...LIMITS.overlap) },
+    ...judgeMovement(path, fixations),
   ]
-  const amplitudes = findSaccades(fixations).map((saccade) => saccade.amplitude)
-  const jump = median(amplitudes)
-  if (jump !== null && amplitudes.length >= LEAST_EVENTS)
-    checks.push({ name: 'amplitude', score: ramp(jump, 0.42, 0.3) })
-
   const weakest = least(checks.map((check) => check.score))
   return { score: weakest * CEILING[source], events: fixations.length, checks }
 }
@@ -108,7 +113,7 @@ function rhythm(onsets: readonly number[]): number {
   const middle = median(onsets) ?? 0
   if (!(middle > 0)) return 0
   const alike = onsets.filter((interval) => Math.abs(interval - middle) <= 0.02 * middle).length / onsets.length
-  return Math.min(ramp(deviation / mean, 0.05, 0.2), ramp(alike, 0.5, 0.2))
+  return Math.min(ramp(deviation / mean, ...LIMITS.rhythmVariation), ramp(alike, ...LIMITS.rhythmAlike))
 }
 
 function novelty(durations: readonly number[], onsets: readonly number[]): number {
@@ -129,9 +134,4 @@ function overlap(path: readonly Sample[]): number {
     seen = Math.max(seen, end)
   }
   return dwell > 0 ? twice / dwell : 0
-}
-
-/** 0 at `zero`, 1 at `one`, straight between them and flat beyond; `one` may be the smaller. */
-function ramp(value: number, zero: number, one: number): number {
-  return Math.min(1, Math.max(0, (value - zero) / (one - zero)))
 }

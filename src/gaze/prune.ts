@@ -3,7 +3,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 
-type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>
+type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash' | 'trace_hash'>
 
 /**
  * Deletes the oldest gaze records before `before`, at most `limit`, with their prints, and as many old hours of attention
@@ -16,7 +16,7 @@ export function pruneGaze(store: Store, before: string, limit: number): Promise<
   return store.write(async (trx) => {
     const records = await trx
       .selectFrom('gaze_records')
-      .select(['id', 'session_id', 'content_hash', 'shape_hash'])
+      .select(['id', 'session_id', 'content_hash', 'shape_hash', 'trace_hash'])
       .where('at', '<', before)
       .orderBy('at')
       .orderBy('id')
@@ -41,9 +41,9 @@ async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[
       .where('session_id', '=', session)
       .execute()
   for (const { session, own } of sessions) {
-    const hashes = own.flatMap(({ content_hash: content, shape_hash: shape }) =>
-      shape === null ? content : [content, shape],
-    )
+    const hashes = own
+      .flatMap(({ content_hash, shape_hash, trace_hash }) => [content_hash, shape_hash, trace_hash])
+      .filter((hash) => hash !== null)
     await trx.deleteFrom('gaze_prints').where('hash', 'in', hashes).where('session_id', '=', session).execute()
   }
   await trx

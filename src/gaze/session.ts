@@ -1,8 +1,23 @@
-import type { Selectable, Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeSessionRow } from '../store/tables/gaze.ts'
 import { CHAIN_START } from './fingerprint.ts'
+
+const identifier = z.string().min(1).max(128)
+
+/** Which session's attestation is asked for; one of the two, or both. */
+export const AttestationQuery = z
+  .strictObject({
+    session_id: identifier.optional().describe('The gaze session.'),
+    task_id: identifier.optional().describe('The task; of several sessions for it, the one that was added to last.'),
+  })
+  .refine(({ session_id, task_id }) => session_id !== undefined || task_id !== undefined, {
+    path: ['session_id'],
+    error: 'needed where there is no task_id',
+  })
+export type AttestationQuery = z.infer<typeof AttestationQuery>
 
 /** A session as it is stored. */
 export type GazeSession = Selectable<GazeSessionRow>
@@ -11,13 +26,15 @@ export type GazeSession = Selectable<GazeSessionRow>
  * The session, made on first use, with its row locked until the transaction ends: records of one session are chained one
  * batch after the other, whoever sends them.
  *
- * @param taskId the task that the records are for; a session is bound to the task it was made for, or to none
- * @throws GazewayError `conflict` when the session is bound to another task or to none
+ * @param of.taskId the task that the records are for; a session is bound to the task it was made for, or to none
+ * @param of.callerId the key that stores; only the one that made a session adds to it. A tool on this machine has none (null)
+ *   and may add to all
+ * @throws GazewayError `conflict` when the session is another's, or bound to another task or to none
  */
 export async function lockSession(
   trx: Transaction<Schema>,
   sessionId: string,
-  taskId: string | undefined,
+  { taskId, callerId }: { taskId: string | undefined; callerId: string | null },
   now: string,
 ): Promise<GazeSession> {
   const session = await trx
@@ -31,10 +48,17 @@ export async function lockSession(
       last_place: null,
       created_at: now,
       updated_at: now,
+      caller_id: callerId,
     })
     .onConflict((conflict) => conflict.column('session_id').doUpdateSet({ updated_at: now }))
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (callerId !== null && callerId !== session.caller_id)
+    throw new GazewayError(
+      'conflict',
+      'This gaze session was made by another caller. Leave session_id out to start one of your own.',
+      { param: 'session_id' },
+    )
   if (taskId === undefined || taskId === session.task_id) return session
   const bound = session.task_id === null ? 'no task' : `task ${session.task_id}`
   throw new GazewayError(
@@ -42,4 +66,27 @@ export async function lockSession(
     `Session ${sessionId} is bound to ${bound}, not to task ${taskId}. Leave session_id out to start a session for it.`,
     { param: 'task_id' },
   )
+}
+
+/**
+ * A session by its id, or the one of a task that was added to last.
+ *
+ * @param callerId only a session that this key made; any when absent
+ * @throws GazewayError `not_found`, the same for one that does not exist and for another caller's
+ */
+export async function findSession(
+  db: Kysely<Schema>,
+  { session_id, task_id }: AttestationQuery,
+  callerId?: string,
+): Promise<GazeSession> {
+  let query = db.selectFrom('gaze_sessions').selectAll().orderBy('updated_at', 'desc').limit(1)
+  if (session_id !== undefined) query = query.where('session_id', '=', session_id)
+  if (task_id !== undefined) query = query.where('task_id', '=', task_id)
+  if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
+  const session = await query.executeTakeFirst()
+  if (session !== undefined) return session
+  const asked = session_id === undefined ? `gaze session for task ${task_id}` : `gaze session ${session_id}`
+  throw new GazewayError('not_found', `There is no ${asked}; store records in it first.`, {
+    param: session_id === undefined ? 'task_id' : 'session_id',
+  })
 }

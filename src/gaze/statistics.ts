@@ -51,6 +51,11 @@ export function greatest(values: readonly number[]): number {
   return values.reduce((high, value) => Math.max(high, value), Number.NEGATIVE_INFINITY)
 }
 
+/** 0 at `zero`, 1 at `one`, straight between them and flat beyond; `one` may be the smaller. */
+export function ramp(value: number, zero: number, one: number): number {
+  return Math.min(1, Math.max(0, (value - zero) / (one - zero)))
+}
+
 /** `value` to so many decimals, for figures that people read; never −0. */
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals)) + 0

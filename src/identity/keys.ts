@@ -57,6 +57,10 @@ export interface Keys {
    * @throws GazewayError `store_unavailable` when the data folder cannot be written
    */
   ensureFirstKey(of: { dataDir: string }): Promise<string | null>
+  /** Takes another fixed key into force; null is none. */
+  setFixedKey(key: string | null): void
+  /** Whether the store has a key that is in force and has the scope `admin`. */
+  hasAdmin(): Promise<boolean>
   /** Stops polling and writes what is noted; the store can then be closed. */
   close(): Promise<void>
 }
@@ -76,7 +80,7 @@ export interface KeysDeps {
 /** The keys in `store`. */
 export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => performance.now() }: KeysDeps): Keys {
   const { db } = store
-  const fixedHash = fixedKey === null ? null : hashToken(fixedKey)
+  let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
   const revocations = createRevocations({ store, now, onError, forget: (id) => cache.revoke(id) })
   const cache = createKeyCache({
@@ -164,8 +168,23 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
     onRevoked: revocations.listen,
 
     async ensureFirstKey({ dataDir }) {
-      if (fixedKey !== null) return null
+      if (fixedHash !== null) return null
       return keepFirstKey(store, dataDir, newKey({ name: 'first admin', scopes: [...Scope.options] }))
+    },
+
+    setFixedKey(key) {
+      fixedHash = key === null ? null : hashToken(key)
+    },
+
+    async hasAdmin() {
+      const row = await db
+        .selectFrom('keys')
+        .select('id')
+        .where('revoked_at', 'is', null)
+        .where(sql<boolean>`cast(scopes as text) like '%"admin"%'`)
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
     },
 
     async close() {

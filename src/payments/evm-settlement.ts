@@ -1,17 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Errors } from 'mppx'
-import {
-  BaseError,
-  ContractFunctionRevertedError,
-  createPublicClient,
-  createWalletClient,
-  defineChain,
-  type Hex,
-  http,
-  parseAbi,
-  parseSignature,
-} from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { BaseError, ContractFunctionRevertedError, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem'
+import type { ChainAccount } from '../chain/account.ts'
+import { createTending } from '../chain/tend.ts'
+import { unconfirmed } from './refusal.ts'
 import type { EvmSettings } from './settings.ts'
 
 /** EIP-3009, as far as it is used here. */
@@ -21,12 +12,14 @@ const TOKEN = parseAbi([
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ])
+/** What a payment's transaction is for, before its authorization's nonce. */
+const PURPOSE = 'payment:'
 /** How long a transaction may take to be mined, and how often it is looked for, in milliseconds. */
 const CONFIRM_MS = 60_000
 const POLL_MS = 250
-/** How often a transaction is signed anew when another process took its number. */
-const ATTEMPTS = 8
-const TAKEN = /nonce too low|nonce is lower|already known|replacement transaction underpriced/i
+/** How long one may wait before its fee is raised, in milliseconds, and how deep a block must be to end it. */
+const STUCK_MS = 60_000
+const CONFIRMATIONS = 2
 
 /** A signed authorization to move tokens (EIP-3009 `TransferWithAuthorization`). Amounts and times are decimal text. */
 export interface Authorization {
@@ -54,50 +47,37 @@ export interface EvmSettlement {
    * @throws mppx `VerificationFailedError` when the token refuses it; other errors leave open what became of it
    */
   settle(authorization: Authorization): Promise<Hex>
+  /** Looks after transactions that are in no block yet: sends them again, raises the fee of what is stuck. */
+  tend(): Promise<void>
   /** The transaction that used an authorization; null while none did. */
   find(payer: string, nonce: string): Promise<Hex | null>
 }
 
 /**
- * An authorization moves money once, whatever transaction carries it: so transactions need not be remembered to be sent
- * again, and the chain itself tells after a crash whether one went through.
+ * An authorization moves money once, whatever transaction carries it, and the chain itself tells after a crash whether one
+ * went through. The transactions get their numbers where settlements do: they may share the account.
  */
-export function createEvmSettlement({ chainId, rpcUrl, token, privateKey }: EvmSettings): EvmSettlement {
-  const chain = defineChain({
-    id: chainId,
-    name: `chain ${chainId}`,
-    nativeCurrency: { name: 'native', symbol: 'NATIVE', decimals: 18 },
-    rpcUrls: { default: { http: [rpcUrl] } },
-  })
-  const account = privateKeyToAccount(privateKey)
-  const reader = createPublicClient({ chain, transport: http(rpcUrl), pollingInterval: POLL_MS })
-  const writer = createWalletClient({ chain, transport: http(rpcUrl), account })
+export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, account: ChainAccount): EvmSettlement {
+  const { client } = account.node
   const call = { address: token, abi: TOKEN, functionName: 'transferWithAuthorization' } as const
-  // One after the other, so that each transaction of this process has a number of its own.
-  let last: Promise<unknown> = Promise.resolve()
-
-  async function send(authorization: Authorization): Promise<Hex> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const nonce = await reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
-        return await writer.writeContract({ ...call, args: argumentsOf(authorization), nonce })
-      } catch (error) {
-        if (attempt === ATTEMPTS || !(error instanceof BaseError) || !TAKEN.test(error.message)) throw error
-        await delay(attempt * 50 * Math.random())
-      }
-    }
-  }
+  const tend = createTending({
+    account,
+    confirmations: CONFIRMATIONS,
+    stuckMs: STUCK_MS,
+    resendMs: 0,
+    followers: { follows: ({ purpose }) => purpose.startsWith(PURPOSE) },
+  })
 
   async function find(payer: string, nonce: string): Promise<Hex | null> {
     const authorization = { authorizer: payer as Hex, nonce: nonce as Hex }
-    const used = await reader.readContract({
+    const used = await client.readContract({
       address: token,
       abi: TOKEN,
       functionName: 'authorizationState',
       args: [authorization.authorizer, authorization.nonce],
     })
     if (!used) return null
-    const [event] = await reader.getContractEvents({
+    const [event] = await client.getContractEvents({
       address: token,
       abi: TOKEN,
       eventName: 'AuthorizationUsed',
@@ -110,14 +90,14 @@ export function createEvmSettlement({ chainId, rpcUrl, token, privateKey }: EvmS
 
   /** Nodes limit how far back events are searched. */
   async function recentBlock(): Promise<bigint> {
-    const newest = await reader.getBlockNumber()
+    const newest = await client.getBlockNumber()
     return newest > 5000n ? newest - 5000n : 0n
   }
 
   return {
     async tryOut(authorization) {
       try {
-        await reader.simulateContract({ ...call, account, args: argumentsOf(authorization) })
+        await client.simulateContract({ ...call, account: account.address, args: argumentsOf(authorization) })
       } catch (error) {
         const reverted =
           error instanceof BaseError ? error.walk((cause) => cause instanceof ContractFunctionRevertedError) : null
@@ -129,14 +109,17 @@ export function createEvmSettlement({ chainId, rpcUrl, token, privateKey }: EvmS
     },
 
     async settle(authorization) {
-      const turn = last.then(() => send(authorization))
-      last = turn.catch(() => undefined)
-      const hash = await turn
-      const { status } = await reader.waitForTransactionReceipt({ hash, timeout: CONFIRM_MS })
-      if (status !== 'success') throw new Errors.VerificationFailedError({ reason: 'the token refused the transfer' })
-      return hash
+      const { abi, functionName } = call
+      const data = encodeFunctionData({ abi, functionName, args: argumentsOf(authorization) })
+      const sent = await account.send({ purpose: PURPOSE + authorization.nonce, to: token, data })
+      const receipt = sent && (await account.mined(sent.nonce, { pollMs: POLL_MS, timeoutMs: CONFIRM_MS }))
+      if (!receipt) throw unconfirmed()
+      if (receipt.status !== 'success')
+        throw new Errors.VerificationFailedError({ reason: 'the token refused the transfer' })
+      return receipt.transactionHash
     },
 
+    tend,
     find,
   }
 }

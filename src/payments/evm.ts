@@ -2,13 +2,14 @@ import { Challenge, evm as Evm, Receipt } from 'mppx'
 import { evm } from 'mppx/evm/server'
 import { Mppx } from 'mppx/server/core'
 import { formatUnits } from 'viem'
+import type { ChainAccount } from '../chain/account.ts'
 import { createEvmSettlement } from './evm-settlement.ts'
 import type { PaymentMethod } from './payment.ts'
 import type { EvmSettings, PaymentSettings } from './settings.ts'
 
 /** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
-export function evmMethod(settings: EvmSettings, common: PaymentSettings): PaymentMethod {
-  const settlement = createEvmSettlement(settings)
+export function evmMethod(settings: EvmSettings, common: PaymentSettings, account: ChainAccount): PaymentMethod {
+  const settlement = createEvmSettlement(settings, account)
   const mppx = Mppx.create({
     methods: [
       evm.charge({
@@ -49,5 +50,6 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings): Payme
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
     },
     find: ({ payer, proof }) => settlement.find(payer, proof),
+    tend: settlement.tend,
   }
 }

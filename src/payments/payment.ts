@@ -51,4 +51,6 @@ export interface PaymentMethod {
   settle(credential: string, terms: Terms): Promise<{ reference: string; receipt: string }>
   /** What the chain says of a payment whose settlement was interrupted: its reference, or null while there is none. */
   find(payment: { payer: string; proof: string }): Promise<string | null>
+  /** Looks after transactions of this gateway's own that the chain has yet to take. */
+  tend?(): Promise<void>
 }

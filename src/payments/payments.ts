@@ -1,4 +1,5 @@
 import { Credential } from 'mppx'
+import type { Chain } from '../chain/chain.ts'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import type { PaymentRow } from '../store/tables/payments.ts'
@@ -57,12 +58,21 @@ export interface PaymentsDeps {
   leaseMs?: number
 }
 
+/** How long a node may take to answer while a payment is settled, in milliseconds. */
+const NODE_MS = 10_000
+
 /**
  * The methods that the configuration names. Each is loaded only where it is used, which takes about half a second.
+ *
+ * @param chain where the transactions of the wallet's account get their numbers
  */
-export async function loadMethods(settings: PaymentSettings): Promise<PaymentMethod[]> {
+export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 'account'>): Promise<PaymentMethod[]> {
   const methods: PaymentMethod[] = []
-  if (settings.evm) methods.push((await import('./evm.ts')).evmMethod(settings.evm, settings))
+  if (settings.evm) {
+    const { chainId, rpcUrl, privateKey } = settings.evm
+    const account = await chain.account({ chainId, rpcUrl, timeoutMs: NODE_MS }, privateKey)
+    methods.push((await import('./evm.ts')).evmMethod(settings.evm, settings, account))
+  }
   if (settings.tempo) methods.push((await import('./tempo.ts')).tempoMethod(settings.tempo, settings))
   return methods
 }
@@ -154,6 +164,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     },
 
     async sweep(limit) {
+      for (const method of methods) await method.tend?.().catch(onError)
       const idle = await claims.takeOver(limit)
       for (const row of idle) await resume(row).catch(onError)
       return idle.length

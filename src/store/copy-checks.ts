@@ -18,6 +18,9 @@ export const COPY_CHECKS: readonly CopyCheck[] = [
   { name: 'micro-dollars left to callers', figure: (db) => balance(db, 'caller') },
   { name: 'micro-dollars of deposits', figure: (db) => balance(db, 'deposits') },
   { name: 'micro-dollars of revenue', figure: (db) => balance(db, 'revenue') },
+  { name: 'micro-dollars in escrow', figure: (db) => balance(db, 'escrow') },
+  { name: 'micro-dollars of rewards', figure: (db) => sum(db, 'tasks', 'reward_micros') },
+  { name: 'micro-dollars of settlements', figure: (db) => sum(db, 'settlements', 'micros') },
 ]
 
 async function sum(db: Kysely<Schema>, table: keyof Schema, column: string): Promise<number> {

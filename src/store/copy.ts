@@ -132,9 +132,9 @@ function createWriter(to: Transaction<Schema>, table: RecordTable, columns: read
 
 /** PostgreSQL numbers new rows by a counter that rows with their own number leave where it was. */
 async function continueNumbers(to: Transaction<Schema>): Promise<void> {
-  await sql`select setval(pg_get_serial_sequence('memories', 'seq'), max(seq)) from memories having max(seq) > 0`.execute(
-    to,
-  )
+  for (const table of ['memories', 'session_texts'] as const)
+    await sql`select setval(pg_get_serial_sequence(${table}, 'seq'), max(seq)) from ${sql.table(table)}
+      having max(seq) > 0`.execute(to)
 }
 
 async function verifyCounts(

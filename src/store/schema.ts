@@ -1,21 +1,33 @@
 import type { CallTables } from './tables/calls.ts'
+import type { ConnectionTables } from './tables/connections.ts'
+import type { EscrowTables } from './tables/escrow.ts'
 import type { GazeTables } from './tables/gaze.ts'
 import type { IdempotencyTables } from './tables/idempotency.ts'
 import type { KeyTables } from './tables/keys.ts'
 import type { MemoryTables } from './tables/memory.ts'
 import type { PaymentTables } from './tables/payments.ts'
+import type { SessionTables } from './tables/sessions.ts'
+import type { SettingsTables } from './tables/settings.ts'
+import type { SettlementTables } from './tables/settlements.ts'
 import type { SweepTables } from './tables/sweeps.ts'
+import type { TaskTables } from './tables/tasks.ts'
 import type { WalletTables } from './tables/wallet.ts'
 
 /** Every table of the store, as the services see it (the same on both engines). */
 export interface Schema
   extends CallTables,
+    ConnectionTables,
     MemoryTables,
     GazeTables,
     KeyTables,
     IdempotencyTables,
     PaymentTables,
+    SettingsTables,
+    SettlementTables,
+    SessionTables,
     SweepTables,
+    TaskTables,
+    EscrowTables,
     WalletTables {}
 
 /** The tables that hold records, with the columns of their primary keys: what moving to another engine copies. */
@@ -31,6 +43,8 @@ export const RECORD_TABLES = {
   gaze_prints: ['hash'],
   gaze_dwell: ['hour', 'path', 'line_start', 'line_end'],
   attestations: ['id'],
+  attestation_uses: ['attestation_id'],
+  settings: ['path'],
   keys: ['id'],
   idempotency_keys: ['scope', 'key'],
   ledger_accounts: ['id'],
@@ -39,6 +53,22 @@ export const RECORD_TABLES = {
   metered_usage: ['caller_id', 'day', 'model'],
   daily_spending: ['caller_id', 'day'],
   payments: ['id'],
-} as const satisfies { [Table in Exclude<keyof Schema, 'sweeps'>]: ReadonlyArray<keyof Schema[Table]> }
+  tasks: ['id'],
+  task_capabilities: ['task_id', 'capability'],
+  task_dependencies: ['depends_on', 'task_id'],
+  task_totals: ['shard'],
+  escrows: ['id'],
+  sessions: ['id'],
+  session_messages: ['session_id', 'position'],
+  session_texts: ['seq'],
+  session_totals: ['user_id', 'source'],
+  settlements: ['escrow_id'],
+  chain_accounts: ['chain_id', 'address'],
+  chain_transactions: ['chain_id', 'address', 'nonce'],
+} as const satisfies {
+  [Table in Exclude<keyof Schema, 'sweeps' | 'settings_revision' | keyof ConnectionTables>]: ReadonlyArray<
+    keyof Schema[Table]
+  >
+}
 
 export type RecordTable = keyof typeof RECORD_TABLES

@@ -22,7 +22,8 @@ export async function estimateUsage(
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, estimated: true }
 }
 
-async function countLong(countTokens: (text: string) => Promise<number>, text: string): Promise<number> {
+/** The tokens of any text in bounded time: counted in pieces, and extrapolated for what is very long. A little too high. */
+export async function countLong(countTokens: (text: string) => Promise<number>, text: string): Promise<number> {
   const counted = Math.min(text.length, COUNTED)
   let tokens = 0
   for (let at = 0; at < counted; at += PIECE) tokens += await countTokens(text.slice(at, Math.min(at + PIECE, counted)))

@@ -7,9 +7,10 @@ import { FIRST_HEAD } from './transfer.ts'
 
 /**
  * What an account is for. Money comes from `deposits`, is spent from `caller`, waits in `held` while a call is made or
- * in `escrow` while a task is done, and ends as `upstream_cost` and `revenue`.
+ * in `escrow` while a task is done, and ends as `upstream_cost` and `revenue`. What is to be paid on a chain waits in
+ * `settling`, and goes back to `deposits` once it is.
  */
-export type AccountKind = 'caller' | 'held' | 'revenue' | 'upstream_cost' | 'deposits' | 'escrow'
+export type AccountKind = 'caller' | 'held' | 'revenue' | 'upstream_cost' | 'deposits' | 'escrow' | 'settling'
 
 /** An account by name; it need not exist yet. */
 export interface AccountRef {

@@ -87,7 +87,7 @@ function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {
 }
 
 /** A refusal of the upstream is not the caller's: whatever its status was, it is a 502 here. */
-function asUpstreamFailure(error: unknown): unknown {
+export function asUpstreamFailure(error: unknown): unknown {
   if (!(error instanceof GazewayError) || error.code !== 'upstream_error') return error
   const { message, retryAfterSeconds } = error
   return new GazewayError('upstream_error', message, {

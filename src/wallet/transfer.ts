@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Micros } from './money.ts'
 
 /** What a transfer does. */
-export type TransferKind = 'deposit' | 'reserve' | 'capture' | 'void' | 'lock' | 'release' | 'refund'
+export type TransferKind = 'deposit' | 'reserve' | 'capture' | 'void' | 'lock' | 'release' | 'refund' | 'settle'
 
 /** A signed amount on one account. */
 export interface Entry {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
+import { headOf } from './ledger-head.ts'
 import type { Micros } from './money.ts'
 import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 
@@ -122,12 +122,6 @@ function byKind(accounts: readonly LedgerAccountRow[]): Record<string, Micros> {
   const balances: Record<string, Micros> = {}
   for (const { kind, balance_micros } of accounts) balances[kind] = (balances[kind] ?? 0) + balance_micros
   return balances
-}
-
-function headOf(accounts: readonly LedgerAccountRow[]): string {
-  const hash = createHash('sha256')
-  for (const { id, head } of accounts) hash.update(`${id} ${head}\n`)
-  return hash.digest('hex')
 }
 
 const entriesOf = (row: LedgerTransferRow): Entry[] => JSON.parse(row.entries)

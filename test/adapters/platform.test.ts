@@ -195,7 +195,7 @@ describe('the platform', () => {
       const reply = await get('/docs', null)
       const page = await reply.text()
       assert.match(reply.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/)
-      assert.ok(!/<(script|link|img|iframe)|https?:\/\/(?!json-schema)/i.test(page))
+      assert.ok(!/<(?:script|link|img|iframe)|(?:src|href)=["']?https?:/i.test(page), 'it loads something')
       for (const path of Object.keys(described.paths)) assert.ok(page.includes(path), path)
     })
   })

@@ -3,8 +3,12 @@ import { section as http } from './http.ts'
 import { section as memory } from './memory.ts'
 import { createReport } from './report.ts'
 import { section as resident } from './resident.ts'
+import { section as settlement } from './settlement.ts'
+import { section as socket } from './socket.ts'
+import { section as skills } from './skills.ts'
 import { section as start } from './start.ts'
 import { section as store } from './store.ts'
+import { section as tasks } from './tasks.ts'
 import { section as wallet } from './wallet.ts'
 
 /**
@@ -15,7 +19,7 @@ import { section as wallet } from './wallet.ts'
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS = { start, resident, memory, context, http, store, wallet }
+const SECTIONS = { start, resident, memory, context, http, store, wallet, socket, tasks, settlement, skills }
 const FORMS = { '--json': 'json', '--markdown': 'markdown' } as const
 type Name = keyof typeof SECTIONS
 

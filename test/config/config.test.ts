@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createConfigStore, loadConfig } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { ConfigFlags, Environment } from '../../src/config/environment.ts'
 import { newFolder } from './folder.ts'
 
@@ -118,16 +118,13 @@ describe('loadConfig', () => {
   for (const [name, text, message, param] of broken) {
     it(`stops at ${name}, and leaves the file byte for byte`, async () => {
       const { home, file, request } = folderWith(text)
-      const store = createConfigStore(request, await loadConfig(folderWith().request))
-      for (const attempt of [() => loadConfig(request), () => store.reload()]) {
-        await assert.rejects(attempt, (error: Error & { code: string; param: string | null }) => {
-          assert.equal(error.code, 'config_invalid')
-          assert.ok(error.message.startsWith(`${file}: `), error.message)
-          assert.match(error.message, message)
-          assert.equal(error.param, param)
-          return true
-        })
-      }
+      await assert.rejects(loadConfig(request), (error: Error & { code: string; param: string | null }) => {
+        assert.equal(error.code, 'config_invalid')
+        assert.ok(error.message.startsWith(`${file}: `), error.message)
+        assert.match(error.message, message)
+        assert.equal(error.param, param)
+        return true
+      })
       assert.equal(readFileSync(file, 'utf8'), text)
       assert.deepEqual(readdirSync(home), ['config.json'])
     })

@@ -37,6 +37,7 @@ describe('the configuration schema', () => {
       'mpp.secret_key',
       'mpp.evm.rpc_url',
       'mpp.tempo.rpc_url',
+      'chain.rpc_urls',
     ])
   })
 

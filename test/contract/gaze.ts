@@ -3,10 +3,13 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { Attestation } from '../../src/gaze/attestation.ts'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
+import { pruneGaze } from '../../src/gaze/prune.ts'
 import { endOf } from '../../src/gaze/scanpath.ts'
 import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
 import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { recordedStream } from '../gaze/recorded-stream.ts'
+import { blurred, shifted } from '../gaze/streams.ts'
 
 const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
@@ -190,6 +193,52 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.equal(attestation.replayed, true)
     })
 
+    it('sees a copy that was moved in time and blurred, in all of a recorded and a drawn stream', async () => {
+      for (const [i, records] of [recordedStream(), ...[1, 2, 3].map((seed) => humanStream(seed))].entries()) {
+        const copy = blurred(records, 3_600_000, i + 1)
+        await gaze.store({ session_id: `original ${i}`, records })
+        clock = sentAfter(copy)
+        const { attestation } = await gaze.store({ session_id: `copy ${i}`, records: copy })
+        assert.deepEqual([attestation.status, attestation.replayed], ['failed', true], `stream ${i}`)
+      }
+    })
+
+    it('does not take what one person looks at later for a copy of what it saw before', async () => {
+      const records = recordedStream()
+      await gaze.store({ session_id: 'first half', records: records.slice(0, 56) })
+      const { attestation } = await gaze.store({ session_id: 'second half', records: records.slice(56) })
+      assert.equal(attestation.replayed, false)
+    })
+
+    it('keeps the sessions of a key to that key', async () => {
+      const records = humanStream(4, { records: 40 })
+      clock = sentAfter(records)
+      const mine = await gaze.store({ session_id: 'mine', task_id: 'task_1', records: records.slice(0, 30) }, 'key_a')
+      await gaze.store({ session_id: 'local', records: humanStream(5, { records: 10 }) })
+      await assert.rejects(gaze.store({ session_id: 'mine', records: records.slice(30) }, 'key_b'), {
+        code: 'conflict',
+        param: 'session_id',
+      })
+      await assert.rejects(gaze.store({ session_id: 'local', records: records.slice(30) }, 'key_b'), {
+        code: 'conflict',
+      })
+      const totals = async (callerId?: string) => {
+        const page = await gaze.retrieve({ limit: 1000 }, callerId)
+        assert.equal(page.items.length, page.total)
+        return page.total
+      }
+      assert.deepEqual([await totals('key_a'), await totals('key_b'), await totals()], [30, 0, 40])
+      assert.equal((await gaze.retrieve({ limit: 5, session_id: 'mine' }, 'key_b')).total, 0)
+      assert.equal((await gaze.retrieve({ limit: 5, source: 'eye_tracker' }, 'key_b')).total, 0)
+      assert.deepEqual(await gaze.findAttestation({ task_id: 'task_1' }, 'key_a'), mine.attestation)
+      assert.deepEqual(await gaze.findAttestation({ session_id: 'mine', task_id: 'task_1' }), mine.attestation)
+      for (const query of [{ session_id: 'mine' }, { task_id: 'task_1' }])
+        await assert.rejects(gaze.findAttestation(query, 'key_b'), { code: 'not_found' })
+      await assert.rejects(gaze.findAttestation({ session_id: 'mine', task_id: 'task_2' }), { code: 'not_found' })
+      await gaze.store({ session_id: 'mine', records: records.slice(30) })
+      assert.deepEqual([await totals('key_a'), await totals('key_b')], [40, 0], 'a tool on this machine may add to it')
+    })
+
     it('does not take two people who read the same file for copies of each other', async () => {
       for (let seed = 1; seed <= 10; seed++) {
         const { attestation } = await gaze.store({ records: humanStream(seed, { paths: ['src/a.ts'] }) })
@@ -232,8 +281,8 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.deepEqual(await gaze.dwell({ root: '/p/', since, limit: 10 }), [
         {
           path: '/p/a.ts',
-          line_start: 5,
-          line_end: 14,
+          line_start: 1,
+          line_end: 20,
           dwell_ms: 3000,
           last_seen_at: '2026-11-21T07:10:01.000Z',
           visits: 2,
@@ -252,6 +301,40 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.equal((await gaze.dwell({ root: '/p', since, limit: 1 })).length, 1)
     })
 
+    it('sums attention for regions of a file, so that ranges that hardly differ are one', async () => {
+      const [base] = humanStream(1, { records: 1 })
+      assert.ok(base)
+      const ranges = [
+        [1, 1],
+        [3, 9],
+        [10, 10],
+        [11, 15],
+        [12, 18],
+        [5, 24],
+        [101, 160],
+        [110, 150],
+        [1, 400],
+      ] as const
+      const records = ranges.map(([line_start, line_end], i) => ({
+        ...base,
+        at: new Date(Date.UTC(2026, 10, 21, 6, i)).toISOString(),
+        env: { path: 'a.ts', line_start, line_end },
+      }))
+      await gaze.store({ records })
+      const places = await gaze.dwell({ root: '/p', since: '2026-11-21T06:00:00.000Z', limit: 10 })
+      assert.deepEqual(places.map(({ line_start, line_end, visits }) => [line_start, line_end, visits]).reverse(), [
+        [1, 10, 1],
+        [11, 20, 1],
+        [1, 30, 1],
+        [101, 160, 1],
+        [1, 480, 1],
+      ])
+      const many = humanStream(2, { records: 1000, paths: ['long.ts'] })
+      await gaze.store({ records: many })
+      const read = await gaze.dwell({ root: '/p', since: '2026-11-21T00:00:00.000Z', limit: 1000 })
+      assert.ok(read.length <= 50, `${read.length} rows for 1,000 fixations on 200 lines`)
+    })
+
     it('keeps the sums of attention in step with the records, over sessions and batches', async () => {
       const streams = [1, 2, 3].map((seed) => humanStream(seed, { records: 300 }))
       await Promise.all(
@@ -266,6 +349,153 @@ export function gazeContract(open: () => Promise<Store>): void {
         places.reduce((sum, place) => sum + place.dwell_ms, 0),
         dwell,
       )
+    })
+
+    describe('verification', () => {
+      /** A passed attestation for `task_1`. */
+      async function attest(sessionId = 's') {
+        const records = humanStream(4)
+        clock = sentAfter(records)
+        const { attestation } = await gaze.store({ session_id: sessionId, task_id: 'task_1', records })
+        assert.equal(attestation.status, 'passed')
+        return attestation
+      }
+
+      function check(attestationId: string, taskId = 'task_1', secondsLater = 0): Promise<string[]> {
+        const at = new Date(clock.getTime() + 1000 * secondsLater).toISOString()
+        return store.write((trx) => gaze.verifier.check(trx, { attestationId, taskId, at }))
+      }
+
+      function use(attestationId: string, usedBy = 'claim task_1'): Promise<boolean> {
+        return store.write((trx) => gaze.verifier.use(trx, { attestationId, usedBy, at: clock.toISOString() }))
+      }
+
+      it('passes an attestation of the task, also when records were stored after it', async () => {
+        const { id } = await attest()
+        assert.deepEqual(await check(id), [])
+        const later = shifted(humanStream(5, { records: 10 }), 60_000)
+        await gaze.store({
+          session_id: 's',
+          task_id: 'task_1',
+          records: [...later, ...shifted(later.slice(0, 1), -70_000)],
+        })
+        assert.deepEqual(await check(id), [])
+      })
+
+      it('passes one of a long session, of which a part is assessed', async () => {
+        const records = humanStream(4, { records: 1500 })
+        clock = sentAfter(records)
+        await gaze.store({ session_id: 's', task_id: 'task_1', records: records.slice(0, 800) })
+        const { attestation } = await gaze.store({ session_id: 's', task_id: 'task_1', records: records.slice(800) })
+        assert.deepEqual(await check(attestation.id), [])
+      })
+
+      it('uses an attestation once, of sixteen at once', async () => {
+        const { id } = await attest()
+        const used = await Promise.all(Array.from({ length: 16 }, (_, i) => use(id, `claim ${i}`)))
+        assert.equal(used.filter(Boolean).length, 1)
+        assert.deepEqual(await check(id), ['The attestation was used before; store newer gaze records.'])
+        assert.equal(await use(id), false)
+      })
+
+      it('does not use one up in a transaction that is given up', async () => {
+        const { id } = await attest()
+        const fault = new Error('given up')
+        const given = store.write(async (trx) => {
+          assert.equal(await gaze.verifier.use(trx, { attestationId: id, usedBy: 'x', at: clock.toISOString() }), true)
+          throw fault
+        })
+        await assert.rejects(given, fault)
+        assert.deepEqual(await check(id), [])
+      })
+
+      it('refuses one that is unknown, of another task or of none', async () => {
+        assert.match((await check('att_none')).join(), /^There is no such attestation/)
+        const { id } = await attest()
+        assert.match((await check(id, 'task_2')).join(), /bound to another task, not to task_2/)
+        const free = await gaze.store({ records: shifted(humanStream(9), 5000) })
+        clock = sentAfter(shifted(humanStream(9), 5000))
+        assert.match((await check(free.attestation.id)).join(), /bound to no task/)
+      })
+
+      it('refuses one that is too old', async () => {
+        const { id } = await attest()
+        assert.deepEqual(await check(id, 'task_1', 900), [])
+        assert.match((await check(id, 'task_1', 901)).join(), /is 901 s old; 900 s at most/)
+      })
+
+      it('refuses one that is collecting, failed or below the score that is asked for now', async () => {
+        const few = humanStream(4, { records: 10 })
+        clock = sentAfter(few)
+        const collecting = await gaze.store({ task_id: 'task_1', records: few })
+        assert.match((await check(collecting.attestation.id)).join(), /still collecting: 10 of the 20 records/)
+        const { id, poa_score } = await attest()
+        const stricter = createGaze({
+          store,
+          config: { ...CONFIG, minScore: 0.999, recordsNeeded: 90 },
+          now: () => clock,
+        })
+        const reasons = await store.write((trx) =>
+          stricter.verifier.check(trx, { attestationId: id, taskId: 'task_1', at: clock.toISOString() }),
+        )
+        assert.deepEqual(reasons, [`Its score is ${poa_score}; 0.999 or more is needed.`])
+      })
+
+      it('refuses one whose records were copied from another session', async () => {
+        await attest('original')
+        const copy = shifted(humanStream(4), 5000)
+        clock = sentAfter(copy)
+        const { attestation } = await gaze.store({ session_id: 'copy', task_id: 'task_1', records: copy })
+        const reasons = (await check(attestation.id)).join()
+        assert.match(reasons, /failed: the records were copied from another session/)
+        assert.match(reasons, /Its records were copied from another session/)
+      })
+
+      const FORGED = /does not agree with the records that it covers/
+      const forgeries: Record<string, (attestation: Attestation) => Promise<unknown>> = {
+        'a record was changed': () =>
+          store.db
+            .updateTable('gaze_records')
+            .set({ tensor: JSON.stringify(humanStream(7, { records: 1 })[0]) })
+            .where('seq', '=', 30)
+            .execute(),
+        'its last record was changed': () =>
+          store.db
+            .updateTable('gaze_records')
+            .set({ hash: 'f'.repeat(64) })
+            .where('seq', '=', 60)
+            .execute(),
+        'a record is gone': () => store.db.deleteFrom('gaze_records').where('seq', '=', 20).execute(),
+        'all records are gone': () => store.db.deleteFrom('gaze_records').execute(),
+        'its status was changed in one place': ({ id }) =>
+          store.db.updateTable('attestations').set({ poa_score: 1 }).where('id', '=', id).execute(),
+        'its score was changed in all places': (attestation) =>
+          store.db
+            .updateTable('attestations')
+            .set({ poa_score: 1, body: JSON.stringify({ ...attestation, poa_score: 1 }) })
+            .where('id', '=', attestation.id)
+            .execute(),
+        'it was moved to another session': (attestation) =>
+          store.db
+            .updateTable('attestations')
+            .set({ session_id: 'other', body: JSON.stringify({ ...attestation, session_id: 'other' }) })
+            .where('id', '=', attestation.id)
+            .execute(),
+      }
+      for (const [what, forge] of Object.entries(forgeries))
+        it(`refuses one as forged: ${what}`, async () => {
+          const attestation = await attest()
+          await forge(attestation)
+          assert.match((await check(attestation.id)).join(), FORGED)
+        })
+
+      it('passes one whose old records were cleared away since', async () => {
+        const old = shifted(humanStream(6, { records: 30 }), -86_400_000)
+        await gaze.store({ session_id: 's', task_id: 'task_1', records: old })
+        await pruneGaze(store, '2026-11-21T00:00:00.000Z', 500)
+        const { id } = await attest()
+        assert.deepEqual(await check(id), [])
+      })
     })
   })
 }

@@ -4,6 +4,7 @@ import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely
 import { createGaze } from '../../src/gaze/gaze.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
+import { createSessions } from '../../src/sessions/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { humanStream } from '../gaze/human-stream.ts'
@@ -12,7 +13,10 @@ const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowReco
 const now = () => new Date('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
 /** Running totals and hourly sums: they are read whole because they are what the history is summed up in. */
-const SUMMED_UP = /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys)\b/
+const SUMMED_UP = /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals)\b/
+
+const USER = { userId: 'key_1', all: false }
+const ADMIN = { userId: 'key_2', all: true }
 
 /** How every engine finds what is asked for: never by reading a whole table. `open` opens an empty store. */
 export function plansContract(open: () => Promise<Store>): void {
@@ -39,6 +43,7 @@ export function plansContract(open: () => Promise<Store>): void {
         gaze: createGaze({ store: on, config: GAZE, now }),
         calls: createCalls({ store: on, onError }),
         keys: createKeys({ store: on, now, fixedKey: null, onError }),
+        sessions: createSessions({ store: on, now, chatModel: () => 'm' }),
       }
     }
 
@@ -51,6 +56,10 @@ export function plansContract(open: () => Promise<Store>): void {
         )
       await gaze.store({ session_id: 's', records: humanStream(1, { records: 50 }) })
       await calls.flush()
+      await createServices(store).sessions.create(
+        { id: 'chat', title: 'Deploy' },
+        { userId: 'key_1', source: 'platform' },
+      )
       services = createServices(recorded())
     })
     after(() => store.close())
@@ -74,7 +83,9 @@ export function plansContract(open: () => Promise<Store>): void {
       'gaze records of a time': () => services.gaze.retrieve({ limit: 5, from, to }),
       'gaze records of a file': () => services.gaze.retrieve({ limit: 5, path: '/p/src/a.ts' }),
       'gaze records of a source': () => services.gaze.retrieve({ limit: 5, source: 'eye_tracker' }),
+      'gaze records of a key': () => services.gaze.retrieve({ limit: 5 }, 'key_a'),
       'attestation of a session': () => services.gaze.attestation('s'),
+      'attestation of a task': () => services.gaze.findAttestation({ task_id: 't' }).catch(() => null),
       'attention by place': () => services.gaze.dwell({ root: '/p', since: from, limit: 10 }),
       calls: () => services.calls.history({ limit: 5 }),
       'calls by status': () => services.calls.history({ limit: 5, status: 'ok', from, to }),
@@ -83,6 +94,13 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
       'statistics of calls': () => services.calls.stats({ from, to, group_by: 'day' }),
       keys: () => services.keys.list({ limit: 5 }),
+      sessions: () => services.sessions.list({ limit: 5 }, ADMIN),
+      'sessions of a user': () => services.sessions.list({ limit: 5 }, USER),
+      'sessions of a source': () => services.sessions.list({ limit: 5, source: 'platform' }, ADMIN),
+      'sessions of a user and source': () => services.sessions.list({ limit: 5, source: 'platform' }, USER),
+      'one session': () => services.sessions.get('chat', USER),
+      'messages of a session': () => services.sessions.messages('chat', { limit: 5 }, USER),
+      'sessions by words': () => services.sessions.search({ q: 'deploy', limit: 5 }, USER),
     }
     for (const [what, read] of Object.entries(reads))
       it(`uses an index: ${what}`, async () => {

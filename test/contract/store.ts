@@ -5,12 +5,14 @@ import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
+import { connectionsContract } from './connections.ts'
 import { gazeContract } from './gaze.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
+import { sessionsContract } from './sessions.ts'
 
 const NOW = new Date('2026-11-21T07:17:52.000Z')
 
@@ -94,7 +96,9 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     gazeContract(open)
     callsContract(open)
     keysContract(open)
+    connectionsContract(open)
     retentionContract(open)
     plansContract(open)
+    sessionsContract(open)
   })
 }

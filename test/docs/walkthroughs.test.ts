@@ -49,6 +49,35 @@ describe('README.md on the platform', () => {
   })
 })
 
+describe('README.md on tasks', () => {
+  const section = sectionOf(readme, 'Tasks, swarms and escrow')
+  // What the last block shows takes a chain and is started by itself: demo-escrow.test.ts does.
+  const walked = section.replace(/```sh\nnpm run demo -- --escrow\n```\n/, '')
+  let told: Told[]
+  before(async () => {
+    assert.notEqual(walked, section)
+    told = await walkThrough(walked)
+  })
+
+  it('shows the plan of a dry run in its own ids', () =>
+    assert.match(
+      told[0]?.stdout ?? '',
+      /"swarm_id":null,.*"edges":\[\["t1","t3"\],\["t2","t3"\]\],"order":\["t1","t2","t3"\]/,
+    ))
+
+  it('makes the tasks of a swarm, of which one waits for the others', () => {
+    assert.match(told[1]?.stdout ?? '', /"reward_usd":1,"capabilities":\[\],"status":"open"/)
+    assert.match(
+      told[1]?.stdout ?? '',
+      /"items":\[\{"id":"task_\w+","title":"Write a comparison"[^\]]*\}?\]?.*"total":1/,
+    )
+    assert.match(told[1]?.stdout ?? '', /"reward_usd":\{"locked":3,"paid":0,"refunded":0\}/)
+  })
+
+  it('completes a task', () =>
+    assert.match(told[2]?.stdout ?? '', /"status":"completed".*"result":"They are complete\."/))
+})
+
 describe('README.md on PostgreSQL', () => {
   let server: PostgresServer
   before(async () => {

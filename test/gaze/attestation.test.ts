@@ -6,6 +6,7 @@ import { endOf } from '../../src/gaze/scanpath.ts'
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
 import { shuffled } from './arbitrary.ts'
 import { editorStream, humanStream, randomOf } from './human-stream.ts'
+import { sampled } from './streams.ts'
 
 const RULES = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000 }
 const SEEDS = Array.from({ length: 50 }, (_, i) => i + 1)
@@ -48,7 +49,7 @@ describe('an attestation', () => {
       passes((seed) => editorStream(seed)),
       50,
     )
-    assert.ok(passes((seed) => humanStream(seed).flatMap(samplesOf)) >= 49)
+    assert.ok(passes((seed) => sampled(humanStream(seed), { seed })) >= 49, 'raw samples of 50 people')
   })
 
   it('fails a constant stream made by hand', () => {
@@ -185,16 +186,6 @@ describe('an attestation of any records', () => {
     )
   })
 })
-
-/** A fixation as the samples of a 60 Hz tracker. */
-function samplesOf(record: GazeTensor): GazeTensor[] {
-  const begin = Date.parse(record.at)
-  return Array.from({ length: Math.ceil((record.dwell_ms * 60) / 1000) }, (_, i) => ({
-    ...record,
-    at: new Date(begin + (i * 1000) / 60).toISOString(),
-    dwell_ms: 0,
-  }))
-}
 
 /** Dwells from 100 to 600 ms and pauses of up to 100 ms, all equally likely, without positions. */
 function uniformStream(seed: number, records: number): GazeTensor[] {

@@ -83,7 +83,7 @@ export function randomOf(seed: number): () => number {
 }
 
 /** A standard normal number (Box & Muller 1958). */
-function normal(random: () => number): number {
+export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 

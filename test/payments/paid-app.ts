@@ -5,7 +5,8 @@ import { type Frame, frame } from '../../adapters/web/frame.ts'
 import { hostRules } from '../../adapters/web/hosts.ts'
 import { ALREADY_SENT } from '../../adapters/web/receiver.ts'
 import { serve } from '../../adapters/web/serve.ts'
-import type { Config } from '../../src/config/schema.ts'
+import { createChain } from '../../src/chain/chain.ts'
+import { Config } from '../../src/config/schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createLog } from '../../src/log.ts'
@@ -36,11 +37,15 @@ export async function startPaidApp(
 ): Promise<PaidApp> {
   const store = await openStore(storeUrl)
   const errors: unknown[] = []
+  const onError = (error: unknown) => void errors.push(error)
   const settings = paymentSettings(config)
   const payments = createPayments({
     store,
     now,
-    methods: await loadMethods(settings),
+    methods: await loadMethods(
+      settings,
+      createChain({ store, config: { ...Config.parse({}), ...config }, now, onError }),
+    ),
     credit: ({ account, micros, reference }) =>
       makeDeposit(store, { caller_id: account, amount_usd: toUsd(micros), reference }, now()),
     onError: (error) => errors.push(error),
@@ -51,7 +56,10 @@ export async function startPaidApp(
   const app = new Hono<Frame>()
   app.onError(errorHandler(createLog({ level: 'silent', secrets: () => [] })))
   app.use(frame({ keys, scope: 'platform', hosts: hostRules('127.0.0.1', [], []), open: () => true }))
-  app.use('/v1/*', paymentGate(payments, settings.amount))
+  app.use(
+    '/v1/*',
+    paymentGate(payments, () => settings.amount),
+  )
   app.use('/v1/*', async (_, next) => {
     served += 1
     await next()

@@ -46,7 +46,7 @@ describe('a platform that takes payments', () => {
     http = await serveHttp(gateway, passes)
     listening = await servePlatform(gateway, {
       agentGateway: agentGatewayTarget(loaded.config, { url: http.url, passes }),
-      paymentGate: paymentGate(payments, payments.amount),
+      paymentGate: paymentGate(payments, () => payments.amount),
       payments,
     })
   })

@@ -4,9 +4,11 @@ import { host, milliseconds, port } from './values.ts'
 
 /** What the HTTP services listen on, and what they take from whom. */
 export const Http = z.strictObject({
-  host: host.default('127.0.0.1').describe('The address to listen on.'),
-  port: port.default(8811).describe('The port of the gateway; 0 takes a free one.'),
-  platform_port: port.default(8812).describe('The port of the platform, socket and console; 0 takes a free one.'),
+  host: host.default('127.0.0.1').meta({ description: 'The address to listen on.', restart: true }),
+  port: port.default(8811).meta({ description: 'The port of the gateway; 0 takes a free one.', restart: true }),
+  platform_port: port
+    .default(8812)
+    .meta({ description: 'The port of the platform, socket and console; 0 takes a free one.', restart: true }),
   max_body_bytes: z
     .int()
     .min(1024)
@@ -25,8 +27,12 @@ export const Http = z.strictObject({
     .max(200)
     .default([])
     .describe("Web origins, beside the service's own, whose pages may call it."),
-  header_timeout_ms: milliseconds.default(10_000).describe('How long a client may take to send its headers.'),
-  request_timeout_ms: milliseconds.default(60_000).describe('How long a client may take to send a whole request.'),
+  header_timeout_ms: milliseconds
+    .default(10_000)
+    .meta({ description: 'How long a client may take to send its headers.', restart: true }),
+  request_timeout_ms: milliseconds
+    .default(60_000)
+    .meta({ description: 'How long a client may take to send a whole request.', restart: true }),
   rate_limit: z
     .strictObject({
       requests_per_minute: z

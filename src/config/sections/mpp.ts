@@ -28,7 +28,10 @@ export const Mpp = z.strictObject({
     .max(2)
     .default(['evm'])
     .describe('How payments are made: evm is a token with EIP-3009 on any EVM chain, tempo is the Tempo network.'),
-  amount_usd: usd.min(0.000001).default(0.09).describe('What one request costs, in USD; a token counts as one USD.'),
+  amount_usd: usd
+    .min(0.000001)
+    .default(0.09)
+    .meta({ description: 'What one request costs, in USD; a token counts as one USD.', restart: false }),
   recipient: evmAddress.nullable().default(null).describe('The address that is paid.'),
   evm: z
     .strictObject({

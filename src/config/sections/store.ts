@@ -7,5 +7,6 @@ export const Store = z.strictObject({
     description: 'Where records live. Unset: gazeway.db in the data folder. A relative path starts there too.',
     accepted: 'sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, or null',
     secret: 'url',
+    restart: true,
   }),
 })

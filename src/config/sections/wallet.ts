@@ -9,9 +9,12 @@ export const Wallet = z.strictObject({
     .nullable()
     .default(null)
     .meta({
-      description: 'The private key of the account that settles payments on the chain and pays their gas.',
+      description:
+        'The private key of the account that settles payments on the chain and pays their gas. Only from the environment.',
       accepted: '0x and 64 hexadecimal digits, or null',
       secret: 'value',
+      restart: true,
+      environmentOnly: true,
     }),
   default_credit_limit_usd: usd
     .default(10)

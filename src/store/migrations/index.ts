@@ -6,6 +6,12 @@ import { up as keysAndIdempotency } from './003_keys_and_idempotency.ts'
 import { up as sweeps } from './004_sweeps.ts'
 import { up as wallet } from './005_wallet.ts'
 import { up as payments } from './006_payments.ts'
+import { up as tasksAndEscrow } from './007_tasks_and_escrow.ts'
+import { up as attestationUses } from './008_attestation_uses.ts'
+import { up as settlements } from './009_settlements.ts'
+import { up as sessions } from './010_sessions.ts'
+import { up as settings } from './011_settings.ts'
+import { up as connections } from './012_connections.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -18,4 +24,10 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '004_sweeps': sweeps,
   '005_wallet': wallet,
   '006_payments': payments,
+  '007_tasks_and_escrow': tasksAndEscrow,
+  '008_attestation_uses': attestationUses,
+  '009_settlements': settlements,
+  '010_sessions': sessions,
+  '011_settings': settings,
+  '012_connections': connections,
 }

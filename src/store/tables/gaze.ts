@@ -1,4 +1,7 @@
-/** One gaze session: its task, its running figures and the head of its hash chain. Of its `records`, `pruned` are gone. */
+/**
+ * One gaze session: its task, its running figures and the head of its hash chain. Of its `records`, `pruned` are gone.
+ * `caller_id` is the key that made it; null where that was a tool on this machine.
+ */
 export interface GazeSessionRow {
   session_id: string
   task_id: string | null
@@ -8,11 +11,13 @@ export interface GazeSessionRow {
   last_place: string | null
   created_at: string
   updated_at: string
+  caller_id: string | null
 }
 
 /**
  * One gaze record. `tensor` is JSON and whole; the columns beside it repeat what is searched and scored. `seq` counts from 1
- * in each session. `copied` is 1 when another session had the same content or shape before.
+ * in each session. `copied` is 1 when another session had the same content, shape or trace before. `caller_id` is its
+ * session's.
  */
 export interface GazeRecordRow {
   id: string
@@ -30,10 +35,12 @@ export interface GazeRecordRow {
   hash: string
   content_hash: string
   shape_hash: string | null
+  trace_hash: string | null
   copied: number
+  caller_id: string | null
 }
 
-/** The hash of a record's content or shape, and the session that stored it first. */
+/** The hash of a record's content, shape or trace, and the session that stored it first. */
 export interface GazePrintRow {
   hash: string
   session_id: string
@@ -62,10 +69,18 @@ export interface AttestationRow {
   body: string
 }
 
+/** What an attestation was used for; each is used once at most. */
+export interface AttestationUseRow {
+  attestation_id: string
+  used_by: string
+  used_at: string
+}
+
 export interface GazeTables {
   gaze_sessions: GazeSessionRow
   gaze_records: GazeRecordRow
   gaze_prints: GazePrintRow
   gaze_dwell: GazeDwellRow
   attestations: AttestationRow
+  attestation_uses: AttestationUseRow
 }

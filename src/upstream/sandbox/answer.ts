@@ -5,6 +5,7 @@ import { createInstance } from './json-instance.ts'
 import { createJsonTexts } from './json-texts.ts'
 import { MARK } from './mark.ts'
 import { type Citation, cite, type Search, type SearchTool, search } from './search-tools.ts'
+import { stepsOf } from './steps.ts'
 import { countTokens, cutToTokens } from './tokens.ts'
 import { chooseTool, type FunctionTool, type ToolChoice } from './tool-choice.ts'
 
@@ -117,7 +118,7 @@ function jsonAnswer(turns: Turn[], asked: string, format: Exclude<AnswerFormat, 
   const texts = createJsonTexts(found.length > 0 ? found : sentencesOf(asked), { marked: true })
   if (format.type === 'json_object')
     return JSON.stringify({ answer: texts.next('text', Infinity), upstream: 'sandbox' })
-  return JSON.stringify(createInstance(format.schema, texts))
+  return JSON.stringify(createInstance(format.schema, texts, stepsOf(asked)))
 }
 
 /** The arguments of a call are drawn from the question: what it quotes, then its names, then itself. */

@@ -3,6 +3,7 @@ import { alternatives } from './json-alternatives.ts'
 import { conforms } from './json-conforms.ts'
 import { FORMATS } from './json-formats.ts'
 import { identityOf, type NameKind, nameKind } from './json-names.ts'
+import { namedIn, type ObjectList, planFor, referencesIn, stepOf } from './json-plan.ts'
 import { numberCandidates, stringCandidates } from './json-scalars.ts'
 import {
   choicesOf,
@@ -15,6 +16,7 @@ import {
   typesOf,
 } from './json-schema.ts'
 import type { JsonTexts } from './json-texts.ts'
+import type { Step } from './steps.ts'
 
 /** Nesting from which only what is required is made; it ends recursive schemas. */
 const THRIFTY_DEPTH = 6
@@ -37,8 +39,8 @@ interface Place {
   variant: number
   /** Values that it must differ from. */
   taken: unknown[]
-  /** The nearest list of objects: the initial of its name, and the identities of its earlier objects. */
-  list?: { initial: string; earlier: string[] }
+  /** The nearest list of objects. */
+  list?: ObjectList
 }
 
 /**
@@ -47,10 +49,15 @@ interface Place {
  * works; a list of objects holds three (or as many as it must or may), other lists two. Optional properties are made
  * too, until the value grows deep or large.
  *
+ * A list whose objects refer to each other is a plan: it holds one object for each of `steps`, which refers to those
+ * that the step comes after, and the keywords in it are those that the step names. Its description may say how many it
+ * may hold at most ("at most 8"), as many providers refuse `maxItems`.
+ *
+ * @param steps what the text asks to be done, where it asks for something
  * @throws GazewayError `invalid_request` when the schema is malformed, endless or contradicts itself, or asks for what
  * the sandbox cannot make (a rare `pattern`, for one); it never returns a value that is not valid
  */
-export function createInstance(root: unknown, texts: JsonTexts): unknown {
+export function createInstance(root: unknown, texts: JsonTexts, steps: readonly Step[] = []): unknown {
   const document = openSchema(root)
   const numbered = new Map<string, number>()
   let made = 0
@@ -114,12 +121,15 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
     const kind = nameKind(place.name)
     const fromList = place.list && namesFromList(kind, place.list).find((name) => conforms(document, flat, name))
     if (fromList !== undefined) return fromList
-    const text = texts.next(textKind(kind, flat), flat.maxLength ?? Infinity)
+    const wanted = textKind(kind, flat)
+    const step = stepOf(place.list)
+    const maxLength = flat.maxLength ?? Infinity
+    const text = step && wanted !== 'keyword' ? texts.give(step.text, wanted, maxLength) : texts.next(wanted, maxLength)
     return firstValid(flat, place, stringCandidates(flat, text, place.variant))
   }
 
-  function namesFromList(kind: string, list: NonNullable<Place['list']>): string[] {
-    if (kind === 'reference') return list.earlier.slice(-1)
+  function namesFromList(kind: string, list: ObjectList): string[] {
+    if (kind === 'reference') return referencesIn(list, 1).slice(-1)
     if (kind !== 'identity') return []
     const number = (numbered.get(list.initial) ?? 0) + 1
     numbered.set(list.initial, number)
@@ -129,14 +139,14 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
   function buildArray(flat: JsonSchema, place: Place): unknown {
     const { minItems = 0, maxItems = Infinity } = flat
     const { prefix, rest } = itemsOf(flat)
-    if (nameKind(place.name) === 'reference' && place.list) {
-      const references = place.list.earlier.slice(-Math.max(1, minItems))
-      if (conforms(document, flat, references)) return references
-    }
+    const given = givenItems(rest, place, minItems)
+    if (given && conforms(document, flat, given)) return given
 
-    const ofObjects = prefix.length === 0 && isObject(firstOf(alternatives(document, rest)))
-    const list = ofObjects ? { initial: initialOf(place.name), earlier: [] as string[] } : place.list
-    const usual = prefix.length || (ofObjects ? 3 : 2)
+    const inside = prefix.length === 0 ? firstOf(alternatives(document, rest)) : undefined
+    const ofObjects = isObject(inside)
+    const planned = inside && !place.list ? planFor(steps, flat, inside) : []
+    const list = ofObjects ? { initial: initialOf(place.name), earlier: [] as string[], steps: planned } : place.list
+    const usual = planned.length || prefix.length || (ofObjects ? 3 : 2)
     const count = Math.min(maxItems, Math.max(minItems, thrifty(place) ? prefix.length : usual))
     const items: unknown[] = []
     for (let variant = 0; items.length < count && variant < count * 2; variant++) {
@@ -151,6 +161,16 @@ export function createInstance(root: unknown, texts: JsonTexts): unknown {
       if (identity !== undefined) list?.earlier.push(identity)
     }
     return items.length >= minItems ? items : IMPOSSIBLE
+  }
+
+  /** The items of a list that are known from the list of objects that it is in: references, and a step's keywords. */
+  function givenItems(items: unknown, place: Place, minItems: number): unknown[] | undefined {
+    const kind = nameKind(place.name)
+    if (kind === 'reference' && place.list) return referencesIn(place.list, Math.max(1, minItems))
+    const step = kind === 'keyword' && stepOf(place.list)
+    if (!step) return undefined
+    const flat = firstOf(alternatives(document, items))
+    return namedIn(step.text, (flat && choicesOf(flat)) ?? [])
   }
 
   function buildObject(flat: JsonSchema, place: Place): unknown {

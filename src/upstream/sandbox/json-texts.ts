@@ -13,6 +13,8 @@ export interface JsonTexts {
    * @param maxLength characters that fit: the mark is kept for a later text where it does not
    */
   next(kind: 'heading' | 'keyword' | 'text', maxLength: number): string
+  /** A text of the caller's choice, cut and marked as the next one would be. */
+  give(text: string, kind: 'heading' | 'text', maxLength: number): string
 }
 
 /**
@@ -30,11 +32,15 @@ export function createJsonTexts(sentences: string[], options: { marked: boolean 
     const at = turn[kind]++
     if (kind === 'keyword') return keywords[at % keywords.length] ?? 'sandbox'
 
-    const text = clip(texts[at % texts.length] ?? '', kind === 'heading' ? HEADING_LENGTH : SENTENCE_LENGTH)
-    if (marked || maxLength < MARK.length) return text
-    marked = true
-    return `${MARK}${text}`
+    return give(texts[at % texts.length] ?? '', kind, maxLength)
   }
 
-  return { next }
+  function give(text: string, kind: 'heading' | 'text', maxLength: number): string {
+    const clipped = clip(text, kind === 'heading' ? HEADING_LENGTH : SENTENCE_LENGTH)
+    if (marked || maxLength < MARK.length) return clipped
+    marked = true
+    return `${MARK}${clipped}`
+  }
+
+  return { next, give }
 }

@@ -1,0 +1,22 @@
+import type { MiddlewareHandler } from 'hono'
+import type { Gateway } from '../src/gateway.ts'
+import type { Frame } from './web/frame.ts'
+import { type HostRules, hostRules } from './web/hosts.ts'
+import { rateLimit } from './web/rate-limit.ts'
+
+/** The hosts and origins that requests may name, as they are configured now. */
+export function liveHostRules({ config }: Gateway): HostRules {
+  return config.follow(
+    ({ http: { host, allowed_hosts, allowed_origins } }) => ({ host, allowed_hosts, allowed_origins }),
+    ({ host, allowed_hosts, allowed_origins }) => hostRules(host, allowed_hosts, allowed_origins),
+  ).always
+}
+
+/** Limits the requests of each key as it is configured now; a changed limit begins to count anew. */
+export function liveRateLimit({ config }: Gateway): MiddlewareHandler<Frame> {
+  const rules = config.follow(
+    ({ http }) => http.rate_limit,
+    ({ requests_per_minute }) => ({ limit: requests_per_minute === null ? null : rateLimit(requests_per_minute) }),
+  ).always
+  return (c, next) => (rules.limit === null ? next() : rules.limit(c, next))
+}

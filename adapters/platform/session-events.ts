@@ -1,0 +1,65 @@
+import type { FrameContext } from '../web/frame.ts'
+
+/** How often a stream that has nothing to say says that it is there, in milliseconds; proxies end silent ones. */
+const KEEPALIVE_MS = 15_000
+
+/** A reply of server-sent events with names, in the form that frontends of agent gateways read. */
+export interface SessionEvents {
+  /** Sends the head of the reply; from here on an error has to be an event. */
+  open(sessionId: string): void
+  isOpen(): boolean
+  send(name: string, payload: Record<string, unknown>): void
+  /** Ends the reply with `done`, if it was opened. */
+  end(): void
+}
+
+/**
+ * Events as the reply to a request. Each tells its session, its run (the request's id), its number and the time in Unix
+ * seconds beside its own fields.
+ *
+ * @param stallMs how long a client may leave its connection full before it counts as gone, in milliseconds
+ */
+export function createSessionEvents(c: FrameContext, stallMs: number): SessionEvents {
+  const { outgoing } = c.env
+  const runId = c.get('requestId')
+  let seq = 0
+  let session: string | null = null
+  let alive: NodeJS.Timeout | undefined
+  let stalled: NodeJS.Timeout | undefined
+
+  function write(text: string): void {
+    if (outgoing.destroyed || outgoing.write(text) || stalled !== undefined) return
+    stalled = setTimeout(() => outgoing.destroy(), stallMs)
+    outgoing.once('drain', () => {
+      clearTimeout(stalled)
+      stalled = undefined
+    })
+  }
+
+  function send(name: string, payload: Record<string, unknown>): void {
+    const data = { session_id: session, run_id: runId, seq: ++seq, ts: Date.now() / 1000, ...payload }
+    write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+
+  return {
+    open(sessionId) {
+      session = sessionId
+      outgoing.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache',
+        'x-accel-buffering': 'no',
+        'x-request-id': runId,
+      })
+      alive = setInterval(() => write(': keepalive\n\n'), KEEPALIVE_MS).unref()
+    },
+    isOpen: () => session !== null,
+    send,
+    end() {
+      clearInterval(alive)
+      clearTimeout(stalled)
+      if (session === null) return
+      send('done', {})
+      outgoing.end()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Agent } from '../../../src/agent/agent.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import type { Role } from '../../../src/identity/tickets.ts'
+import type { ClientFrame, Query } from './frames.ts'
+
+/** Who speaks on a connection, and where their chats go. */
+export interface Speaker {
+  identity: Identity
+  /** Whom chats are from that name nobody; null where that is not known. */
+  user: string | null
+  /** Whether chats may name somebody else: a key's own connections, and admins'. */
+  speaksForOthers: boolean
+  role: Role
+  /** Made with the first chat, where it is not there yet. */
+  sessionId: string
+  /** Where they reached the service: http://127.0.0.1:8812 */
+  reachedAt: string
+}
+
+/** What answers frames is made of. */
+export interface AnswerDeps {
+  /** Answers chats. */
+  agent: Pick<Agent, 'chat'>
+  /** The operator's figures. */
+  queries: Record<Query, (speaker: Speaker) => Promise<object>>
+}
+
+/** Answers a frame. @throws GazewayError as the agent; `forbidden` */
+export type Answer = (frame: ClientFrame, speaker: Speaker, signal: AbortSignal) => Promise<object>
+
+/**
+ * Answers what clients send. Only a frame's own `type` leads to a query: what a chat says, or the model answers, is text
+ * and stays text.
+ */
+export function createAnswer({ agent, queries }: AnswerDeps): Answer {
+  return async (frame, speaker, signal) => {
+    const { role, identity, sessionId, speaksForOthers } = speaker
+    if (frame.type !== 'chat') {
+      if (role !== 'admin')
+        throw new GazewayError(
+          'forbidden',
+          `${frame.type} is for admins; connect with an admin's key, or with a ticket of the role admin.`,
+          { param: 'type' },
+        )
+      return { ...(await queries[frame.type](speaker)), type: frame.type }
+    }
+    const { content: asked, user = speaker.user } = frame
+    if (user !== speaker.user && !speaksForOthers)
+      throw new GazewayError('forbidden', "This connection's ticket is another user's; leave user out.", {
+        param: 'user',
+      })
+    const { content, tensor, poa_score, session_id, message_id } = await agent.chat({
+      sessionId,
+      createIfMissing: true,
+      user,
+      content: asked,
+      identity,
+      surface: 'socket',
+      signal,
+    })
+    return { type: 'reply', content, tensor, poa_score, session_id, message_id }
+  }
+}

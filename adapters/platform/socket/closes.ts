@@ -1,0 +1,15 @@
+/** The codes that a socket is closed with from here, beside those of the protocol itself (RFC 6455 section 7.4). */
+export const CLOSE = {
+  /** The service stops. */
+  goingAway: 1001,
+  /** A frame was too large. */
+  tooBig: 1009,
+  /** Gazeway itself failed. */
+  failed: 1011,
+  /** The store did not answer. */
+  tryAgain: 1013,
+  /** Someone asked for it with `DELETE /api/connections/{id}`. */
+  asked: 4000,
+  /** No valid ticket or key, or the key was revoked. */
+  unauthenticated: 4401,
+} as const

@@ -1,0 +1,116 @@
+import type { RawData, WebSocket } from 'ws'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Log } from '../../../src/log.ts'
+import type { Answer, Speaker } from './answers.ts'
+import { CLOSE } from './closes.ts'
+import { type ClientFrame, checkFrame, readFrame } from './frames.ts'
+import { createOutbox } from './outbox.ts'
+
+/** Frames that may be waiting for their answers at once. */
+const MOST_UNANSWERED = 20
+
+/** A socket whose client is known. */
+export interface OpenConnection {
+  /** Takes a frame that came in. */
+  receive(data: RawData, isBinary: boolean): void
+  /** Sends a frame of the server's own accord. */
+  send(frame: object): void
+  /** Reads nothing more, and closes once what came in is answered. */
+  finish(): Promise<void>
+}
+
+/** What a connection is served with. */
+export interface ConnectionDeps {
+  ws: WebSocket
+  id: string
+  speaker: Speaker
+  answer: Answer
+  log: Log
+  /** Told of each frame that comes in. */
+  onFrame: () => void
+}
+
+/** Serves a socket whose client is known, until it is closed; what is being answered is then given up. */
+export function serveConnection({ ws, id, speaker, answer, log, onFrame }: ConnectionDeps): OpenConnection {
+  const outbox = createOutbox(ws)
+  /** What is being answered; each has a signal of its own, so that nothing piles up on a connection that lives long. */
+  const unanswered = new Set<AbortController>()
+  let finishing = false
+  let idle = () => {}
+
+  function errorFrame(error: unknown, frameId: ClientFrame['id']): object {
+    const known = error instanceof GazewayError ? error : failed(error)
+    const { code, message, param, retryAfterSeconds } = known
+    return {
+      type: 'error',
+      code,
+      message,
+      param,
+      ...(retryAfterSeconds !== null && { retry_after_seconds: retryAfterSeconds }),
+      ...(frameId !== undefined && { id: frameId }),
+    }
+  }
+  function failed(error: unknown): GazewayError {
+    log.error('A frame could not be answered.', { connection_id: id, err: error })
+    return new GazewayError('internal_error', `Gazeway itself failed. Its log says more under ${id}.`)
+  }
+
+  async function answerFrame(frame: ClientFrame): Promise<void> {
+    const call = new AbortController()
+    unanswered.add(call)
+    try {
+      const reply = await answer(frame, speaker, call.signal)
+      outbox.send(frame.id === undefined ? reply : { ...reply, id: frame.id })
+    } catch (error) {
+      // Nobody is left to be told of a call that ended with its connection.
+      if (!call.signal.aborted) outbox.send(errorFrame(error, frame.id))
+    }
+    unanswered.delete(call)
+    if (unanswered.size === 0) idle()
+  }
+
+  function take(data: RawData, isBinary: boolean): void {
+    if (isBinary)
+      throw new GazewayError('validation_failed', 'Binary frames are not accepted; send JSON in a text frame.')
+    const loose = readFrame(String(data))
+    try {
+      const frame = checkFrame(loose)
+      if (unanswered.size >= MOST_UNANSWERED)
+        throw new GazewayError(
+          'too_many_requests',
+          `${MOST_UNANSWERED} frames are waiting for their answers; send the next one when one of them is answered.`,
+        )
+      void answerFrame(frame)
+    } catch (error) {
+      outbox.send(errorFrame(error, loose.id))
+    }
+  }
+
+  function receive(data: RawData, isBinary: boolean): void {
+    if (finishing || ws.readyState !== ws.OPEN) return
+    onFrame()
+    try {
+      take(data, isBinary)
+    } catch (error) {
+      outbox.send(errorFrame(error, undefined))
+    }
+  }
+
+  ws.on('message', receive)
+  ws.once('close', () => {
+    for (const call of unanswered) call.abort()
+    idle()
+  })
+  return {
+    receive,
+    send: outbox.send,
+    async finish() {
+      finishing = true
+      if (unanswered.size > 0 && ws.readyState === ws.OPEN)
+        await new Promise<void>((resolve) => {
+          idle = resolve
+        })
+      ws.close(CLOSE.goingAway, 'The service is stopping.')
+    },
+  }
+}

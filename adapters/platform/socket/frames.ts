@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { GazewayError } from '../../../src/errors.ts'
+import { Ticket } from '../../../src/identity/tickets.ts'
+import { MessageText, SessionId } from '../../../src/sessions/session.ts'
+import { parseInput } from '../../../src/validation.ts'
+
+/** What a client may name its frames, to know their answers again. */
+const FrameId = z
+  .union([z.string().min(1).max(128), z.int()])
+  .optional()
+  .meta({ accepted: 'text of 1 to 128 characters, or a whole number' })
+
+/** The first frame of a client that proved nothing with the upgrade itself. */
+export const AuthFrame = z.strictObject({
+  type: z.literal('auth'),
+  ticket: Ticket,
+  session_id: SessionId.optional(),
+  id: FrameId,
+})
+export type AuthFrame = z.infer<typeof AuthFrame>
+
+const ChatFrame = z.strictObject({
+  type: z.literal('chat'),
+  user: z
+    .string()
+    .regex(/^\P{Cc}{1,200}$/u)
+    .optional()
+    .meta({ accepted: 'text of 1 to 200 characters on one line' }),
+  content: MessageText,
+  id: FrameId,
+})
+
+/** The operator's figures that an admin may ask for. */
+export const QUERIES = ['wallet_status', 'wallet_metadata', 'x402_policy', 'bridge_status'] as const
+export type Query = (typeof QUERIES)[number]
+
+const QueryFrame = z.strictObject({ type: z.enum(QUERIES), id: FrameId })
+
+/** What a client asks for on an open connection. */
+export type ClientFrame = z.infer<typeof ChatFrame> | z.infer<typeof QueryFrame>
+
+/** What a frame says, before it is known to be right. */
+interface Loose {
+  type: string
+  /** The name that it gave itself, where that is one. */
+  id: string | number | undefined
+  value: unknown
+}
+
+/**
+ * Reads the JSON of a text frame.
+ *
+ * @throws GazewayError `invalid_json`; `validation_failed` when it is no object with a `type`
+ */
+export function readFrame(text: string): Loose {
+  const value = parseJson(text)
+  const type = field(value, 'type')
+  if (typeof type !== 'string')
+    throw new GazewayError('validation_failed', `A frame is an object with a type; accepted: ${KINDS}.`, {
+      param: 'type',
+    })
+  const id = FrameId.safeParse(field(value, 'id'))
+  return { type, id: id.success ? id.data : undefined, value }
+}
+
+/** @throws GazewayError `validation_failed` */
+export function checkFrame({ type, value }: Loose): ClientFrame {
+  if (type === 'chat') return parseInput(ChatFrame, value)
+  if (isQuery(type)) return parseInput(QueryFrame, value)
+  if (type === 'auth')
+    throw new GazewayError('validation_failed', 'This connection is authenticated already; leave the auth frame out.', {
+      param: 'type',
+    })
+  throw new GazewayError('validation_failed', `type: there is no such frame; accepted: ${KINDS}.`, { param: 'type' })
+}
+
+const KINDS = ['chat', ...QUERIES].join(', ')
+
+const isQuery = (type: string): type is Query => (QUERIES as readonly string[]).includes(type)
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new GazewayError('invalid_json', 'The frame is not valid JSON.', { cause })
+  }
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import { GazewayError } from '../../../src/errors.ts'
+import { SessionId } from '../../../src/sessions/session.ts'
+import { parseInput } from '../../../src/validation.ts'
+import { bearerToken } from '../../web/frame.ts'
+import { checkHost, type HostRules } from '../../web/hosts.ts'
+import { reachedAt } from '../../web/reached-at.ts'
+
+/** Where the socket is. */
+export const SOCKET_PATH = '/agent'
+
+/** The subprotocol that is spoken; the ticket comes as another one beside it, and is never echoed. */
+export const PROTOCOL = 'gazeway.v1'
+const TICKET_PREFIX = 'ticket.'
+
+/** What an upgrade request brings along; with neither ticket nor key, the first frame has to bring a ticket. */
+export interface Offer {
+  ticket: string | null
+  key: string | null
+  sessionId: string | null
+  /** Where the client reached the service: http://127.0.0.1:8812 */
+  reachedAt: string
+  /** The address that it comes from. */
+  remote: string
+}
+
+/**
+ * Reads an upgrade request.
+ *
+ * @throws GazewayError `forbidden_origin`; `not_found` for another path; `validation_failed`; `invalid_request` for
+ *   another protocol than WebSocket
+ */
+export function readOffer(incoming: IncomingMessage, hosts: HostRules): Offer {
+  const { headers, url = '' } = incoming
+  checkHost(headers, hosts)
+  const [path, query] = url.split('?', 2)
+  if (path !== SOCKET_PATH)
+    throw new GazewayError('not_found', `There is no socket at ${path?.slice(0, 200)}; it is at ${SOCKET_PATH}.`)
+  if (headers.upgrade?.toLowerCase() !== 'websocket')
+    throw new GazewayError('invalid_request', `${SOCKET_PATH} is upgraded to websocket only.`)
+  const session = new URLSearchParams(query).get('session_id')
+  return {
+    ticket: offeredTicket(headers['sec-websocket-protocol']),
+    key: bearerToken(headers.authorization),
+    sessionId: session === null ? null : parseInput(SessionId, session),
+    reachedAt: reachedAt(headers),
+    remote: incoming.socket.remoteAddress ?? '',
+  }
+}
+
+function offeredTicket(protocols = ''): string | null {
+  const offered = protocols.split(',').map((protocol) => protocol.trim())
+  return offered.find((protocol) => protocol.startsWith(TICKET_PREFIX))?.slice(TICKET_PREFIX.length) ?? null
+}

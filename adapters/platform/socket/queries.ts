@@ -1,0 +1,85 @@
+import type { Chain } from '../../../src/chain/chain.ts'
+import type { Config } from '../../../src/config/schema.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { readLedgerHead } from '../../../src/wallet/ledger-head.ts'
+import type { AnswerDeps, Speaker } from './answers.ts'
+
+/** How long the ledger's head is shown again before it is read anew, in milliseconds. */
+const HEAD_MS = 5_000
+
+/** Where the operator's figures come from. */
+export interface QueryDeps extends Pick<Gateway, 'store' | 'wallet' | 'gaze'> {
+  chain: Pick<Chain, 'address' | 'balances' | 'registration' | 'settlements' | 'status' | 'vault'>
+  /** The configuration in force. */
+  config: () => Pick<Config, 'mpp'>
+}
+
+/** The operator's figures, as they are now. Several who ask for the ledger's head at once share one reading. */
+export function operatorQueries({ store, wallet, gaze, chain, config }: QueryDeps): AnswerDeps['queries'] {
+  let newest: { at: number; head: Promise<{ ledger_head: string; checked_at: string }> } | undefined
+
+  function ledgerHead() {
+    if (newest === undefined || performance.now() - newest.at > HEAD_MS) {
+      const head = readLedgerHead(store).then((hash) => ({ ledger_head: hash, checked_at: new Date().toISOString() }))
+      newest = { at: performance.now(), head }
+      head.catch(() => {
+        // Those who wait for it are told; the next one reads it again.
+        newest = undefined
+      })
+    }
+    return newest.head
+  }
+
+  /** The attestation of the connection's session; null where no gaze was stored in it. */
+  async function attestation(sessionId: string) {
+    try {
+      return await gaze.attestation(sessionId)
+    } catch (error) {
+      if (error instanceof GazewayError && error.code === 'not_found') return null
+      throw error
+    }
+  }
+
+  return {
+    async wallet_status({ identity, sessionId }: Speaker) {
+      const address = await chain.address()
+      const [ledger, balances, attested] = await Promise.all([
+        wallet.balances(identity.id),
+        address === null ? [] : chain.balances(address),
+        attestation(sessionId),
+      ])
+      return {
+        address,
+        agent: identity.id,
+        settlement: chain.settlements.mode,
+        ledger,
+        balances,
+        attestation: attested,
+      }
+    },
+    // In a field of its own: the file has a `type`, too.
+    wallet_metadata: async ({ reachedAt }: Speaker) => ({ registration: await chain.registration(reachedAt) }),
+    x402_policy: async () => paymentPolicy(config().mpp),
+    async bridge_status() {
+      const [chains, vault, attestation] = await Promise.all([chain.status(), chain.vault(), ledgerHead()])
+      return { chains, vault, attestation }
+    },
+  }
+}
+
+/** What a request to `/v1` costs and how it is paid: networks by CAIP-2, assets by CAIP-19. */
+function paymentPolicy(mpp: Config['mpp']) {
+  const { enabled, methods, amount_usd, recipient } = mpp
+  const accepted = methods.flatMap((method) => {
+    const { chain_id, token } = mpp[method]
+    return chain_id === null ? [] : [{ network: `eip155:${chain_id}`, token }]
+  })
+  return {
+    enabled,
+    max_amount_usd: amount_usd,
+    networks: [...new Set(accepted.map(({ network }) => network))],
+    assets: accepted.flatMap(({ network, token }) => (token === null ? [] : [`${network}/erc20:${token}`])),
+    pay_to: recipient,
+  }
+}

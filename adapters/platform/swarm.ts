@@ -1,0 +1,26 @@
+import type { Gateway } from '../../src/gateway.ts'
+import { NewSwarm, SwarmReply } from '../../src/tasks/swarm.ts'
+import { callContext } from './call-context.ts'
+import { callerOf } from './caller.ts'
+import { defineRoute, type Route } from './route.ts'
+
+/** Goals that are divided into tasks. */
+export const swarmRoutes = ({ swarm }: Gateway): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks/swarm',
+    tag: 'Tasks',
+    summary: 'Divide a goal into tasks',
+    description:
+      'The chat model plans the tasks and which of them wait for which. A plan that cannot be carried out is asked for ' +
+      'again at most twice, then this is answered with 502. All tasks are created at once, with their rewards locked, or none.',
+    access: 'platform',
+    body: NewSwarm,
+    reply: SwarmReply,
+    idempotent: true,
+    run({ body, c }) {
+      const { id } = callerOf(c)
+      return swarm.create(body, id, callContext(c, id))
+    },
+  }),
+]

@@ -1,0 +1,109 @@
+import type { Agent, AgentMessage, AgentReply } from '../agent/agent.ts'
+import { latestAttention } from '../agent/attention.ts'
+import { exchangeTensor } from '../agent/exchange-tensor.ts'
+import { GazewayError } from '../errors.ts'
+import type { Gaze } from '../gaze/gaze.ts'
+import { newId } from '../ids.ts'
+import { readUsage } from '../upstream/usage.ts'
+import { createWatchdog } from '../upstream/watchdog.ts'
+import { chatEvents } from './chat-events.ts'
+import type { Remote } from './remote.ts'
+
+/** What the agent of the agent gateway answered. */
+interface Answered {
+  content: string
+  usage: unknown
+}
+
+/**
+ * An agent that answers in this gateway's own sessions itself and passes on what is said in sessions of the agent
+ * gateway, whose own agent answers there and keeps the exchange. As those sessions, it is for those only who see all.
+ *
+ * @param deps.silenceMs how long the agent gateway may be silent while it answers
+ */
+export function createRemoteAgent(deps: {
+  own: Agent
+  remote: Remote
+  gaze: Gaze
+  silenceMs: () => number
+  now: () => Date
+}): Agent {
+  const { own, remote, gaze, silenceMs, now } = deps
+
+  async function pass(id: string, sessionId: string, message: AgentMessage): Promise<AgentReply> {
+    const { content: asked } = message
+    const message_id = newId('msg')
+    const { content, usage } = await (message.onText ? stream : whole)(id, message, () =>
+      message.onStart?.({ session_id: sessionId, message_id }),
+    )
+    remote.changed('sessions')
+    const { records, poaScore } = await latestAttention(gaze, { sessionId, callerId: undefined }, now())
+    return {
+      content,
+      tensor: exchangeTensor([asked, content], records, now()),
+      poa_score: poaScore,
+      session_id: sessionId,
+      message_id,
+      usage: readUsage(usage) ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      cost_usd: 0,
+    }
+  }
+
+  async function whole(id: string, { content, signal }: AgentMessage, onStart: () => void): Promise<Answered> {
+    const { message, usage } = await remote.sessions.chat(id, { message: content }, { timeoutMs: silenceMs(), signal })
+    onStart()
+    return { content: message.content, usage }
+  }
+
+  async function stream(id: string, message: AgentMessage, onStart: () => void): Promise<Answered> {
+    const watchdog = createWatchdog(message.signal, silenceMs())
+    try {
+      const body = await remote.sessions.chatStream(id, { message: message.content }, watchdog.signal)
+      onStart()
+      return await listen(body, message, watchdog.touch)
+    } catch (error) {
+      const { cancelled, timedOut } = watchdog.ending()
+      if (cancelled) throw new GazewayError('cancelled', 'The caller went away.', { cause: error })
+      if (timedOut) throw new GazewayError('upstream_timeout', 'The agent gateway fell silent.', { cause: error })
+      if (error instanceof GazewayError) throw error
+      throw new GazewayError('upstream_error', 'The agent gateway broke off in the middle of its answer.', {
+        cause: error,
+      })
+    } finally {
+      watchdog.stop()
+    }
+  }
+
+  return {
+    async chat(message) {
+      const { sessionId, identity } = message
+      const id = sessionId === null || !identity.scopes.has('admin') ? null : remote.idOf(sessionId)
+      return id === null || sessionId === null ? own.chat(message) : pass(id, sessionId, message)
+    },
+  }
+}
+
+/** Hears an answer to its end. @throws GazewayError `upstream_error` where the agent gateway reports one, or none ends it */
+async function listen(
+  stream: ReadableStream<Uint8Array>,
+  { onText }: AgentMessage,
+  touch: () => void,
+): Promise<Answered> {
+  let content: string | null = null
+  let usage: unknown
+  for await (const { name, data } of chatEvents(touching(stream, touch))) {
+    if (name === 'assistant.delta' && typeof data.delta === 'string') onText?.(data.delta)
+    if (name === 'assistant.completed' && typeof data.content === 'string') content = data.content
+    if (name === 'run.completed') usage = data.usage
+    if (name === 'error') throw new GazewayError('upstream_error', 'The agent of the agent gateway failed.')
+  }
+  if (content !== null) return { content, usage }
+  throw new GazewayError('upstream_bad_reply', 'The agent gateway’s answer has no end.')
+}
+
+async function* touching(stream: ReadableStream<Uint8Array>, touch: () => void): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of stream) {
+    touch()
+    yield chunk
+  }
+}

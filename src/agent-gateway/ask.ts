@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import { type ErrorCode, GazewayError } from '../errors.ts'
+
+/** The largest reply that is read, in bytes: 200 sessions with room to spare. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** One question to the agent gateway. */
+export interface Question<T> {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** With its query, from the root of the agent gateway. */
+  path: string
+  body?: unknown
+  /** The reply's shape; what else it has is left out. */
+  reply: z.ZodType<T>
+  /** How long it may take as a whole, in milliseconds. */
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+}
+
+/** Where the agent gateway is, and what opens it. */
+export interface Door {
+  url: string
+  key: string | null
+}
+
+/**
+ * Asks the agent gateway and waits for its whole reply.
+ *
+ * @throws GazewayError `not_found` where it knows no such thing; `upstream_timeout`, `upstream_unreachable`,
+ *   `upstream_error` or `upstream_bad_reply` where it fails; `cancelled` when `signal` aborts
+ */
+export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
+  const { reply: schema, timeoutMs, signal } = question
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const reply = await send(door, { ...question, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
+  const text = await readText(reply).catch((error: unknown) => fail(error, signal))
+  const parsed = schema.safeParse(parseJson(text))
+  if (parsed.success) return parsed.data
+  throw new GazewayError('upstream_bad_reply', 'The agent gateway answered in a form that is not known here.')
+}
+
+/**
+ * Asks the agent gateway and returns its reply as soon as it begins.
+ *
+ * @throws GazewayError as {@link ask}
+ */
+export async function send(
+  { url, key }: Door,
+  { method = 'GET', path, body, signal }: Omit<Question<unknown>, 'reply' | 'timeoutMs'>,
+): Promise<Response> {
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  const reply = await fetch(url + path, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => fail(error, signal))
+  if (reply.ok) return reply
+  await reply.body?.cancel()
+  throw new GazewayError(codeOf(reply.status), wordsOf(reply.status))
+}
+
+/** Where it refuses, that is between it and the operator: a caller here has a good key. */
+function codeOf(status: number): ErrorCode {
+  if (status === 404) return 'not_found'
+  return status === 409 ? 'conflict' : 'upstream_error'
+}
+
+function wordsOf(status: number): string {
+  if (status === 404) return 'The agent gateway has no such thing.'
+  if (status === 401 || status === 403)
+    return `The agent gateway refuses its key (${status}); set GAZEWAY_AGENT_GATEWAY_KEY to one that it accepts.`
+  return `The agent gateway answered ${status}.`
+}
+
+function fail(error: unknown, signal: AbortSignal | undefined): never {
+  if (error instanceof GazewayError) throw error
+  if (isTimeout(error) || isTimeout(signal?.reason))
+    throw new GazewayError('upstream_timeout', 'The agent gateway did not answer in time.', { cause: error })
+  if (signal?.aborted) throw new GazewayError('cancelled', 'The caller went away.', { cause: error })
+  throw new GazewayError('upstream_unreachable', 'The agent gateway cannot be reached.', { cause: error })
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+async function readText(reply: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const chunk of reply.body ?? []) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw new GazewayError('upstream_bad_reply', 'The agent gateway’s reply is too large.')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** What `text` holds; undefined when it is not JSON, which the schema then refuses. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { queryWords, wordsOf } from '../memory/words.ts'
+import type {
+  MessageList,
+  Session,
+  SessionDirectory,
+  SessionFound,
+  SessionList,
+  SessionMessage,
+  SessionSearch,
+} from '../sessions/session.ts'
+import { decodeCursor, encodeCursor, type Page } from '../store/page.ts'
+import { mergeSessions } from './merge.ts'
+import type { Remote } from './remote.ts'
+import { UPSTREAM } from './remote-session.ts'
+
+/** Words of a query that are looked at. */
+const MOST_WORDS = 24
+const MessagePlace = z.tuple([z.int().min(1)])
+
+/**
+ * This gateway's own sessions with those of the agent gateway beside them, each asked where it is. The agent gateway
+ * knows nothing of the callers here, so its sessions are shown to those only who see all sessions. Where it does not
+ * answer, lists say so in their warnings.
+ */
+export function createSessionDirectory({ own, remote }: { own: SessionDirectory; remote: Remote }): SessionDirectory {
+  return {
+    async list(query, viewer) {
+      if (!viewer.all) return own.list(query, viewer)
+      const { value, error } = await remote.newest('sessions')
+      const page = await mergeSessions(query, {
+        own: query.source === UPSTREAM ? null : (part) => own.list({ ...part, source: query.source }, viewer),
+        theirs: value.filter(isFrom(query)),
+      })
+      return withWarning(page, error)
+    },
+
+    async get(id, viewer) {
+      const theirs = viewer.all ? remote.idOf(id) : null
+      return theirs === null ? own.get(id, viewer) : remote.sessions.get(theirs)
+    },
+
+    async messages(id, query, viewer) {
+      const theirs = viewer.all ? remote.idOf(id) : null
+      if (theirs === null) return own.messages(id, query, viewer)
+      return pageOf(await remote.sessions.messages(theirs), query)
+    },
+
+    async search(query, viewer) {
+      const found = await own.search(query, viewer)
+      if (!viewer.all) return found
+      const { value, error } = await remote.newest('sessions')
+      const results = [...found.results, ...searchIn(value, query)]
+      const latest = results.sort((a, b) => b.session.last_active - a.session.last_active).slice(0, query.limit)
+      return withWarning({ results: latest }, error)
+    },
+
+    async update(id, patch, viewer) {
+      const theirs = viewer.all ? remote.idOf(id) : null
+      if (theirs === null) return own.update(id, patch, viewer)
+      const changed = await remote.sessions.update(theirs, patch)
+      remote.changed('sessions')
+      return changed
+    },
+
+    async remove(id, viewer) {
+      const theirs = viewer.all ? remote.idOf(id) : null
+      if (theirs === null) return own.remove(id, viewer)
+      await remote.sessions.remove(theirs)
+      remote.changed('sessions')
+    },
+  }
+}
+
+/** Whether a session of the agent gateway is of the source that is asked for: by its own name there, too. */
+const isFrom = ({ source }: SessionList) =>
+  function isFromSource({ upstream_source }: Session): boolean {
+    return source === undefined || source === UPSTREAM || source === upstream_source
+  }
+
+/** The newest of `messages`, in the order in which they were written. */
+function pageOf(messages: readonly SessionMessage[], { limit, cursor }: MessageList): Page<SessionMessage> {
+  const end = cursor === undefined ? messages.length : decodeCursor(cursor, MessagePlace)[0]
+  const start = Math.max(0, end - limit)
+  return {
+    items: messages.slice(start, end),
+    total: messages.length,
+    next_cursor: start > 0 ? encodeCursor([start]) : null,
+  }
+}
+
+/** The agent gateway has no search of its own: titles and beginnings are looked into. */
+function searchIn(sessions: readonly Session[], { q }: SessionSearch): SessionFound[] {
+  const words = queryWords(q, MOST_WORDS).flatMap((word) => word.split(' '))
+  if (words.length === 0) return []
+  return sessions.flatMap((session) => {
+    const text = [session.title, session.preview].filter(Boolean).join(' ')
+    const held = [...wordsOf(text)].map((word) => word.text)
+    const isFound = words.every((word) => held.some((other) => other.startsWith(word)))
+    return isFound ? [{ session, message: null, snippet: text.slice(0, 200) }] : []
+  })
+}
+
+function withWarning<T extends object>(reply: T, error: string | null): T & { warnings?: string[] } {
+  return error === null ? reply : { ...reply, warnings: [error] }
+}

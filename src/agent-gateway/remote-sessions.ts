@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { Session, SessionMessage, SessionPatch } from '../sessions/session.ts'
+import { ask, type Door, send } from './ask.ts'
+import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-session.ts'
+
+/** The most that the agent gateway returns at a time. */
+const PAGE = 200
+/** The newest sessions that are looked at. */
+export const MOST_SESSIONS = 1000
+
+/** The sessions of the agent gateway, by its own ids. What comes back has the ids that they have here. */
+export interface RemoteSessions {
+  /** The last active ones, at most 1,000. @throws GazewayError as `ask` */
+  newest(): Promise<Session[]>
+  /** @throws GazewayError as `ask` */
+  get(id: string): Promise<Session>
+  /** All messages of a session, oldest first. @throws GazewayError as `ask` */
+  messages(id: string): Promise<SessionMessage[]>
+  /** @throws GazewayError as `ask` */
+  update(id: string, patch: SessionPatch): Promise<Session>
+  /** @throws GazewayError as `ask` */
+  remove(id: string): Promise<void>
+  /** Says something in a session and waits for the whole answer. @throws GazewayError as `ask` */
+  chat(id: string, body: ChatBody, limits: { timeoutMs: number; signal: AbortSignal | undefined }): Promise<ChatReply>
+  /** The same as server-sent events, as the agent gateway sends them. @throws GazewayError as `send` */
+  chatStream(id: string, body: ChatBody, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
+}
+
+/** What is said. */
+export interface ChatBody {
+  message: string
+}
+
+const ChatReply = z.object({
+  message: z.object({ role: z.string(), content: z.string() }),
+  usage: z.record(z.string(), z.unknown()).nullish(),
+})
+/** What the agent answered. */
+export type ChatReply = z.infer<typeof ChatReply>
+
+const List = z.object({
+  data: z.array(z.unknown()).optional(),
+  items: z.array(z.unknown()).optional(),
+  has_more: z.boolean().nullish(),
+})
+const One = z.object({ session: RemoteSession })
+const Messages = z.object({ data: z.array(RemoteMessage).optional(), messages: z.array(RemoteMessage).optional() })
+
+export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSessions {
+  const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`
+
+  return {
+    async newest() {
+      const deadline = AbortSignal.timeout(timeoutMs)
+      const found = new Map<string, Session>()
+      for (let offset = 0; offset < MOST_SESSIONS; offset += PAGE) {
+        const path = `/api/sessions?limit=${PAGE}&offset=${offset}`
+        const reply = await ask(door, { path, reply: List, timeoutMs, signal: deadline })
+        const page = (reply.data ?? reply.items ?? []).flatMap((item) => sessionIn(item))
+        const before = found.size
+        for (const session of page) found.set(session.id, session)
+        // One that does not know `offset` would answer the same for ever.
+        if (found.size === before || !(reply.has_more ?? page.length >= PAGE)) break
+      }
+      return [...found.values()].sort(lastActiveFirst)
+    },
+
+    async get(id) {
+      const { session } = await ask(door, { path: pathOf(id), reply: One, timeoutMs })
+      return toSession(session)
+    },
+
+    async messages(id) {
+      const { data, messages } = await ask(door, { path: pathOf(id, '/messages'), reply: Messages, timeoutMs })
+      return toMessages(id, data ?? messages ?? [])
+    },
+
+    async update(id, body) {
+      const { session } = await ask(door, { method: 'PATCH', path: pathOf(id), body, reply: One, timeoutMs })
+      return toSession(session)
+    },
+
+    async remove(id) {
+      await ask(door, { method: 'DELETE', path: pathOf(id), reply: z.unknown(), timeoutMs })
+    },
+
+    chat: (id, body, limits) =>
+      ask(door, { method: 'POST', path: pathOf(id, '/chat'), body, reply: ChatReply, ...limits }),
+
+    async chatStream(id, body, signal) {
+      const reply = await send(door, { method: 'POST', path: pathOf(id, '/chat/stream'), body, signal })
+      return reply.body ?? new ReadableStream({ start: (controller) => controller.close() })
+    },
+  }
+}
+
+function sessionIn(item: unknown): Session[] {
+  const { data } = RemoteSession.safeParse(item)
+  return data ? [toSession(data)] : []
+}
+
+type Order = Pick<Session, 'id' | 'last_active'>
+
+/** The order of lists of sessions: last active first, and those of one time by id. */
+export function lastActiveFirst(a: Order, b: Order): number {
+  if (a.last_active !== b.last_active) return b.last_active - a.last_active
+  if (a.id === b.id) return 0
+  return a.id < b.id ? 1 : -1
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { Skill } from '../skills/skill.ts'
+import { ask, type Door } from './ask.ts'
+import { localId } from './remote-id.ts'
+
+/** The skills of the agent gateway. */
+export interface RemoteSkills {
+  /** All of them, as skills here; their instructions stay there. @throws GazewayError as `ask` */
+  list(): Promise<Skill[]>
+}
+
+const RemoteSkill = z.object({
+  name: z.string().min(1).max(256),
+  description: z.string().nullish(),
+  category: z.string().nullish(),
+  tags: z.array(z.string()).nullish(),
+  version: z.string().nullish(),
+  enabled: z.boolean().nullish(),
+})
+
+/** `data` is what the agent gateway says; its dashboard says `skills`. */
+const SkillList = z.object({ data: z.array(z.unknown()).optional(), skills: z.array(z.unknown()).optional() })
+
+export function createRemoteSkills({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSkills {
+  return {
+    async list() {
+      const { data, skills } = await ask(door, { path: '/v1/skills', reply: SkillList, timeoutMs })
+      return (data ?? skills ?? []).flatMap((item) => {
+        const { data: skill } = RemoteSkill.safeParse(item)
+        return skill ? [toSkill(skill)] : []
+      })
+    },
+  }
+}
+
+function toSkill(skill: z.infer<typeof RemoteSkill>): Skill {
+  return {
+    id: localId(skill.name),
+    name: skill.name,
+    description: skill.description ?? '',
+    category: skill.category ?? null,
+    tags: skill.tags ?? [],
+    version: skill.version ?? null,
+    license: null,
+    compatibility: null,
+    path: null,
+    source: 'upstream',
+    installed: true,
+    enabled: skill.enabled ?? true,
+    updated_at: null,
+    metadata: {},
+    warnings: [],
+    error: null,
+  }
+}

@@ -1,0 +1,209 @@
+import { GazewayError } from '../errors.ts'
+import type { Gaze } from '../gaze/gaze.ts'
+import type { Identity } from '../identity/identity.ts'
+import { newId } from '../ids.ts'
+import type { MemoryService } from '../memory/memory.ts'
+import { MAX_MESSAGE_BYTES, type Sessions } from '../sessions/sessions.ts'
+import type { Surface } from '../upstream/call-record.ts'
+import type { ChatResult } from '../upstream/chat.ts'
+import { countLong } from '../upstream/estimate.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Usage } from '../upstream/usage.ts'
+import { toMicros } from '../wallet/money.ts'
+import { latestAttention } from './attention.ts'
+import { systemPrompt } from './context.ts'
+import { exchangeTensor } from './exchange-tensor.ts'
+import { historyWithin } from './history.ts'
+import { createTurns } from './turns.ts'
+
+/** How much of a conversation, and of what is known beside it, a model is sent; in tokens. */
+export const AGENT_BUDGET = { history: 12_000, context: 2_000 } as const
+/** Memories that a message is looked up in. */
+const MEMORIES = 8
+/** Characters of a message that memories are searched by. */
+const SEARCHED_CHARACTERS = 1_000
+/** Messages of one session that may wait for their turn, and how long. */
+const MOST_WAITING = 20
+const LONGEST_WAIT_MS = 120_000
+
+/** A message to the agent. */
+export interface AgentMessage {
+  /** The session that it goes on; null starts one. */
+  sessionId: string | null
+  /** Makes the session, with the first exchange, where there is none under `sessionId` yet. */
+  createIfMissing?: boolean
+  /** The name that the user gave, if any: it is told to the model and kept with the message. */
+  user?: string | null
+  /** 1 byte to 256 KiB of well-formed text without NUL: see `MessageText`. */
+  content: string
+  /** Whose key speaks: whose sessions it reaches, and whom the call is recorded under. */
+  identity: Pick<Identity, 'id' | 'scopes'>
+  surface: Surface
+  /** Aborted when the client goes: the upstream is then stopped at once and nothing is stored. */
+  signal?: AbortSignal | undefined
+  traceparent?: string | undefined
+  /** Told once, as soon as the message is accepted and before it waits for its turn. */
+  onStart?: ((started: { session_id: string; message_id: string }) => void) | undefined
+  /** Told of each piece of the answer; its presence asks the upstream to stream. */
+  onText?: ((delta: string) => void) | undefined
+}
+
+/** What the agent answered. The exchange is durable in its session by then. */
+export interface AgentReply {
+  content: string
+  /** The exchange and the latest gaze, classified: COG:0.62/EMO:0.14/ENV:0.24 */
+  tensor: string
+  /** The current attestation score of the gaze, 0 to 1; 0 without gaze data. */
+  poa_score: number
+  session_id: string
+  /** The answer's id. */
+  message_id: string
+  usage: Usage
+  /** What the call cost upstream, in US dollars. */
+  cost_usd: number
+}
+
+interface Target {
+  id: string
+  user_id: string
+  /** Null: the configured chat model. */
+  model: string | null
+  isNew: boolean
+}
+
+/** Who answers chat messages. */
+export interface Agent {
+  /**
+   * Answers a message through the chat model, with the session's history, the memories that match and the latest gaze.
+   * The messages of one session are answered one after the other. Message and answer are stored together once the answer
+   * is complete; when that fails, or the client goes, the session stays as it was.
+   *
+   * The agent has no tools, and its prompt holds no configuration and no key: an answer is text, whatever it says.
+   *
+   * @throws GazewayError `not_found` for a session that is unknown or somebody else's, `rate_limited` and `session_busy` as
+   *   `createTurns`, `upstream_not_configured`, `cancelled`, else of the upstream's kinds
+   */
+  chat(message: AgentMessage): Promise<AgentReply>
+}
+
+/**
+ * @param deps.hide takes secrets out of what the model is told about the user
+ * @param deps.longestWaitMs how long a message waits for its turn; 120 s when absent
+ */
+export function createAgent(deps: {
+  sessions: Sessions
+  memory: Pick<MemoryService, 'search'>
+  gaze: Gaze
+  upstream: Pick<Upstream, 'chat' | 'provider'>
+  countTokens: (text: string) => Promise<number>
+  hide: (text: string) => string
+  now: () => Date
+  longestWaitMs?: number
+}): Agent {
+  const { sessions, memory, gaze, upstream, countTokens, hide, now, longestWaitMs = LONGEST_WAIT_MS } = deps
+  const turns = createTurns({ mostWaiting: MOST_WAITING, longestWaitMs })
+  const count = (text: string) => countLong(countTokens, text)
+
+  /** The session that a message goes to; `isNew` when it is made with its first exchange. */
+  async function target({ sessionId, createIfMissing = false, identity }: AgentMessage): Promise<Target> {
+    const found = sessionId === null ? null : await sessions.find(sessionId)
+    if (found !== null && (found.user_id === identity.id || identity.scopes.has('admin')))
+      return { ...found, isNew: false }
+    if (sessionId !== null && (found !== null || !createIfMissing))
+      throw new GazewayError('not_found', `There is no session ${sessionId}.`, { param: 'session_id' })
+    return { id: sessionId ?? newId('ses'), user_id: identity.id, model: null, isNew: true }
+  }
+
+  async function messagesFor({ content, user = null, identity }: AgentMessage, { id, isNew }: Target) {
+    const callerId = identity.scopes.has('admin') ? undefined : identity.id
+    const query = content.slice(0, SEARCHED_CHARACTERS)
+    const [history, found, attention] = await Promise.all([
+      isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
+      memory.search({ query, limit: MEMORIES }),
+      latestAttention(gaze, { sessionId: id, callerId }, now()),
+    ])
+    const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }
+    const system = await systemPrompt(known, AGENT_BUDGET.context, { countTokens: count, hide })
+    const messages = [{ role: 'system' as const, content: system }, ...history, { role: 'user' as const, content }]
+    return { messages, attention }
+  }
+
+  return {
+    async chat(message) {
+      upstream.provider.requireKey()
+      const accepted = await target(message)
+      const messageId = newId('msg')
+      message.onStart?.({ session_id: accepted.id, message_id: messageId })
+      return turns.run(accepted.id, message.signal, async () => {
+        // Those before it may have made the session, or somebody may have deleted it.
+        const session = await target({ ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
+        const { content: asked, identity, surface, traceparent } = message
+        const at = now().toISOString()
+        const { messages, attention } = await messagesFor(message, session)
+        const limited = limitedText(message)
+        const result = await upstream
+          .chat(
+            { messages, ...(session.model === null ? {} : { model: session.model }) },
+            { surface, callerId: identity.id, traceparent, signal: limited.signal, onText: limited.onText },
+          )
+          .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : error))
+        const content = textOf(result)
+        const usage = result.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+        const tensor = exchangeTensor([asked, content], attention.records, now())
+        const { poaScore } = attention
+        await sessions.addExchange({
+          session: { id: session.id, user_id: session.user_id },
+          create: session.isNew ? { source: surface, model: null } : null,
+          user: { id: newId('msg'), content: asked, name: message.user ?? null, tokens: await count(asked), at },
+          assistant: { id: messageId, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
+          usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
+          costMicros: toMicros(result.costUsd) ?? 0,
+        })
+        return {
+          content,
+          tensor,
+          poa_score: poaScore,
+          session_id: session.id,
+          message_id: messageId,
+          usage,
+          cost_usd: result.costUsd,
+        }
+      })
+    },
+  }
+}
+
+/** Passes the pieces of an answer on, and ends the call when they become more than a message may have. */
+function limitedText({ signal, onText }: AgentMessage) {
+  const tooMuch = new AbortController()
+  let bytes = 0
+  return {
+    isOver: () => tooMuch.signal.aborted,
+    signal: signal === undefined ? tooMuch.signal : AbortSignal.any([signal, tooMuch.signal]),
+    onText:
+      onText &&
+      ((delta: string) => {
+        bytes += Buffer.byteLength(delta)
+        if (bytes > MAX_MESSAGE_BYTES) tooMuch.abort()
+        else onText(delta)
+      }),
+  }
+}
+
+/** All that the model said, as both engines can keep it. */
+function textOf({ value }: ChatResult): string {
+  const message = value.choices[0]?.message
+  const text = (message?.content || message?.refusal || '').replace(/\0|\p{Surrogate}/gu, '\ufffd')
+  if (text === '')
+    throw new GazewayError('upstream_bad_reply', 'The model answered without a text. Try again, or ask differently.')
+  if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) throw tooLong()
+  return text
+}
+
+function tooLong(cause?: unknown): GazewayError {
+  return new GazewayError(
+    'upstream_bad_reply',
+    `The model answered more than ${MAX_MESSAGE_BYTES / 1024} KiB, which no message may have. Ask for less at a time.`,
+    { cause },
+  )
+}

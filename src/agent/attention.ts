@@ -1,0 +1,50 @@
+import { GazewayError } from '../errors.ts'
+import type { Gaze } from '../gaze/gaze.ts'
+import type { GazeRecord } from '../gaze/tensor.ts'
+
+/** The newest records that say where attention is now. */
+const RECORDS = 100
+/** Attention of another session counts as present so long, in milliseconds: as long as its freshness is above a half. */
+const PRESENT_MS = 15 * 60_000
+
+/** Where the user's attention was last, and how well that is proven. */
+export interface Attention {
+  /** Newest first; empty without gaze data. */
+  records: GazeRecord[]
+  /** The current attestation score of the session that they are of, 0 to 1; 0 without gaze data. */
+  poaScore: number
+}
+
+/**
+ * The latest gaze that belongs to a conversation: that of the gaze session with the conversation's own id or, where there
+ * is none, the newest of the last 15 minutes.
+ *
+ * @param of.callerId only gaze that this key stored; any when absent
+ */
+export async function latestAttention(
+  gaze: Gaze,
+  { sessionId, callerId }: { sessionId: string; callerId: string | undefined },
+  now: Date,
+): Promise<Attention> {
+  const own = await gaze.retrieve({ session_id: sessionId, limit: RECORDS }, callerId)
+  const records = own.items.length > 0 ? own.items : await present(gaze, callerId, now)
+  const gazeSession = records[0]?.session_id
+  if (gazeSession === undefined) return { records, poaScore: 0 }
+  return { records, poaScore: await scoreOf(gaze, gazeSession) }
+}
+
+async function present(gaze: Gaze, callerId: string | undefined, now: Date): Promise<GazeRecord[]> {
+  const from = new Date(now.getTime() - PRESENT_MS).toISOString()
+  const { items } = await gaze.retrieve({ from, to: now.toISOString(), limit: RECORDS }, callerId)
+  return items.filter((record) => record.session_id === items[0]?.session_id)
+}
+
+async function scoreOf(gaze: Gaze, sessionId: string): Promise<number> {
+  try {
+    return (await gaze.attestation(sessionId)).poa_score
+  } catch (error) {
+    // Its session may have been cleared away since the records were read.
+    if (error instanceof GazewayError && error.code === 'not_found') return 0
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+import { GazewayError } from '../errors.ts'
+
+/** Lets one piece of work at a time run under each key, in the order of arrival. */
+export interface Turns {
+  /**
+   * Waits for its turn, then does `work`.
+   *
+   * @throws GazewayError `rate_limited` at once when too many wait already, `session_busy` when its turn does not come in
+   *   time, `cancelled` when `signal` is aborted meanwhile; or what `work` throws
+   */
+  run<T>(key: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>
+}
+
+interface Waiter {
+  begin(): void
+}
+
+/**
+ * @param options.mostWaiting how many may wait under one key
+ * @param options.longestWaitMs how long each may wait
+ */
+export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: number; longestWaitMs: number }): Turns {
+  /** Who waits under each key that is being worked on. */
+  const lanes = new Map<string, Waiter[]>()
+
+  function wait(lane: Waiter[], signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { begin: () => settle(resolve) }
+      const timer = setTimeout(() => settle(() => reject(busy(longestWaitMs))), longestWaitMs)
+      const cancel = () => settle(() => reject(new GazewayError('cancelled', 'The client went away before its turn.')))
+      function settle(then: () => void): void {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', cancel)
+        const place = lane.indexOf(waiter)
+        if (place >= 0) lane.splice(place, 1)
+        then()
+      }
+      lane.push(waiter)
+      signal?.addEventListener('abort', cancel, { once: true })
+    })
+  }
+
+  function next(key: string, lane: Waiter[]): void {
+    const waiter = lane.at(0)
+    if (waiter === undefined) lanes.delete(key)
+    else waiter.begin()
+  }
+
+  return {
+    async run(key, signal, work) {
+      if (signal?.aborted) throw new GazewayError('cancelled', 'The client went away before its turn.')
+      const busyLane = lanes.get(key)
+      const lane = busyLane ?? []
+      if (busyLane === undefined) lanes.set(key, lane)
+      else if (lane.length >= mostWaiting) throw crowded(mostWaiting)
+      else await wait(lane, signal)
+      try {
+        return await work()
+      } finally {
+        next(key, lane)
+      }
+    },
+  }
+}
+
+const crowded = (most: number) =>
+  new GazewayError(
+    'rate_limited',
+    `${most} messages wait for their answer in this session already; wait for one first.`,
+    {
+      retryAfterSeconds: 5,
+    },
+  )
+
+const busy = (waitedMs: number) =>
+  new GazewayError(
+    'session_busy',
+    `The messages before this one in the session took more than ${waitedMs / 1000} s; it was not sent. Try again.`,
+    { retryAfterSeconds: 5 },
+  )

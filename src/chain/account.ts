@@ -1,0 +1,153 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
+import { BaseError, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import { suggestFees } from './fees.ts'
+import type { Node } from './node.ts'
+import type { Signer } from './signer.ts'
+import { createTransactions, type SentTransaction, type Transactions } from './transactions.ts'
+
+/** What a node answers to bytes that it has, or whose number is used up: nothing is wrong then. */
+const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
+/** Room above the gas that a call is estimated to need: balances that change meanwhile change that, too. */
+const GAS_ROOM = 1.25
+
+/** A call that is to be made on the chain. */
+export interface Order {
+  /** `settlement:ESCROW` or `payment:NONCE`. */
+  purpose: string
+  to: `0x${string}`
+  data: `0x${string}`
+  /**
+   * Notes, in the transaction that stores what was signed, that the order is carried out.
+   *
+   * @returns false when it is not to be, because another process was faster
+   */
+  claim?(trx: Transaction<Schema>, sent: SentTransaction): Promise<boolean>
+}
+
+/** The wallet's account on one chain. All of its transactions go through here, in every process on the store. */
+export interface ChainAccount {
+  store: Store
+  now: () => Date
+  address: `0x${string}`
+  node: Node
+  signer: Signer
+  transactions: Transactions
+  /** The most that a unit of gas may cost, in wei. */
+  feeLimit: number
+  /**
+   * Signs a transaction with the account's next number, stores it, and only then sends it: whatever happens afterwards,
+   * the same bytes can be sent again, and the number is used for nothing else.
+   *
+   * @returns null when the order's claim failed; nothing was signed for use then
+   * @throws viem's error when the call would fail or the node cannot be asked, GazewayError when the node is of another
+   *   chain or fees are above the limit; nothing was signed then. That it could not be sent is no error: it is sent again.
+   */
+  send(order: Order): Promise<SentTransaction | null>
+  /** Sends stored bytes. @returns what the node had against it; null is nothing */
+  broadcast(raw: `0x${string}`): Promise<string | null>
+  /** The receipt of whichever of these hashes is in a block; null when none is. */
+  receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
+  /** Waits until what was signed with a number is in a block. @returns null when it is in none in time */
+  mined(nonce: number, options: { pollMs: number; timeoutMs: number }): Promise<TransactionReceipt | null>
+}
+
+/** The account of `signer` on the chain of `node`. */
+export function openAccount(deps: {
+  store: Store
+  now: () => Date
+  node: Node
+  signer: Signer
+  feeLimit: number
+}): ChainAccount {
+  const { store, now, node, signer, feeLimit } = deps
+  const { client, chainId } = node
+  const { address } = signer
+  const transactions = createTransactions(store, { chainId, address })
+
+  async function broadcast(raw: `0x${string}`): Promise<string | null> {
+    try {
+      await client.sendRawTransaction({ serializedTransaction: raw })
+      return null
+    } catch (error) {
+      const harmless = error instanceof BaseError && HARMLESS.test(`${error.details} ${error.message}`)
+      return harmless ? null : node.faultOf(error)
+    }
+  }
+
+  async function receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null> {
+    for (const hash of hashes.toReversed()) {
+      const receipt = await client.getTransactionReceipt({ hash }).catch(nullIfUnknown)
+      if (receipt) return receipt
+    }
+    return null
+  }
+
+  return {
+    store,
+    now,
+    address,
+    node,
+    signer,
+    transactions,
+    feeLimit,
+    broadcast,
+    receiptOf,
+
+    async send({ purpose, to, data, claim }) {
+      const [, count, fees, needed] = await Promise.all([
+        node.verify(),
+        client.getTransactionCount({ address, blockTag: 'pending' }),
+        suggestFees(node, feeLimit),
+        client.estimateGas({ account: address, to, data }),
+      ])
+      const gas = Math.ceil(Number(needed) * GAS_ROOM)
+      const sent = await store
+        .write(async (trx) => {
+          const nonce = await transactions.takeNonce(trx, count)
+          const { raw, hash } = await signer.sign({ chainId, nonce, to, data, gas, fees })
+          const at = now().toISOString()
+          const transaction = {
+            ...{ chain_id: chainId, address, nonce, purpose, status: 'sent', to_address: to, data, gas },
+            ...{ max_fee: fees.maxFee, priority_fee: fees.priorityFee, raw, hashes: [hash] },
+            ...{ block_number: null, signed_at: at, created_at: at },
+          }
+          if (claim && !(await claim(trx, transaction))) throw taken(purpose)
+          await transactions.add(trx, transaction)
+          return transaction
+        })
+        .catch(nullIfTaken)
+      // What the node has against it now it may not have later.
+      if (sent) await broadcast(sent.raw)
+      return sent
+    },
+
+    async mined(nonce, { pollMs, timeoutMs }) {
+      const until = performance.now() + timeoutMs
+      for (;;) {
+        const hashes = (await transactions.find(nonce))?.hashes ?? []
+        const receipt = await receiptOf(hashes)
+        if (receipt) return receipt
+        if (performance.now() > until) return null
+        await delay(pollMs)
+      }
+    },
+  }
+}
+
+function nullIfUnknown(error: unknown): null {
+  if (error instanceof TransactionReceiptNotFoundError) return null
+  throw error
+}
+
+/** Gives the store's transaction up, and with it the number that was taken there. */
+const taken = (purpose: string) => new GazewayError('conflict', `${purpose} is carried out already.`, { param: TAKEN })
+const TAKEN = 'purpose'
+
+function nullIfTaken(error: unknown): null {
+  if (error instanceof GazewayError && error.code === 'conflict' && error.param === TAKEN) return null
+  throw error
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Config } from '../config/schema.ts'
+
+/** What an ERC-8004 registration file says that it is. */
+const REGISTRATION = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
+
+/** An ERC-8004 registration file: https://eips.ethereum.org/EIPS/eip-8004#agent-uri-and-agent-registration-file */
+export const AgentRegistration = z.object({
+  type: z.literal(REGISTRATION),
+  name: z.string(),
+  description: z.string(),
+  image: z.string().describe('Empty where there is none'),
+  services: z.array(z.object({ name: z.string(), endpoint: z.string(), version: z.string().optional() })),
+  x402Support: z.boolean(),
+  active: z.boolean(),
+  registrations: z.array(z.object({ agentId: z.int(), agentRegistry: z.string() })),
+  supportedTrust: z.array(z.string()),
+})
+export type AgentRegistration = z.infer<typeof AgentRegistration>
+
+/**
+ * This agent's registration file.
+ *
+ * @param address the wallet's account; null without one
+ * @param origin where the platform was reached, used unless `chain.agent.public_url` says better
+ */
+export function agentRegistration(
+  { chain: { agent, settlement, networks }, mpp }: Pick<Config, 'chain' | 'mpp'>,
+  address: string | null,
+  origin: string,
+): AgentRegistration {
+  const url = (agent.public_url ?? origin).replace(/\/+$/, '')
+  const chainId = settlement.chain_id ?? Object.keys(networks)[0]
+  const wallet = address === null || chainId === undefined ? null : `eip155:${chainId}:${address}`
+  return {
+    type: REGISTRATION,
+    name: agent.name,
+    description: agent.description,
+    image: agent.image ?? '',
+    services: [
+      { name: 'web', endpoint: `${url}/` },
+      { name: 'OpenAPI', endpoint: `${url}/openapi.json`, version: '3.1.0' },
+      ...(wallet === null ? [] : [{ name: 'agentWallet', endpoint: wallet }]),
+    ],
+    // Requests are paid for over HTTP 402, with MPP's `Payment` scheme; x402's own headers are not read.
+    x402Support: mpp.enabled,
+    active: agent.active,
+    registrations: agent.registrations.map(({ agent_id, agent_registry }) => ({
+      agentId: agent_id,
+      agentRegistry: agent_registry,
+    })),
+    supportedTrust: [...agent.supported_trust],
+  }
+}

@@ -1,0 +1,105 @@
+import type { Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { Micros } from '../wallet/money.ts'
+import { requireAddress } from './recipient.ts'
+
+/** Where an escrow's payment stands on the chain; `none` where it is not paid on one. */
+export type SettlementStatus = 'none' | 'pending' | 'submitted' | 'confirmed' | 'failed'
+
+/** How far the payment of one escrow is. */
+export interface SettlementState {
+  status: SettlementStatus
+  tx_hash: string | null
+  /** Transactions that were signed for it. */
+  attempts: number
+  error: string | null
+}
+
+/** A payment that is owed. */
+export interface NewSettlement {
+  escrowId: string
+  /** An address on the chain; null is refused where payments settle there. */
+  recipient: string | null
+  micros: Micros
+  /** RFC 3339 UTC with milliseconds. */
+  at: string
+}
+
+/** What released escrows are paid with: the ledger alone, or a token on a chain. */
+export interface Settlements {
+  mode: 'ledger' | 'evm'
+  /**
+   * Checks whom an escrow could be paid to.
+   *
+   * @throws GazewayError `validation_failed` when payments settle on a chain and this is no address there
+   */
+  requireRecipient(recipient: string | null): void
+  /**
+   * Notes, in the transaction that releases an escrow, that it is to be paid on the chain; once for each escrow. With
+   * the ledger alone it does nothing.
+   *
+   * @throws GazewayError as `requireRecipient`
+   */
+  enqueue(trx: Transaction<Schema>, settlement: NewSettlement): Promise<void>
+  /** How far the payments of these escrows are; those that are not paid on a chain are left out. */
+  states(escrowIds: readonly string[]): Promise<Map<string, SettlementState>>
+}
+
+/** What settlements are made with. */
+export interface SettlementsDeps {
+  store: Store
+  mode: 'ledger' | 'evm'
+  /** The chain and the token. @throws GazewayError `config_invalid` when they are not configured whole */
+  chain(): { chainId: number; token: string }
+  /** Told when a payment was noted, before its transaction is durable. */
+  onEnqueued?: () => void
+}
+
+/** The payments of released escrows, as they are noted in the store. */
+export function createSettlements({ store, mode, chain, onEnqueued }: SettlementsDeps): Settlements {
+  if (mode === 'ledger')
+    return { mode: 'ledger', requireRecipient() {}, async enqueue() {}, states: async () => new Map() }
+
+  return {
+    mode: 'evm',
+    requireRecipient: (recipient) => void requireAddress(recipient),
+
+    async enqueue(trx, { escrowId, recipient, micros, at }) {
+      const { chainId: chain_id, token } = chain()
+      await trx
+        .insertInto('settlements')
+        .values({
+          escrow_id: escrowId,
+          recipient: requireAddress(recipient),
+          micros,
+          chain_id,
+          token,
+          status: 'pending',
+          nonce: null,
+          tx_hash: null,
+          block_number: null,
+          attempts: 0,
+          error: null,
+          next_at: at,
+          created_at: at,
+          updated_at: at,
+        })
+        .onConflict((conflict) => conflict.column('escrow_id').doNothing())
+        .execute()
+      onEnqueued?.()
+    },
+
+    async states(escrowIds) {
+      if (escrowIds.length === 0) return new Map()
+      const rows = await store.db
+        .selectFrom('settlements')
+        .select(['escrow_id', 'status', 'tx_hash', 'attempts', 'error'])
+        .where('escrow_id', 'in', escrowIds)
+        .execute()
+      return new Map(
+        rows.map(({ escrow_id, status, ...state }) => [escrow_id, { status: status as SettlementStatus, ...state }]),
+      )
+    },
+  }
+}

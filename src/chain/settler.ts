@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import { BaseError, type TransactionReceipt } from 'viem'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { SettlementRow } from '../store/tables/settlements.ts'
+import type { ChainAccount } from './account.ts'
+import { createOutbox } from './outbox.ts'
+import type { SettlementChain } from './settings.ts'
+import { createTending, type Followers } from './tend.ts'
+import type { SentTransaction } from './transactions.ts'
+import { hasTransfer, tokenUnits, transferCall } from './transfer.ts'
+
+const PURPOSE = 'settlement:'
+/** The pause after something went wrong, in milliseconds; it doubles with every transaction that failed. */
+const RETRY_MS = 15_000
+const LONGEST_RETRY_MS = 3_600_000
+/** Rounds for which one process looks after an account before another may. */
+const TURN_ROUNDS = 5
+/** How often bytes are sent again, in rounds. */
+const RESEND_ROUNDS = 5
+
+/** A payment that the chain has taken for good. */
+export interface ConfirmedSettlement {
+  escrowId: string
+  txHash: string
+  at: string
+}
+
+/** What pays settlements. */
+export interface SettlerDeps {
+  chain: SettlementChain
+  account: ChainAccount
+  /** Part of the transaction that notes a payment as confirmed. */
+  onConfirmed(trx: Transaction<Schema>, settlement: ConfirmedSettlement): Promise<void>
+}
+
+/** Pays settlements round by round. */
+export interface Settler {
+  /** Signs what is due and looks after what was sent. @returns whether anything is left to look after */
+  round(): Promise<boolean>
+  /** Whether a payment is due. */
+  anyDue(): Promise<boolean>
+}
+
+/** Pays the settlements of one chain from one account. */
+export function createSettler(deps: SettlerDeps): Settler {
+  const { chain, account, onConfirmed } = deps
+  const { store, now, node, address } = account
+  const outbox = createOutbox(store, chain.network.chainId)
+  const tender = randomUUID()
+  const turnMs = TURN_ROUNDS * chain.pollMs
+  let turnUntil = 0
+
+  const followers: Followers = {
+    // All: where settlements are paid from an account, nobody else ends what it sent.
+    follows: () => true,
+    async onBlock(trx, sent, receipt) {
+      const changes = {
+        block_number: receipt && Number(receipt.blockNumber),
+        ...(receipt && { tx_hash: receipt.transactionHash }),
+      }
+      await whenSettlement(sent, (escrowId) =>
+        outbox.advance(trx, escrowId, ['submitted'], { status: 'submitted', ...changes, updated_at: time() }),
+      )
+    },
+    onFinal: (trx, sent, receipt) => whenSettlement(sent, (escrowId) => finish(trx, escrowId, receipt)),
+    onLost: (trx, sent) =>
+      whenSettlement(sent, (escrowId) =>
+        outbox.advance(trx, escrowId, ['submitted'], {
+          status: 'pending',
+          ...{ nonce: null, tx_hash: null, block_number: null, next_at: time(), updated_at: time() },
+          error: `The number ${sent.nonce} of the account ${address} went to a transaction that was signed elsewhere.`,
+        }),
+      ),
+    onReplaced: (sent) =>
+      whenSettlement(sent, (escrowId) =>
+        store.write(async (trx) => {
+          const row = await outbox.find(trx, escrowId)
+          if (row?.nonce !== sent.nonce) return
+          const [tx_hash, attempts] = [sent.hashes.at(-1) ?? null, row.attempts + 1]
+          await outbox.advance(trx, escrowId, ['submitted'], {
+            status: 'submitted',
+            tx_hash,
+            attempts,
+            updated_at: time(),
+          })
+        }),
+      ),
+    onFault: (sent, fault) => whenSettlement(sent, (escrowId) => outbox.noteFault(escrowId, fault, time())),
+  }
+  const tend = createTending({
+    ...{ account, followers, confirmations: chain.network.confirmations },
+    ...{ stuckMs: chain.stuckMs, resendMs: RESEND_ROUNDS * chain.pollMs },
+  })
+
+  const time = () => now().toISOString()
+
+  /** Whether this process is the one that looks after the account; asked of the store once in half a turn. */
+  async function takeTurn(): Promise<boolean> {
+    const at = now()
+    if (turnUntil - at.getTime() > turnMs / 2) return true
+    const until = new Date(at.getTime() + turnMs)
+    const mine = await account.transactions.tend(tender, at, until)
+    turnUntil = mine ? until.getTime() : 0
+    return mine
+  }
+
+  async function submit(row: SettlementRow): Promise<void> {
+    const { escrow_id: escrowId, attempts } = row
+    const units = tokenUnits(row.micros, chain.token.decimals)
+    await account.send({
+      purpose: PURPOSE + escrowId,
+      to: row.token as `0x${string}`,
+      data: transferCall(row.recipient, units),
+      claim: (trx, { nonce, hashes }) =>
+        outbox.advance(trx, escrowId, ['pending', 'failed'], {
+          status: 'submitted',
+          ...{ nonce, tx_hash: hashes.at(-1) ?? null, block_number: null },
+          ...{ attempts: attempts + 1, error: null, updated_at: time() },
+        }),
+    })
+  }
+
+  async function submitDue(): Promise<void> {
+    for (const row of await outbox.due(time())) {
+      try {
+        if (row.token !== chain.token.address) throw otherToken(row.token)
+        await submit(row)
+      } catch (error) {
+        if (!(error instanceof BaseError || error instanceof GazewayError)) throw error
+        await outbox.noteFault(row.escrow_id, node.faultOf(error), time(), later(row.attempts))
+        // The node itself is what fails: the others would fare no better.
+        await node.verify()
+      }
+    }
+  }
+
+  async function finish(trx: Transaction<Schema>, escrowId: string, receipt: TransactionReceipt): Promise<void> {
+    const row = await outbox.find(trx, escrowId)
+    if (row?.status !== 'submitted') return
+    const { transactionHash: tx_hash, status } = receipt
+    const mined = { tx_hash, block_number: Number(receipt.blockNumber), updated_at: time() }
+    const units = tokenUnits(row.micros, chain.token.decimals)
+    if (status === 'success' && hasTransfer(receipt, { token: row.token, from: address, to: row.recipient, units })) {
+      await outbox.advance(trx, escrowId, ['submitted'], { status: 'confirmed', ...mined, error: null })
+      await onConfirmed(trx, { escrowId, txHash: tx_hash, at: mined.updated_at })
+      return
+    }
+    // It is in a block for good and has paid nothing: a new number cannot pay twice.
+    const error = status === 'success' ? 'The token moved nothing.' : 'The token refused the transfer.'
+    const next_at = later(row.attempts)
+    await outbox.advance(trx, escrowId, ['submitted'], { status: 'failed', ...mined, error, next_at })
+  }
+
+  function later(attempts: number): string {
+    const pause = Math.min(RETRY_MS * 2 ** attempts, LONGEST_RETRY_MS)
+    return new Date(now().getTime() + pause).toISOString()
+  }
+
+  async function anyDue(): Promise<boolean> {
+    return (await outbox.due(time())).length > 0
+  }
+
+  return {
+    anyDue,
+    async round() {
+      const isBusy = async () => (await account.transactions.anyOpen()) || (await anyDue())
+      if (!(await isBusy())) return false
+      if (!(await takeTurn())) return true
+      await submitDue()
+      await tend()
+      return isBusy()
+    },
+  }
+}
+
+/** Does something for a settlement's transaction; others of the account follow themselves. */
+async function whenSettlement(
+  { purpose }: SentTransaction,
+  work: (escrowId: string) => Promise<unknown>,
+): Promise<void> {
+  if (purpose.startsWith(PURPOSE)) await work(purpose.slice(PURPOSE.length))
+}
+
+function otherToken(token: string): GazewayError {
+  return new GazewayError(
+    'config_invalid',
+    `It was released while payments were made in ${token}; chain.settlement.token is another one now. Set it back.`,
+  )
+}

@@ -1,0 +1,43 @@
+import { keccak256 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Fees } from './fees.ts'
+
+/** A transaction that moves no native coin, before it is signed. */
+export interface Unsigned {
+  chainId: number
+  nonce: number
+  to: `0x${string}`
+  data: `0x${string}`
+  gas: number
+  fees: Fees
+}
+
+/** Signs with the wallet's key, which it does not let out. */
+export interface Signer {
+  /** In lower case. */
+  address: `0x${string}`
+  /** @returns the bytes to send, and the hash that the chain will know them by */
+  sign(transaction: Unsigned): Promise<{ raw: `0x${string}`; hash: `0x${string}` }>
+}
+
+/** @param privateKey `wallet.private_key` */
+export function createSigner(privateKey: string): Signer {
+  const account = privateKeyToAccount(privateKey as `0x${string}`)
+  return {
+    address: account.address.toLowerCase() as `0x${string}`,
+    async sign({ gas, fees, ...transaction }) {
+      const common = { ...transaction, gas: BigInt(gas), value: 0n }
+      const raw = await account.signTransaction(
+        fees.priorityFee === null
+          ? { ...common, type: 'legacy', gasPrice: BigInt(fees.maxFee) }
+          : {
+              ...common,
+              type: 'eip1559',
+              maxFeePerGas: BigInt(fees.maxFee),
+              maxPriorityFeePerGas: BigInt(fees.priorityFee),
+            },
+      )
+      return { raw, hash: keccak256(raw) }
+    },
+  }
+}

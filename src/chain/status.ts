@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import type { Store } from '../store/store.ts'
+import { type Micros, toUsd } from '../wallet/money.ts'
+import type { ChainBalance } from './balances.ts'
+import type { Network } from './networks.ts'
+import type { Node } from './node.ts'
+import type { SettlementChain } from './settings.ts'
+import { tokenUnits } from './transfer.ts'
+
+/** Whether a chain can be asked now. */
+export interface ChainStatus {
+  chain_id: number
+  chain: string
+  reachable: boolean
+  block_number: number | null
+  error: string | null
+}
+
+/** What is owed to escrows, and what there is to pay it with. */
+export interface Vault {
+  /** Locked for tasks, and released but not yet confirmed on the chain. */
+  escrow_usd: number
+  /** What the wallet's account has, by chain. */
+  onchain: ChainBalance[]
+  /** Whether that covers what is owed. With the ledger alone, what is locked is there by construction. */
+  solvent: boolean
+}
+
+/** Asks every chain for its id and newest block, all at once. */
+export function chainStatus(
+  networks: readonly Network[],
+  nodeOf: (network: Network) => Promise<Node>,
+): Promise<ChainStatus[]> {
+  return Promise.all(
+    networks.map(async (network) => {
+      const { chainId: chain_id, name: chain } = network
+      const unreachable = { chain_id, chain, reachable: false, block_number: null }
+      if (network.rpcUrl === null) return { ...unreachable, error: `No node is set; set chain.rpc_urls.${chain_id}.` }
+      const node = await nodeOf(network)
+      try {
+        const [, block] = await Promise.all([node.verify(), node.client.getBlockNumber()])
+        return { chain_id, chain, reachable: true, block_number: Number(block), error: null }
+      } catch (error) {
+        return { ...unreachable, error: node.faultOf(error) }
+      }
+    }),
+  )
+}
+
+/**
+ * What is owed to escrows, against `onchain`.
+ *
+ * @param settlement null where the ledger alone pays
+ */
+export async function vaultOf(
+  store: Store,
+  onchain: ChainBalance[],
+  settlement: Pick<SettlementChain, 'network' | 'token'> | null,
+): Promise<Vault> {
+  const owed = await lockedMicros(store)
+  return { escrow_usd: toUsd(owed), onchain, solvent: settlement === null || covers(onchain, settlement, owed) }
+}
+
+function covers(
+  onchain: readonly ChainBalance[],
+  { network, token }: Pick<SettlementChain, 'network' | 'token'>,
+  owed: Micros,
+): boolean {
+  const held = onchain
+    .find(({ chain_id }) => chain_id === network.chainId)
+    ?.tokens.find(({ address }) => address === token.address)
+  return held !== undefined && BigInt(held.raw) >= tokenUnits(owed, token.decimals)
+}
+
+/** Written as the partial index is, so that only accounts with money in them are read. */
+async function lockedMicros({ db }: Store): Promise<Micros> {
+  const { rows } = await sql<{ micros: number | string | null }>`select sum(balance_micros) as micros
+    from ledger_accounts where kind in ('escrow', 'settling') and balance_micros > 0`.execute(db)
+  return Number(rows[0]?.micros ?? 0)
+}

@@ -1,0 +1,182 @@
+import type { Transaction } from 'kysely'
+import { BaseError, type TransactionReceipt } from 'viem'
+import type { Schema } from '../store/schema.ts'
+import type { ChainAccount } from './account.ts'
+import { bumpFees, suggestFees } from './fees.ts'
+import { strangersBlock } from './stranger.ts'
+import type { SentTransaction } from './transactions.ts'
+
+/** Transactions that are sent again in one round: those behind them wait for them anyway. */
+const MOST_RESENT = 16
+/** The gas of a transaction that does nothing. */
+const EMPTY_GAS = 21_000
+
+/** Told what becomes of the account's transactions. */
+export interface Followers {
+  /** Whether this one is followed here; others are only kept on their way. */
+  follows(sent: SentTransaction): boolean
+  /** In the transaction that notes it: it is in a block, which is not deep yet; null: it is in none any more. */
+  onBlock?(trx: Transaction<Schema>, sent: SentTransaction, receipt: TransactionReceipt | null): Promise<void>
+  /** In the transaction that notes it: it is in a block that is deep enough; its call may have failed. */
+  onFinal?(trx: Transaction<Schema>, sent: SentTransaction, receipt: TransactionReceipt): Promise<void>
+  /** In the transaction that notes it: its number went to another one, so that nothing signed with it can be taken. */
+  onLost?(trx: Transaction<Schema>, sent: SentTransaction): Promise<void>
+  /** It was replaced by one with a higher fee. */
+  onReplaced?(sent: SentTransaction): Promise<void>
+  /** It cannot go on for now. */
+  onFault?(sent: SentTransaction, fault: string): Promise<void>
+}
+
+/** How an account is tended. */
+export interface TendOptions {
+  confirmations: number
+  /** How long the first in line may wait before its fee is raised, in milliseconds. */
+  stuckMs: number
+  /** How often bytes are sent again, in milliseconds. */
+  resendMs: number
+}
+
+/**
+ * Looks after what an account has sent until it is final: sends again what a node has lost, raises the fee of what is
+ * stuck, and follows the chain when it takes a block back.
+ *
+ * @returns does one round
+ */
+export function createTending(
+  deps: { account: ChainAccount; followers: Followers } & TendOptions,
+): () => Promise<void> {
+  const { account, followers, confirmations, stuckMs, resendMs } = deps
+  const { store, now, node, transactions, address, signer, feeLimit } = account
+  const { client, chainId } = node
+  const resent = new Map<number, number>()
+  let first = { nonce: -1, since: 0 }
+
+  async function round(): Promise<void> {
+    const open = await transactions.open()
+    if (open.length === 0) return
+    await node.verify()
+    const [head, count] = await Promise.all([
+      client.getBlockNumber().then(Number),
+      client.getTransactionCount({ address, blockTag: 'latest' }),
+    ])
+    if (first.nonce !== count) first = { nonce: count, since: now().getTime() }
+    const followed = open.filter(followers.follows)
+    for (const sent of followed) if (sent.nonce < count) await attempt(sent, () => follow(sent, head))
+    const waiting = open.filter(({ nonce }) => nonce >= count)
+    for (const sent of followed) if (sent.nonce >= count && sent.block_number !== null) await takeBack(sent)
+    const [next] = waiting
+    if (next) await attempt(next, () => closeGap(next, count))
+    for (const sent of waiting.slice(0, MOST_RESENT)) await attempt(sent, () => push(sent))
+  }
+
+  /** What the node refuses for one is no reason to leave the others alone. */
+  async function attempt(sent: SentTransaction, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof BaseError)) throw error
+      await followers.onFault?.(sent, node.faultOf(error))
+    }
+  }
+
+  async function takeBack(sent: SentTransaction): Promise<void> {
+    resent.delete(sent.nonce)
+    await noteBlock(sent, null)
+  }
+
+  /** It, or another one with its number, is in a block. */
+  async function follow(sent: SentTransaction, head: number): Promise<void> {
+    const { nonce, hashes, block_number } = sent
+    if (block_number !== null && depth(head, block_number) < confirmations) return
+    const receipt = await account.receiptOf(hashes)
+    if (receipt === null) return doubt(sent, head)
+    const block = Number(receipt.blockNumber)
+    if (depth(head, block) < confirmations || !(await isInChain(receipt))) {
+      if (block !== block_number) await noteBlock(sent, receipt)
+      return
+    }
+    resent.delete(nonce)
+    await store.write(async (trx) => {
+      if (await transactions.end(trx, nonce, 'final', block)) await followers.onFinal?.(trx, sent, receipt)
+    })
+  }
+
+  async function noteBlock(sent: SentTransaction, receipt: TransactionReceipt | null): Promise<void> {
+    await store.write(async (trx) => {
+      await transactions.noteBlock(trx, sent.nonce, receipt && Number(receipt.blockNumber))
+      await followers.onBlock?.(trx, sent, receipt)
+    })
+  }
+
+  /** Its number is used up, and the node does not know it. */
+  async function doubt(sent: SentTransaction, head: number): Promise<void> {
+    const block = await strangersBlock(account, sent, head)
+    if (block === null || depth(head, block) < confirmations) return
+    await store.write(async (trx) => {
+      if (await transactions.end(trx, sent.nonce, 'lost', block)) await followers.onLost?.(trx, sent)
+    })
+  }
+
+  async function isInChain({ blockNumber, blockHash }: TransactionReceipt): Promise<boolean> {
+    return (await client.getBlock({ blockNumber })).hash === blockHash
+  }
+
+  /** It is in no block yet. */
+  async function push(sent: SentTransaction): Promise<void> {
+    const at = now().getTime()
+    if (sent.nonce === first.nonce && at - Math.max(first.since, Date.parse(sent.signed_at)) >= stuckMs)
+      return replace(sent)
+    if (at - (resent.get(sent.nonce) ?? -resendMs) < resendMs) return
+    resent.set(sent.nonce, at)
+    const fault = await account.broadcast(sent.raw)
+    if (fault !== null) await followers.onFault?.(sent, fault)
+  }
+
+  async function replace(sent: SentTransaction): Promise<void> {
+    const { nonce, to_address, data, gas, max_fee, priority_fee, hashes } = sent
+    const fees = bumpFees({ maxFee: max_fee, priorityFee: priority_fee }, await suggestFees(node, feeLimit), feeLimit)
+    if (fees === null) {
+      first.since = now().getTime()
+      resent.delete(nonce)
+      return followers.onFault?.(
+        sent,
+        'No block has taken it, and its fee cannot be raised: see chain.settlement.max_fee_gwei.',
+      )
+    }
+    const to = to_address as `0x${string}`
+    const { raw, hash } = await signer.sign({ chainId, nonce, to, data: data as `0x${string}`, gas, fees })
+    const by = {
+      raw,
+      hashes: [...hashes, hash],
+      max_fee: fees.maxFee,
+      priority_fee: fees.priorityFee,
+      signed_at: now().toISOString(),
+    }
+    if (!(await transactions.replace(sent, by))) return
+    resent.set(nonce, now().getTime())
+    await followers.onReplaced?.({ ...sent, ...by })
+    const fault = await account.broadcast(raw)
+    if (fault !== null) await followers.onFault?.(sent, fault)
+  }
+
+  /**
+   * The number that comes first is none of those that wait: what was final has been taken back with its block, and is
+   * sent again; or it was meant for a transaction that was signed elsewhere and got lost, and gets one that does nothing.
+   */
+  async function closeGap(next: SentTransaction, count: number): Promise<void> {
+    if (next.nonce === count) return
+    const earlier = await transactions.find(count)
+    if (earlier) return void (await account.broadcast(earlier.raw))
+    if (now().getTime() - first.since < stuckMs) return
+    const fees = await suggestFees(node, feeLimit)
+    const { raw } = await signer.sign({ chainId, nonce: count, to: address, data: '0x', gas: EMPTY_GAS, fees })
+    first.since = now().getTime()
+    const fault = await account.broadcast(raw)
+    if (fault !== null) await followers.onFault?.(next, fault)
+  }
+
+  return round
+}
+
+/** Blocks from a block to the newest one, both included. */
+const depth = (head: number, block: number): number => head - block + 1

@@ -1,0 +1,164 @@
+import type { Transaction } from 'kysely'
+import { sql } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { ChainTransactionRow } from '../store/tables/settlements.ts'
+
+/** Transactions that are looked at in one round. */
+const MOST_OPEN = 200
+
+/** An account on a chain. */
+export interface AccountKey {
+  chainId: number
+  /** In lower case. */
+  address: string
+}
+
+/** A number of an account and what was signed with it. */
+export interface SentTransaction extends Omit<ChainTransactionRow, 'hashes' | 'raw'> {
+  raw: `0x${string}`
+  /** Of all that was signed, the newest last. */
+  hashes: readonly `0x${string}`[]
+}
+
+/** The transactions of one account, as they are noted in the store before they are sent. */
+export interface Transactions {
+  /**
+   * The account's next number, locked until the transaction ends: all processes on one store take theirs here.
+   *
+   * @param atLeast what the chain says that is next
+   */
+  takeNonce(trx: Transaction<Schema>, atLeast: number): Promise<number>
+  add(trx: Transaction<Schema>, transaction: SentTransaction): Promise<void>
+  /** Notes what replaces `old` under its number. @returns false when another process was faster */
+  replace(
+    old: SentTransaction,
+    by: Pick<SentTransaction, 'raw' | 'hashes' | 'max_fee' | 'priority_fee' | 'signed_at'>,
+  ): Promise<boolean>
+  /** Notes the block that one of its hashes is in; null when it is in none any more. */
+  noteBlock(trx: Transaction<Schema>, nonce: number, block: number | null): Promise<void>
+  /** Ends it. @returns false when another process did */
+  end(trx: Transaction<Schema>, nonce: number, status: 'final' | 'lost', block: number): Promise<boolean>
+  /** Those that are not final, by number. */
+  open(): Promise<SentTransaction[]>
+  find(nonce: number): Promise<SentTransaction | null>
+  /** Whether there is one that is not final. */
+  anyOpen(): Promise<boolean>
+  /**
+   * Takes it on to tend the account until a time, or goes on doing so. It only spares others the work: what is written
+   * is right even when two do it.
+   *
+   * @returns whether this tender does it now
+   */
+  tend(tender: string, at: Date, until: Date): Promise<boolean>
+}
+
+/** The transactions of `account` in `store`. */
+export function createTransactions(store: Store, { chainId, address }: AccountKey): Transactions {
+  const { db } = store
+  const rows = () => db.selectFrom('chain_transactions').where('chain_id', '=', chainId).where('address', '=', address)
+  // As a literal, so that the partial index is used.
+  const isOpen = sql<boolean>`status = 'sent'`
+
+  const update = (trx: Transaction<Schema>, nonce: number) =>
+    trx
+      .updateTable('chain_transactions')
+      .where('chain_id', '=', chainId)
+      .where('address', '=', address)
+      .where('nonce', '=', nonce)
+
+  async function open(limit: number): Promise<SentTransaction[]> {
+    return (await rows().selectAll().where(isOpen).orderBy('nonce').limit(limit).execute()).map(toSent)
+  }
+
+  return {
+    async takeNonce(trx, atLeast) {
+      await trx
+        .insertInto('chain_accounts')
+        .values({ chain_id: chainId, address, next_nonce: 0, tender: null, tended_until: new Date(0).toISOString() })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+      const { next_nonce } = await trx
+        .selectFrom('chain_accounts')
+        .select('next_nonce')
+        .where('chain_id', '=', chainId)
+        .where('address', '=', address)
+        .forUpdate()
+        .executeTakeFirstOrThrow()
+      const nonce = Math.max(next_nonce, atLeast)
+      await trx
+        .updateTable('chain_accounts')
+        .set({ next_nonce: nonce + 1 })
+        .where('chain_id', '=', chainId)
+        .where('address', '=', address)
+        .execute()
+      return nonce
+    },
+
+    async add(trx, { hashes, ...row }) {
+      await trx
+        .insertInto('chain_transactions')
+        .values({ ...row, hashes: JSON.stringify(hashes) })
+        .execute()
+    },
+
+    async replace({ nonce, raw }, { hashes, ...by }) {
+      const { numUpdatedRows } = await store.write((trx) =>
+        update(trx, nonce)
+          .set({ ...by, hashes: JSON.stringify(hashes) })
+          .where('status', '=', 'sent')
+          .where('raw', '=', raw)
+          .executeTakeFirst(),
+      )
+      return numUpdatedRows === 1n
+    },
+
+    async noteBlock(trx, nonce, block) {
+      await update(trx, nonce).set({ block_number: block }).where('status', '=', 'sent').execute()
+    },
+
+    async end(trx, nonce, status, block) {
+      const { numUpdatedRows } = await update(trx, nonce)
+        .set({ status, block_number: block })
+        .where('status', '=', 'sent')
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    open: () => open(MOST_OPEN),
+
+    async find(nonce) {
+      const row = await rows().selectAll().where('nonce', '=', nonce).executeTakeFirst()
+      return row ? toSent(row) : null
+    },
+
+    async anyOpen() {
+      return (await open(1)).length > 0
+    },
+
+    async tend(tender, at, until) {
+      const mine = { tender, tended_until: until.toISOString() }
+      const taken = await db
+        .insertInto('chain_accounts')
+        .values({ chain_id: chainId, address, next_nonce: 0, ...mine })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['chain_id', 'address'])
+            .doUpdateSet(mine)
+            .where((eb) =>
+              eb.or([
+                eb('chain_accounts.tended_until', '<=', at.toISOString()),
+                eb('chain_accounts.tender', '=', tender),
+              ]),
+            ),
+        )
+        .returning('tender')
+        .execute()
+      return taken.length === 1
+    },
+  }
+}
+
+function toSent({ hashes, ...row }: ChainTransactionRow): SentTransaction {
+  return { ...row, raw: row.raw as `0x${string}`, hashes: JSON.parse(hashes) }
+}

@@ -1,0 +1,50 @@
+import { getProperty } from 'dot-prop'
+import type { LoadedConfig } from './config.ts'
+import { valuesFor } from './dotted.ts'
+import { FLAGS, KEY_VARIABLES, VARIABLES } from './environment.ts'
+import { CONFIG_KEYS } from './keys.ts'
+import { redactConfig } from './redact.ts'
+
+/** A variable or flag that is in force. */
+export interface Override {
+  /** The configuration key that it sets. */
+  path: string
+  /** As `redactConfig` shows it. */
+  value: unknown
+}
+
+/** The environment variables in force, by name, with the key that each is over; one that a flag is over is not. */
+export function environmentInForce(loaded: LoadedConfig): Record<string, Override> {
+  const named = Object.entries(VARIABLES).filter(([variable]) => loaded.request.env[variable]?.trim())
+  const ownKey = KEY_VARIABLES[loaded.config.upstream.provider]
+  const hasKey = named.some(([, key]) => key === 'upstream.api_key')
+  if (ownKey !== undefined && !hasKey) named.push([ownKey, 'upstream.api_key'])
+  return inForce(loaded, 'environment', named)
+}
+
+/** The flags in force, as they are written, with the key that each is over. */
+export function flagsInForce(loaded: LoadedConfig): Record<string, Override> {
+  return inForce(loaded, 'flag', Object.values(FLAGS))
+}
+
+function inForce(
+  loaded: LoadedConfig,
+  source: 'environment' | 'flag',
+  named: readonly (readonly [name: string, key: string])[],
+): Record<string, Override> {
+  const shown = redactConfig(loaded.config)
+  return Object.fromEntries(
+    named
+      .filter(([, key]) => loaded.sources[key] === source)
+      .map(([name, key]) => {
+        const path = CONFIG_KEYS.find((known) => known.key === key)?.path ?? []
+        return [name, { path: key, value: getProperty(shown, path) }]
+      }),
+  )
+}
+
+/** The keys that `changes` names and that a flag or a variable is over: what is stored there does not show. */
+export function overriddenKeys(changes: Readonly<Record<string, unknown>>, { sources }: LoadedConfig): string[] {
+  const over = Object.keys(sources).filter((key) => sources[key] === 'flag' || sources[key] === 'environment')
+  return over.filter((key) => valuesFor(changes, key).length > 0)
+}

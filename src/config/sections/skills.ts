@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+/** A folder below another: no way out of it. */
+const folderBelow = z
+  .string()
+  .regex(/^(?!\.{1,2}(?:\/|$))[^/\\\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\0]+)*$/)
+  .max(512)
+  .meta({ accepted: 'a relative path with forward slashes and without "..", such as .claude/skills' })
+
+/** Where skills are looked for. */
+export const Skills = z.strictObject({
+  user_folders: z
+    .array(folderBelow)
+    .max(50)
+    .default([
+      '.hermes/skills',
+      '.agents/skills',
+      '.claude/skills',
+      '.codex/skills',
+      '.cursor/skills',
+      '.gemini/skills',
+    ])
+    .describe(
+      "Folders in the user's home folder that hold skills; of skills with one name, the first one's is listed.",
+    ),
+  project: z.string().min(1).max(4096).nullable().default(null).meta({
+    description: 'The project whose skills are listed before those of the user. Unset: the folder of the process.',
+    accepted: 'the absolute path of a folder, or null',
+  }),
+  project_folders: z
+    .array(folderBelow)
+    .max(50)
+    .default(['.hermes/skills', '.agents/skills', '.claude/skills'])
+    .describe('Folders in the project that hold skills.'),
+  disabled: z
+    .array(z.string().min(1).max(256))
+    .max(1000)
+    .default([])
+    .describe('Ids of skills that are listed as not enabled.'),
+})

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util'
+import { getProperty } from 'dot-prop'
+import { sql, type Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { ConfigHome } from './home.ts'
+import { CONFIG_KEYS } from './keys.ts'
+import { layOver } from './layers.ts'
+
+/**
+ * Configuration in the store, over the config.json that each machine has of its own. A key that was reset keeps a row, so
+ * that the default holds on every machine.
+ *
+ * @param onRefused told the key of a row that is not a setting of this version; it is passed over
+ */
+export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key: string) => void }): ConfigHome {
+  const { store, now, onRefused } = deps
+
+  async function settingsIn(db: Store['db'] | Transaction<Schema>): Promise<Map<string, unknown>> {
+    const rows = await db.selectFrom('settings').select(['path', 'value']).execute()
+    return new Map(
+      rows.flatMap(({ path, value }) => {
+        const known = CONFIG_KEYS.find(({ key }) => key === path)
+        const setting: unknown = JSON.parse(value)
+        if (known && !known.environmentOnly && (setting === null || known.schema.safeParse(setting).success))
+          return [[path, setting] as const]
+        onRefused(path)
+        return []
+      }),
+    )
+  }
+
+  return {
+    async revision() {
+      const row = await store.db.selectFrom('settings_revision').select('revision').executeTakeFirst()
+      return String(row?.revision)
+    },
+    read: () => settingsIn(store.db),
+    async change(document, change) {
+      await store.write(async (trx) => {
+        // First, so that changes take turns.
+        await trx.updateTable('settings_revision').set({ revision: sql`revision + 1` }).execute()
+        const before = layOver(document, await settingsIn(trx))
+        const next = change(before)
+        const rows = CONFIG_KEYS.flatMap(({ key, path }) => {
+          const value: unknown = getProperty(next, path)
+          if (isDeepStrictEqual(value, getProperty(before, path))) return []
+          return [{ path: key, value: JSON.stringify(value ?? null), updated_at: now().toISOString() }]
+        })
+        if (rows.length === 0) return
+        if (rows.some(({ path }) => path === 'store.url')) throw notHere()
+        await trx
+          .insertInto('settings')
+          .values(rows)
+          .onConflict((conflict) =>
+            conflict.column('path').doUpdateSet(({ ref }) => ({
+              value: ref('excluded.value'),
+              updated_at: ref('excluded.updated_at'),
+            })),
+          )
+          .execute()
+      })
+    },
+  }
+}
+
+/** Which store is used cannot be read from the store. */
+function notHere(): GazewayError {
+  return new GazewayError(
+    'conflict',
+    'store.url: nothing was changed, because the settings live in the store itself. Name it with GAZEWAY_STORE, --store ' +
+      'or in the config.json of each machine.',
+    { param: 'store.url' },
+  )
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import { sweepTickets, type Tickets } from '../identity/tickets.ts'
+import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
+import { ConnectionId, type ConnectionRecord, type LiveConnection, recordOf } from './live.ts'
+import { ALIVE_MS, askedToClose, removeInstance, sweepInstances, writeChanges } from './rows.ts'
+
+export { type CloseReason, ConnectionId, ConnectionRecord, type LiveConnection } from './live.ts'
+
+/** How often the store is asked which connections to close, in milliseconds. */
+const LOOK_MS = 2_000
+/** Every so many looks, what came in is written, and that this process is alive. */
+const LOOKS_OF_A_WRITE = 3
+/** New and closed connections are written together, this long after the first of them. */
+const WRITE_AFTER_MS = 250
+const SWEEP_MS = 600_000
+
+/** What became of a connection that was to be closed: done, to be done within 5 s by the process that serves it, or never opened. */
+export const Closing = z.enum(['closed', 'closing', 'cancelled'])
+export type Closing = z.infer<typeof Closing>
+
+/** The agent sockets that are open, in all processes on the store. */
+export interface Connections {
+  /** This process serves a new connection. */
+  opened(connection: LiveConnection): void
+  /** Something came in on a connection that this process serves. */
+  active(connection: LiveConnection): void
+  /** A connection that this process served is closed. */
+  gone(id: string): void
+  /** Those of a key, or all for null; newest first. @throws GazewayError `invalid_cursor` */
+  list(query: ListQuery, keyId: string | null): Promise<Page<ConnectionRecord>>
+  /**
+   * Closes a connection of a key, or anyone's for null, wherever it is served; a ticket that was not used yet is taken back.
+   *
+   * @throws GazewayError `not_found`, for another key's, too
+   */
+  end(id: string, keyId: string | null): Promise<Closing>
+  /** Closes those of this process that a key opened. */
+  endThoseOf(keyId: string): void
+  /** Writes no more, and takes this process out of the store. */
+  close(): Promise<void>
+}
+
+/** @param deps.onError told when the store could not be written or read; it is tried again */
+export function createConnections(deps: {
+  store: Store
+  tickets: Tickets
+  now: () => Date
+  onError: (error: unknown) => void
+}): Connections {
+  const { store, tickets, now, onError } = deps
+  const { db } = store
+  const instance = randomUUID()
+  const served = new Map<string, LiveConnection>()
+  const changed = new Set<string>()
+  const gone = new Set<string>()
+  let looks: NodeJS.Timeout | undefined
+  let soon: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+  let looked = 0
+  let writtenAt = now().getTime()
+  let writing = Promise.resolve()
+  let closed = false
+
+  async function writeAll(): Promise<void> {
+    const at = now()
+    // After such a pause (a machine that slept) others may have taken this process for dead, and its rows away.
+    if (at.getTime() - writtenAt > ALIVE_MS) for (const id of served.keys()) changed.add(id)
+    const alive = [...changed].flatMap((id) => served.get(id) ?? [])
+    const ended = [...gone]
+    changed.clear()
+    gone.clear()
+    try {
+      await writeChanges(store, { instance, now: at, changed: alive, gone: ended })
+      writtenAt = at.getTime()
+    } catch (error) {
+      for (const { id } of alive) changed.add(id)
+      for (const id of ended) gone.add(id)
+      throw error
+    }
+  }
+
+  /** One after the other, because a later one must not overtake the one that puts a row there. */
+  function write(): Promise<void> {
+    clearTimeout(soon)
+    soon = undefined
+    const written = writing.then(writeAll)
+    // Whoever asked for it is told.
+    writing = written.catch(() => {})
+    return written
+  }
+
+  function writeSoon(): void {
+    if (closed) return
+    soon ??= setTimeout(() => void write().catch(onError), WRITE_AFTER_MS).unref()
+  }
+
+  async function look(): Promise<void> {
+    for (const id of await askedToClose(store, instance)) served.get(id)?.close('asked')
+    looked += 1
+    if (looked % LOOKS_OF_A_WRITE === 0) await write()
+  }
+
+  /** Only while there is something to look for. */
+  function keepLooking(): void {
+    if (served.size === 0 || closed) {
+      clearInterval(looks)
+      looks = undefined
+      return
+    }
+    looks ??= setInterval(() => {
+      looking ??= look()
+        .catch(onError)
+        .finally(() => {
+          looking = undefined
+        })
+    }, LOOK_MS).unref()
+  }
+
+  async function askElsewhere(id: string, keyId: string | null): Promise<boolean> {
+    const at = now().toISOString()
+    let update = db
+      .updateTable('connections')
+      .set({ closing_at: sql`coalesce(closing_at, ${at})` })
+      .where('id', '=', id)
+      .where('instance', 'in', aliveInstances(db, at))
+    if (keyId !== null) update = update.where('key_id', '=', keyId)
+    return (await update.returning('id').execute()).length === 1
+  }
+
+  return {
+    opened(connection) {
+      served.set(connection.id, connection)
+      changed.add(connection.id)
+      keepLooking()
+      writeSoon()
+    },
+    active: ({ id }) => void changed.add(id),
+    gone(id) {
+      if (!served.delete(id)) return
+      gone.add(id)
+      keepLooking()
+      writeSoon()
+    },
+
+    async list({ limit, cursor, offset }, keyId) {
+      if (changed.size > 0 || gone.size > 0) await write()
+      const at = now().toISOString()
+      let matching = db.selectFrom('connections').where('instance', 'in', aliveInstances(db, at))
+      if (keyId !== null) matching = matching.where('key_id', '=', keyId)
+      // Ids sort by creation.
+      let query = matching.selectAll().orderBy('id', 'desc')
+      if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([ConnectionId]))[0])
+      if (offset !== undefined) query = query.offset(offset)
+      const rows = await query.limit(limit + 1).execute()
+      const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow()
+      return toPage(rows, { limit, total: Number(total), item: recordOf, cursor: (row) => [row.id] })
+    },
+
+    async end(id, keyId) {
+      const here = served.get(id)
+      if (here !== undefined && (keyId === null || here.keyId === keyId)) {
+        here.close('asked')
+        return 'closed'
+      }
+      if (await askElsewhere(id, keyId)) return 'closing'
+      if (await tickets.cancel(id, keyId)) return 'cancelled'
+      throw new GazewayError('not_found', 'There is no connection with this id; it may be closed already.', {
+        param: 'id',
+      })
+    },
+
+    endThoseOf(keyId) {
+      for (const connection of [...served.values()]) if (connection.keyId === keyId) connection.close('revoked')
+    },
+
+    async close() {
+      closed = true
+      clearTimeout(soon)
+      keepLooking()
+      await looking
+      await writing
+      await removeInstance(store, instance)
+    },
+  }
+}
+
+/** What is cleared away of connections, for `startSweeps`. */
+export function connectionSweeps(store: Store, now: () => Date): Sweep[] {
+  return [
+    { name: 'connections.tickets', everyMs: SWEEP_MS, batch: (limit) => sweepTickets(store, now(), limit) },
+    { name: 'connections.instances', everyMs: SWEEP_MS, batch: (limit) => sweepInstances(store, now(), limit) },
+  ]
+}
+
+const aliveInstances = (db: Kysely<Schema>, at: string) =>
+  db.selectFrom('connection_instances').select('id').where('alive_until', '>', at)

@@ -1,0 +1,99 @@
+import type { Transaction } from 'kysely'
+import { runBuilt } from '../store/built.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { ConnectionRow } from '../store/tables/connections.ts'
+import { type LiveConnection, rowOf } from './live.ts'
+
+/** How long an instance counts as alive after its last sign of life, in milliseconds; clocks may differ by 20 s. */
+export const ALIVE_MS = 30_000
+/** Ids of one statement. */
+const BATCH = 500
+
+/** What has to be written of the connections of one instance. */
+export interface Changes {
+  instance: string
+  now: Date
+  /** New ones, and those on which something came in. */
+  changed: readonly LiveConnection[]
+  /** The ids of those that are closed. */
+  gone: readonly string[]
+}
+
+/** Writes what has changed, and that the instance is alive. */
+export async function writeChanges(store: Store, { instance, now, changed, gone }: Changes): Promise<void> {
+  // In the order of ids, so that whoever asks for several to be closed locks them in the same order.
+  const rows = changed.map((live) => rowOf(live, instance)).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const alive_until = new Date(now.getTime() + ALIVE_MS).toISOString()
+  await store.write(async (trx) => {
+    await trx
+      .insertInto('connection_instances')
+      .values({ id: instance, alive_until })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ alive_until }))
+      .execute()
+    for (const row of rows) await keepRow(trx, row)
+    for (const some of inBatches(gone)) await trx.deleteFrom('connections').where('id', 'in', some).execute()
+  })
+}
+
+/** In a statement that is built once: many come and go together, and building one for all of them takes far longer. */
+async function keepRow(trx: Transaction<Schema>, row: ConnectionRow): Promise<void> {
+  await runBuilt(trx, 'connections.keep', Object.values(row), () =>
+    trx
+      .insertInto('connections')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet((eb) => ({
+          messages: eb.ref('excluded.messages'),
+          last_active_at: eb.ref('excluded.last_active_at'),
+        })),
+      )
+      .compile(),
+  )
+}
+
+/** The connections of an instance whose closing was asked for elsewhere. */
+export async function askedToClose({ db }: Store, instance: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('connections')
+    .select('id')
+    .where('instance', '=', instance)
+    .where('closing_at', 'is not', null)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Takes an instance away with all its connections. */
+export async function removeInstance(store: Store, instance: string): Promise<void> {
+  await store.write((trx) => remove(trx, [instance]))
+}
+
+/** Clears away at most `limit` instances that died, and their connections. @returns how many */
+export function sweepInstances(store: Store, now: Date, limit: number): Promise<number> {
+  return store.write(async (trx) => {
+    const dead = await trx
+      .selectFrom('connection_instances')
+      .select('id')
+      .where('alive_until', '<=', now.toISOString())
+      .orderBy('id')
+      .limit(limit)
+      .forUpdate()
+      .execute()
+    if (dead.length > 0) {
+      await remove(
+        trx,
+        dead.map(({ id }) => id),
+      )
+    }
+    return dead.length
+  })
+}
+
+async function remove(trx: Transaction<Schema>, instances: readonly string[]): Promise<void> {
+  await trx.deleteFrom('connections').where('instance', 'in', instances).execute()
+  await trx.deleteFrom('connection_instances').where('id', 'in', instances).execute()
+}
+
+function* inBatches<T>(items: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < items.length; start += BATCH) yield items.slice(start, start + BATCH)
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import type { Store } from '../store/store.ts'
+import { createTally } from './tally.ts'
+
+/** Rows of one batch for whoever looks; a background sweep keeps them few. */
+const SEEN_AT_ONCE = 500
+
+/** Moves escrows whose time is over. */
+export interface Expiry {
+  /** For a list at `at`, which selects and counts by status: what is due by then is moved first. */
+  seeDue(at: string): Promise<void>
+  /** Moves at most `limit`. @returns how many */
+  sweep(limit: number): Promise<number>
+}
+
+/** The expiry of the escrows in `store`. */
+export function createExpiry({ store, now }: { store: Store; now: () => Date }): Expiry {
+  async function expire(at: string, limit: number): Promise<number> {
+    const due = await store.db
+      .selectFrom('escrows')
+      .select('id')
+      // Written out, for the index is of locked escrows alone.
+      .where(sql<boolean>`status = 'locked'`)
+      .where('expires_at', '<=', at)
+      .orderBy('expires_at')
+      .limit(limit)
+      .execute()
+    if (due.length === 0) return 0
+    return store.write(async (trx) => {
+      const ids = due.map(({ id }) => id).sort()
+      const expired = await trx
+        .updateTable('escrows')
+        .set({ status: 'expired' })
+        .where('id', 'in', ids)
+        .where('status', '=', 'locked')
+        .returning('id')
+        .execute()
+      const tally = createTally()
+      tally.add('escrow_locked', -expired.length)
+      tally.add('escrow_expired', expired.length)
+      await tally.write(trx)
+      return due.length
+    })
+  }
+
+  return {
+    async seeDue(at) {
+      while ((await expire(at, SEEN_AT_ONCE)) === SEEN_AT_ONCE);
+    },
+    sweep: (limit) => expire(now().toISOString(), limit),
+  }
+}

@@ -1,0 +1,196 @@
+import type { Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import { runBuilt } from '../store/built.ts'
+import type { Schema } from '../store/schema.ts'
+import type { EscrowRow } from '../store/tables/escrow.ts'
+import { statusesBefore } from '../transitions.ts'
+import { accountOf, escrowAccount } from '../wallet/accounts.ts'
+import { post } from '../wallet/ledger.ts'
+import { dayOf, giveBackToDay, type Limits, spendOnDay } from '../wallet/limits.ts'
+import type { Micros } from '../wallet/money.ts'
+import type { Tally } from './tally.ts'
+import { ESCROW_TRANSITIONS } from './transitions.ts'
+
+/** Who pays for a reward, as it was found before the transaction. */
+export interface Funding {
+  /** The id of the key whose account pays. */
+  payer: string
+  limits: Limits
+  /** What the amount is said to be in. */
+  token: string
+}
+
+/** Money that is to be locked. */
+export interface NewLock {
+  id: string
+  taskId: string
+  micros: Micros
+  recipient: string | null
+  at: string
+  expiresAt: string
+}
+
+/**
+ * Locks money for a task: out of the payer's account, into that of the escrow.
+ *
+ * @throws GazewayError `conflict` when the task has an escrow that is not refunded, `insufficient_credit` or
+ *   `daily_limit_reached`; the transaction must then be given up
+ */
+export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLock, tally: Tally): Promise<EscrowRow> {
+  const { payer, limits, token } = funding
+  const row: EscrowRow = {
+    id: of.id,
+    task_id: of.taskId,
+    amount_micros: of.micros,
+    token,
+    payer,
+    recipient: of.recipient,
+    status: 'locked',
+    counted_on: limits.dailyMicros === null ? null : dayOf(of.at),
+    attestation_id: null,
+    reason: null,
+    created_at: of.at,
+    expires_at: of.expiresAt,
+    released_at: null,
+    settled_at: null,
+    refunded_at: null,
+  }
+  const { numAffectedRows } = await runBuilt(trx, 'lock escrow', Object.values(row), () =>
+    trx
+      .insertInto('escrows')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .compile(),
+  )
+  if (numAffectedRows !== 1n)
+    throw new GazewayError(
+      'conflict',
+      `Task ${of.taskId} has an escrow that is not refunded; there is one at a time.`,
+      {
+        param: 'task_id',
+      },
+    )
+  await spendOnDay(trx, { callerId: payer, day: dayOf(of.at), micros: of.micros }, limits.dailyMicros)
+  await post(trx, {
+    key: `escrow:${of.id}:lock`,
+    kind: 'lock',
+    entries: [
+      { account: accountOf('caller', payer), micros: -of.micros, floor: -limits.creditMicros },
+      { account: escrowAccount(of.id, payer), micros: of.micros },
+    ],
+    at: of.at,
+  })
+  tally.add('escrow_locked', 1)
+  tally.add('locked_micros', of.micros)
+  return row
+}
+
+/** Whom a released escrow is paid to. */
+export interface Payee {
+  /** As the escrow names it: a key's id or an address. */
+  recipient: string
+  /** The owner of the ledger account that the money goes to; null where it is paid on a chain. */
+  account: string | null
+}
+
+/**
+ * Pays an escrow out: into the recipient's account, or aside until a chain has paid it.
+ *
+ * @param row as it is locked in this transaction; its status is `locked`
+ */
+export async function release(
+  trx: Transaction<Schema>,
+  row: EscrowRow,
+  { payee, attestationId, at }: { payee: Payee; attestationId: string; at: string },
+  tally: Tally,
+): Promise<EscrowRow> {
+  const { recipient, account } = payee
+  const released = { ...row, status: 'released', recipient, attestation_id: attestationId, released_at: at }
+  await change(trx, 'release', released)
+  await post(trx, {
+    key: `escrow:${row.id}:release`,
+    kind: 'release',
+    entries: [
+      { account: escrowAccount(row.id, row.payer), micros: -row.amount_micros },
+      {
+        account: account === null ? accountOf('settling', row.payer) : accountOf('caller', account),
+        micros: row.amount_micros,
+      },
+    ],
+    at,
+  })
+  tally.move('escrow_locked', 'escrow_released')
+  tally.add('locked_micros', -row.amount_micros)
+  tally.add('paid_micros', row.amount_micros)
+  return released
+}
+
+/**
+ * Gives an escrow's money back to its payer, who may spend it again on the day on which it was locked.
+ *
+ * @param row as it is locked in this transaction; its status is `locked` or `expired`
+ */
+export async function refund(
+  trx: Transaction<Schema>,
+  row: EscrowRow,
+  { reason, at }: { reason: string | null; at: string },
+  tally: Tally,
+): Promise<EscrowRow> {
+  const { id, payer, amount_micros: micros, counted_on: day } = row
+  const refunded = { ...row, status: 'refunded', reason, refunded_at: at }
+  await change(trx, 'refund', refunded)
+  await post(trx, {
+    key: `escrow:${id}:refund`,
+    kind: 'refund',
+    entries: [
+      { account: escrowAccount(id, payer), micros: -micros },
+      { account: accountOf('caller', payer), micros },
+    ],
+    at,
+  })
+  if (day !== null) await giveBackToDay(trx, { callerId: payer, day, micros })
+  tally.move(row.status === 'expired' ? 'escrow_expired' : 'escrow_locked', 'escrow_refunded')
+  tally.add('locked_micros', -micros)
+  tally.add('refunded_micros', micros)
+  return refunded
+}
+
+/** Notes that a chain has paid an escrow: the money has left the ledger as deposits came into it. */
+export async function settle(
+  trx: Transaction<Schema>,
+  row: EscrowRow,
+  { at }: { at: string },
+  tally: Tally,
+): Promise<void> {
+  await change(trx, 'settle', { ...row, status: 'settled', settled_at: at })
+  await post(trx, {
+    key: `escrow:${row.id}:settle`,
+    kind: 'settle',
+    entries: [
+      { account: accountOf('settling', row.payer), micros: -row.amount_micros },
+      { account: accountOf('deposits', row.payer), micros: row.amount_micros },
+    ],
+    at,
+  })
+  tally.move('escrow_released', 'escrow_settled')
+}
+
+/** The row of an escrow, locked until the transaction ends. */
+export function lockedRow(trx: Transaction<Schema>, id: string): Promise<EscrowRow | undefined> {
+  return trx.selectFrom('escrows').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/** Writes what an event changes, where the table lets it happen. */
+async function change(
+  trx: Transaction<Schema>,
+  event: 'release' | 'settle' | 'refund',
+  { id, status, recipient, attestation_id, reason, released_at, settled_at, refunded_at }: EscrowRow,
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('escrows')
+    .set({ status, recipient, attestation_id, reason, released_at, settled_at, refunded_at })
+    .where('id', '=', id)
+    .where('status', 'in', statusesBefore(ESCROW_TRANSITIONS, event))
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows !== 1n) throw new RangeError(`Escrow ${id} cannot ${event}: it was not locked in its transaction.`)
+}

@@ -1,0 +1,65 @@
+import type { Settlements } from '../chain/settlements.ts'
+import { GazewayError } from '../errors.ts'
+import { WalletAddress } from '../identity/key.ts'
+import { payerAccount } from '../payments/payer-account.ts'
+import type { Store } from '../store/store.ts'
+import { knownCaller } from '../wallet/deposits.ts'
+import type { Payee } from './moves.ts'
+
+/** Whom rewards can be paid to. */
+export interface Payees {
+  /**
+   * Checks a recipient that is named before it is known who does the task.
+   *
+   * @throws GazewayError `validation_failed` for a key that does not exist, or for what is no address where payments
+   *   settle on a chain
+   */
+  check(recipient: string): Promise<void>
+  /**
+   * Whom an escrow is paid to.
+   *
+   * @param recipient who was named; null pays the key that completed the task
+   * @param claimedBy that key's id
+   * @throws GazewayError as `check`, also where nobody was named and the key has no wallet that the chain could pay
+   */
+  find(recipient: string | null, claimedBy: string): Promise<Payee>
+}
+
+/** In the ledger a wallet's account is that of the key that it is bound to, as for payments; on a chain it is its own. */
+export function createPayees({ store, settlements }: { store: Store; settlements: Settlements }): Payees {
+  async function find(recipient: string | null, claimedBy: string): Promise<Payee> {
+    if (settlements.mode === 'evm') {
+      const address = recipient ?? (await walletOf(store, claimedBy))
+      settlements.requireRecipient(address)
+      return { recipient: address ?? '', account: null }
+    }
+    const named = recipient ?? claimedBy
+    const account = await knownCaller(store, named).catch(nameParam)
+    const isWallet = WalletAddress.safeParse(account).success
+    return { recipient: named, account: isWallet ? await payerAccount(store, account) : account }
+  }
+  return {
+    find,
+    async check(recipient) {
+      await find(recipient, recipient)
+    },
+  }
+}
+
+async function walletOf({ db }: Store, keyId: string): Promise<string | null> {
+  const key = await db.selectFrom('keys').select('wallet').where('id', '=', keyId).executeTakeFirst()
+  return key?.wallet ?? null
+}
+
+/** The same refusal, about `recipient`. */
+function nameParam(error: unknown): never {
+  if (!(error instanceof GazewayError) || error.code !== 'not_found') throw error
+  throw new GazewayError(
+    'validation_failed',
+    'recipient: there is no key with this id, and it is not a wallet address.',
+    {
+      param: 'recipient',
+      cause: error,
+    },
+  )
+}

@@ -1,0 +1,97 @@
+import { findSaccades, MAX_BRIDGED_MS, MAX_SACCADE_MS, MIN_FIXATION_MS } from './fixations.ts'
+import type { Sample } from './scanpath.ts'
+import { median, ramp, spread } from './statistics.ts'
+
+/** Fewer movements, or neighbouring samples, than these cannot show how they are distributed. */
+const LEAST_MOVES = 10
+const LEAST_PAIRS = 30
+
+type Fixations = Parameters<typeof findSaccades>[0]
+
+/** How eyes move, compared with a person's: 0 cannot be, 1 is what people do. */
+export interface MovementCheck {
+  name: 'amplitude' | 'rate' | 'jitter'
+  score: number
+}
+
+/** Where a check begins (0) and where it is what people do (1), as `judgeMovement` says. */
+export const MOVEMENT_LIMITS = {
+  amplitudeMedian: [0.42, 0.3],
+  amplitudeVariation: [0.1, 0.3],
+  fewSaccades: [0.1, 0.4],
+  manySaccades: [10, 6],
+  still: [0.9, 0.5],
+} as const
+
+/**
+ * What the movements of one stream say, where it has positions.
+ *
+ * - `amplitude`: the median saccade, 1 up to 0.30 of the screen, 0 from 0.42. Most saccades are short (4° to 5° on average
+ *   in scenes, about 0.1 of a screen: Rayner 2009); points strewn at random are 0.51 apart. And the coefficient of
+ *   variation of all of them, 0 at 0.1, 1 from 0.3: amplitudes are near exponential, which has 1 (Tatler et al. 2006);
+ *   equal steps have 0. Whichever is worse, from ten saccades on
+ * - `rate`, of an eye tracker or a webcam: saccades per second of what was seen, 1 from 0.4 to 6, 0 at 0.1 or less and from
+ *   10. People make 2 to 5 (Rayner 2009; Henderson 2003) and cannot make more than one every 100 to 150 ms or so
+ *   (Carpenter 1988), and eyes that never leave a place are a picture of eyes. From ten fixations with a position on
+ * - `jitter`, of an eye tracker's or webcam's raw samples: the share that are in the very place of the sample before, 1 up
+ *   to 0.5, 0 from 0.9. Eyes drift and tremble within a fixation, and trackers are noisy, 0.01° to 1° between neighbours
+ *   (Holmqvist et al. 2012): a place that is repeated exactly was drawn. From thirty neighbours on. That samples come at a
+ *   constant rate says nothing: clocks of trackers do that
+ *
+ * @param path one scanpath, in order of time
+ * @param fixations those of `path`
+ */
+export function judgeMovement(path: readonly Sample[], fixations: Fixations): MovementCheck[] {
+  const checks: MovementCheck[] = []
+  const amplitudes = findSaccades(fixations).map((saccade) => saccade.amplitude)
+  const jump = median(amplitudes)
+  if (jump !== null && amplitudes.length >= LEAST_MOVES) {
+    const { mean, deviation } = spread(amplitudes)
+    checks.push({
+      name: 'amplitude',
+      score: Math.min(
+        ramp(jump, ...MOVEMENT_LIMITS.amplitudeMedian),
+        ramp(deviation / mean, ...MOVEMENT_LIMITS.amplitudeVariation),
+      ),
+    })
+  }
+  const source = path[0]?.source
+  if (source !== 'eye_tracker' && source !== 'webcam') return checks
+
+  if (fixations.filter(({ x, y }) => x !== null && y !== null).length >= LEAST_MOVES) {
+    const perSecond = (1000 * amplitudes.length) / seenMs(fixations)
+    checks.push({
+      name: 'rate',
+      score: Math.min(
+        ramp(perSecond, ...MOVEMENT_LIMITS.fewSaccades),
+        ramp(perSecond, ...MOVEMENT_LIMITS.manySaccades),
+      ),
+    })
+  }
+  const still = stillShare(path)
+  if (still !== null) checks.push({ name: 'jitter', score: ramp(still, ...MOVEMENT_LIMITS.still) })
+  return checks
+}
+
+/** The time inside fixations and in the movements between them, in ms. */
+function seenMs(fixations: Fixations): number {
+  return fixations.reduce((seen, { start_ms, end_ms }, i) => {
+    const pause = start_ms - (fixations[i - 1]?.end_ms ?? start_ms)
+    return seen + (end_ms - start_ms) + (pause > 0 && pause <= MAX_SACCADE_MS ? pause : 0)
+  }, 0)
+}
+
+/** The share of raw samples that are where the one before them was; null where there are too few. */
+function stillShare(path: readonly Sample[]): number | null {
+  let pairs = 0
+  let still = 0
+  for (const [i, next] of path.entries()) {
+    const last = path[i - 1]
+    if (last === undefined || last.dwell_ms >= MIN_FIXATION_MS || next.dwell_ms >= MIN_FIXATION_MS) continue
+    if (last.env.x === undefined || last.env.y === undefined) continue
+    if (Date.parse(next.at) - Date.parse(last.at) > MAX_BRIDGED_MS) continue
+    pairs++
+    if (last.env.x === next.env.x && last.env.y === next.env.y) still++
+  }
+  return pairs < LEAST_PAIRS ? null : still / pairs
+}

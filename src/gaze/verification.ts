@@ -1,0 +1,131 @@
+import type { Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { AttestationRow } from '../store/tables/gaze.ts'
+import { type AttestationTerms, scoreAgain } from './attest.ts'
+import { Attestation } from './attestation.ts'
+import { CHAIN_START, chainHash } from './fingerprint.ts'
+
+/** The newest of the records that an attestation covers whose chain is computed again; it bounds the work. */
+const CHECKED_RECORDS = 1000
+
+/** Decides whether an attestation proves attention to a task, and sees to it that it does so once. */
+export interface GazeVerifier {
+  /**
+   * Why an attestation does not prove attention to a task, each reason a sentence for whoever sent it; empty when it does.
+   *
+   * @param check.taskId the task that it must be bound to
+   * @param check.at now, RFC 3339 UTC
+   */
+  check(trx: Transaction<Schema>, check: { attestationId: string; taskId: string; at: string }): Promise<string[]>
+  /**
+   * Uses an attestation up, in the transaction that it is used for. Of several at once, one does it.
+   *
+   * @param use.usedBy what it was used for, as `release esc_0199…`
+   * @param use.at now, RFC 3339 UTC
+   * @returns false when it was used before
+   */
+  use(trx: Transaction<Schema>, use: { attestationId: string; usedBy: string; at: string }): Promise<boolean>
+}
+
+/**
+ * The verifier. An attestation proves attention when it passed, is bound to the task, has the score, is not too old, is no
+ * replay, was not used before, and is no forgery: the columns of its row say the same as the attestation in it, it names
+ * the hash of the record that it covers last, the hashes of the newest thousand records that it covers come out the same
+ * when they are computed again, and so does its score.
+ */
+export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
+  return {
+    async check(trx, { attestationId, taskId, at }) {
+      const row = await trx.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
+      if (row === undefined) return ['There is no such attestation; store gaze records for the task to get one.']
+      const attestation = readAttestation(row)
+      if (attestation === null || !(await isGenuine(trx, attestation, terms)))
+        return [
+          'The attestation does not agree with the records that it covers; store newer gaze records to get another.',
+        ]
+      const used = await trx
+        .selectFrom('attestation_uses')
+        .select('used_by')
+        .where('attestation_id', '=', attestationId)
+        .executeTakeFirst()
+      const usedBefore = used === undefined ? [] : ['The attestation was used before; store newer gaze records.']
+      return [...shortcomings(attestation, terms, { taskId, at }), ...usedBefore]
+    },
+
+    async use(trx, { attestationId, usedBy, at }) {
+      const used = await trx
+        .insertInto('attestation_uses')
+        .values({ attestation_id: attestationId, used_by: usedBy, used_at: at })
+        .onConflict((conflict) => conflict.column('attestation_id').doNothing())
+        .returning('attestation_id')
+        .execute()
+      return used.length === 1
+    },
+  }
+}
+
+/** What the attestation itself says against it. */
+function shortcomings(
+  { status, reasons, task_id, poa_score, issued_at, replayed }: Attestation,
+  { minScore, maxAgeSeconds }: AttestationTerms,
+  { taskId, at }: { taskId: string; at: string },
+): string[] {
+  const found: string[] = []
+  if (task_id !== taskId)
+    found.push(`The attestation is bound to ${task_id === null ? 'no task' : 'another task'}, not to ${taskId}.`)
+  if (status === 'collecting') found.push(`The attestation is still collecting: ${reasons.join('; ')}.`)
+  if (status === 'failed') found.push(`The attestation failed: ${reasons.join('; ')}.`)
+  if (poa_score < minScore) found.push(`Its score is ${poa_score}; ${minScore} or more is needed.`)
+  if (replayed) found.push('Its records were copied from another session.')
+  const age = (Date.parse(at) - Date.parse(issued_at)) / 1000
+  if (age > maxAgeSeconds)
+    found.push(`The attestation is ${Math.floor(age)} s old; ${maxAgeSeconds} s at most are accepted.`)
+  return found
+}
+
+/** The attestation in a row; null where the row's own columns say otherwise. */
+function readAttestation({ body, ...columns }: AttestationRow): Attestation | null {
+  const parsed = Attestation.safeParse(JSON.parse(body))
+  if (!parsed.success) return null
+  const names = Object.keys(columns) as Array<keyof typeof columns>
+  return names.every((name) => parsed.data[name] === columns[name]) ? parsed.data : null
+}
+
+/** Whether the records that an attestation covers are as they were, and give its score. */
+async function isGenuine(trx: Transaction<Schema>, covered: Attestation, terms: AttestationTerms): Promise<boolean> {
+  return (await isOfItsChain(trx, covered)) && (await scoreAgain(trx, covered, terms)) === covered.poa_score
+}
+
+/**
+ * Whether the head that an attestation names is in its session's chain, and the records before it lead there. Where old
+ * records were cleared away, as many as the session says may be missing.
+ */
+async function isOfItsChain(
+  trx: Transaction<Schema>,
+  { session_id, records, chain_head }: Attestation,
+): Promise<boolean> {
+  const session = await trx
+    .selectFrom('gaze_sessions')
+    .select('pruned')
+    .where('session_id', '=', session_id)
+    .executeTakeFirst()
+  const rows = await trx
+    .selectFrom('gaze_records')
+    .select(['id', 'session_id', 'task_id', 'seq', 'tensor', 'hash'])
+    .where('session_id', '=', session_id)
+    .where('seq', '<=', records)
+    .orderBy('seq', 'desc')
+    .limit(CHECKED_RECORDS + 1)
+    .execute()
+  const [newest] = rows
+  if (session === undefined || newest?.seq !== records || newest.hash !== chain_head) return false
+  let missing = 0
+  for (const [i, row] of rows.entries()) {
+    const before = row.seq === 1 ? { seq: 0, hash: CHAIN_START } : rows[i + 1]
+    // What leads to the oldest that was read is older than what is looked at.
+    if (before === undefined) break
+    missing += row.seq - before.seq - 1
+    if (before.seq === row.seq - 1 && chainHash(before.hash, row, row.tensor) !== row.hash) return false
+  }
+  return missing <= session.pruned
+}

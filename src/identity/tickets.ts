@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import { CHECKED_COLUMNS } from './cache.ts'
+import { ENVIRONMENT_IDENTITY, type Identity, identityOf, requireScope } from './identity.ts'
+import { hashToken } from './token.ts'
+
+/** How long a ticket opens a connection, in milliseconds. */
+const TICKET_MS = 60_000
+/** Random bytes of a ticket: as many as a key's secret has. */
+const TICKET_BYTES = 32
+
+/** What a connection may do: chat, or ask for the operator's figures as well. */
+export const Role = z.enum(['user', 'admin'])
+export type Role = z.infer<typeof Role>
+
+/** The form of a ticket; what has another is none, and costs no query. */
+export const Ticket = z
+  .string()
+  .regex(/^gzt_[\w-]{43}$/)
+  .meta({ accepted: 'a ticket from POST /api/connections' })
+
+/** What a ticket is made from. */
+export const NewTicket = z.strictObject({
+  user: z
+    .string()
+    .trim()
+    .regex(/^\P{Cc}{1,200}$/u)
+    .describe('Who chats on the connection.')
+    .meta({ accepted: 'text of 1 to 200 characters on one line' }),
+  role: Role.default('user').describe(
+    "admin may also ask for the operator's figures; an admin's key makes such tickets.",
+  ),
+})
+
+/** A ticket as whoever asked for it gets it, once. `id` is the connection's that it opens. */
+export interface IssuedTicket {
+  id: string
+  ticket: string
+  expiresAt: string
+}
+
+/** Whom a ticket admits. */
+export interface Admission {
+  /** The id of the connection. */
+  id: string
+  user: string
+  role: Role
+  /** Who made the ticket; on a connection of the role `user`, without the scope `admin`. */
+  identity: Identity
+}
+
+/** Tickets open one agent socket each, in whichever process on the store, where a key cannot be sent. */
+export interface Tickets {
+  /** @throws GazewayError `insufficient_scope` when the role is `admin` and the key is no admin's */
+  issue(input: z.output<typeof NewTicket>, maker: Identity): Promise<IssuedTicket>
+  /**
+   * Uses a ticket up.
+   *
+   * @throws GazewayError `invalid_ticket`, the same whether it was used, has expired, is unknown or its key was revoked
+   */
+  redeem(ticket: string): Promise<Admission>
+  /**
+   * Takes back a ticket that was not used yet.
+   *
+   * @param keyId whose it must be; null is anyone's
+   * @returns whether there was one
+   */
+  cancel(id: string, keyId: string | null): Promise<boolean>
+}
+
+/** The tickets in `store`, by the clock `now`. Only their hashes are kept. */
+export function createTickets({ store, now }: { store: Store; now: () => Date }): Tickets {
+  const { db } = store
+  return {
+    async issue({ user, role }, maker) {
+      if (role === 'admin') requireScope(maker, 'admin')
+      const id = newId('conn')
+      const ticket = `gzt_${randomBytes(TICKET_BYTES).toString('base64url')}`
+      const expiresAt = new Date(now().getTime() + TICKET_MS).toISOString()
+      const hash = hashToken(ticket).toString('hex')
+      await db
+        .insertInto('connection_tickets')
+        .values({ id, hash, key_id: maker.id, user_name: user, role, expires_at: expiresAt })
+        .execute()
+      return { id, ticket, expiresAt }
+    },
+
+    async redeem(ticket) {
+      if (!Ticket.safeParse(ticket).success) throw notGood()
+      // One statement takes the row away: of those who come at once, one gets it.
+      const row = await db
+        .deleteFrom('connection_tickets')
+        .where('hash', '=', hashToken(ticket).toString('hex'))
+        .where('expires_at', '>', now().toISOString())
+        .returning(['id', 'key_id', 'user_name', 'role'])
+        .executeTakeFirst()
+      if (row === undefined) throw notGood()
+      const maker = await makerOf(db, row.key_id)
+      const role = Role.parse(row.role)
+      return { id: row.id, user: row.user_name, role, identity: role === 'admin' ? maker : withoutAdmin(maker) }
+    },
+
+    async cancel(id, keyId) {
+      let query = db.deleteFrom('connection_tickets').where('id', '=', id).where('expires_at', '>', now().toISOString())
+      if (keyId !== null) query = query.where('key_id', '=', keyId)
+      return (await query.returning('id').execute()).length === 1
+    },
+  }
+}
+
+/** Clears away at most `limit` tickets that expired unused. @returns how many */
+export async function sweepTickets({ db }: Store, now: Date, limit: number): Promise<number> {
+  const expired = db
+    .selectFrom('connection_tickets')
+    .select('id')
+    .where('expires_at', '<=', now.toISOString())
+    .limit(limit)
+  return (await db.deleteFrom('connection_tickets').where('id', 'in', expired).returning('id').execute()).length
+}
+
+/** The key behind a ticket, as it is now. */
+async function makerOf(db: Kysely<Schema>, keyId: string): Promise<Identity> {
+  if (keyId === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
+  const key = await db
+    .selectFrom('keys')
+    .select(CHECKED_COLUMNS)
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (key === undefined) throw notGood()
+  return identityOf(key)
+}
+
+/** Whoever holds a user's ticket does not act as the admin who made it. */
+function withoutAdmin(identity: Identity): Identity {
+  const scopes = new Set([...identity.scopes].filter((scope) => scope !== 'admin'))
+  return { ...identity, scopes }
+}
+
+function notGood(): GazewayError {
+  return new GazewayError(
+    'invalid_ticket',
+    'The ticket is not valid: it was used, is older than 60 s, or is unknown. Get one with POST /api/connections.',
+  )
+}

@@ -1,0 +1,189 @@
+import type { Kysely, Transaction } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { decodeCursor, type Page, toPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
+import { addExchange, addSession, type Exchange, emptySession, sessionUnknown } from './exchange.ts'
+import { messagePage, newestMessages } from './messages.ts'
+import { findWords, wordsText } from './search.ts'
+import {
+  type NewSession,
+  type Session,
+  type SessionDirectory,
+  type SessionList,
+  type SessionPatch,
+  toSession,
+  type Viewer,
+} from './session.ts'
+import { countSession, readSessionTotal } from './totals.ts'
+
+export type { Exchange } from './exchange.ts'
+export * from './session.ts'
+
+/** The sessions in this store. */
+export interface Sessions extends SessionDirectory {
+  /** Never has warnings: all of it is here. */
+  list(query: SessionList, viewer: Viewer): Promise<Page<Session>>
+  /**
+   * Makes a session without messages.
+   *
+   * @throws GazewayError `session_exists`
+   */
+  create(input: NewSession, of: { userId: string; source: string }): Promise<Session>
+  /** What a conversation goes on from: the session's owner and model, or null where there is none under this id. */
+  find(id: string): Promise<{ id: string; user_id: string; model: string | null } | null>
+  /** The messages of a session, newest first, read as far as they are asked for. */
+  newest(id: string): AsyncGenerator<SessionMessageRow, void>
+  /**
+   * Adds a message and its answer, all or nothing; durable when the promise resolves.
+   *
+   * @throws GazewayError `not_found` when the session was deleted meanwhile
+   */
+  addExchange(exchange: Exchange): Promise<void>
+}
+
+/** Messages that a conversation is gone on from are read in so many at a time. */
+const HISTORY_BATCH = 20
+
+/** @param chatModel the model that answers where a session names none */
+export function createSessions(deps: { store: Store; now: () => Date; chatModel: () => string }): Sessions {
+  const { store, now, chatModel } = deps
+  const { db } = store
+  const time = () => now().toISOString()
+  const shown = (row: SessionRow) => toSession(row, chatModel())
+
+  const rowOf = async (id: string, viewer: Viewer) =>
+    requireSeen(await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst(), id, viewer)
+
+  async function lock(trx: Transaction<Schema>, id: string, viewer: Viewer): Promise<SessionRow> {
+    const row = await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+    return requireSeen(row, id, viewer)
+  }
+
+  return {
+    async create(input, { userId, source }) {
+      const id = input.id ?? input.session_id ?? newId('ses')
+      const { title = null, model = null, parent_session_id = null } = input
+      const row = emptySession({ id, user_id: userId, source, title, model, parent_session_id }, time())
+      const added = await store.write(async (trx) => {
+        if (!(await addSession(trx, row))) return false
+        await indexTitle(trx, row)
+        return true
+      })
+      if (added) return shown(row)
+      throw new GazewayError(
+        'session_exists',
+        `There is a session ${id} already; choose another id, or leave it out.`,
+        {
+          param: 'id',
+        },
+      )
+    },
+
+    async list(query, viewer) {
+      const user_id = viewer.all ? undefined : viewer.userId
+      const rows = await recentRows(db, query, user_id)
+      return toPage(rows, {
+        limit: query.limit,
+        total: await readSessionTotal(db, { user_id, source: query.source }),
+        item: shown,
+        cursor: (row) => [row.last_active_at, row.id],
+      })
+    },
+
+    get: async (id, viewer) => shown(await rowOf(id, viewer)),
+
+    async messages(id, query, viewer) {
+      const { message_count: total } = await rowOf(id, viewer)
+      return messagePage(db, { id, total }, query)
+    },
+
+    async search({ q, limit }, viewer) {
+      const hits = await findWords(store, q, { userId: viewer.all ? null : viewer.userId, limit })
+      if (hits.length === 0) return { results: [] }
+      const ids = hits.map((hit) => hit.sessionId)
+      const rows = await db.selectFrom('sessions').selectAll().where('id', 'in', ids).execute()
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      const results = hits.flatMap(({ sessionId, message, snippet }) => {
+        const row = byId.get(sessionId)
+        // It may have been deleted since it was found.
+        return row === undefined ? [] : [{ session: shown(row), message, snippet }]
+      })
+      return { results }
+    },
+
+    update: (id, patch, viewer) =>
+      store.write(async (trx) => {
+        const row = await lock(trx, id, viewer)
+        const changed = { ...row, ...changes(patch, time()) }
+        const { title, ended_at, end_reason } = changed
+        await trx.updateTable('sessions').set({ title, ended_at, end_reason }).where('id', '=', id).execute()
+        if (patch.title !== undefined) await indexTitle(trx, changed)
+        return shown(changed)
+      }),
+
+    remove: (id, viewer) =>
+      store.write(async (trx) => {
+        const removed = await lock(trx, id, viewer)
+        await trx.deleteFrom('sessions').where('id', '=', id).execute()
+        await trx.deleteFrom('session_messages').where('session_id', '=', id).execute()
+        await trx.deleteFrom('session_texts').where('session_id', '=', id).execute()
+        await countSession(trx, removed, -1)
+      }),
+
+    async find(id) {
+      const row = await db
+        .selectFrom('sessions')
+        .select(['id', 'user_id', 'model'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    newest: (id) => newestMessages(db, id, { batch: HISTORY_BATCH }),
+    addExchange: (exchange) => store.write((trx) => addExchange(trx, exchange, time())),
+  }
+}
+
+function requireSeen(row: SessionRow | undefined, id: string, viewer: Viewer): SessionRow {
+  if (row === undefined || !(viewer.all || row.user_id === viewer.userId)) throw sessionUnknown(id)
+  return row
+}
+
+function recentRows(db: Kysely<Schema>, query: SessionList, userId: string | undefined): Promise<SessionRow[]> {
+  const { source, limit, cursor, offset } = query
+  let rows = db
+    .selectFrom('sessions')
+    .selectAll()
+    .orderBy('last_active_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (userId !== undefined) rows = rows.where('user_id', '=', userId)
+  if (source !== undefined) rows = rows.where('source', '=', source)
+  if (cursor !== undefined) {
+    const after = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
+    rows = rows.where(({ eb, refTuple, tuple }) => eb(refTuple('last_active_at', 'id'), '<', tuple(...after)))
+  }
+  if (offset !== undefined) rows = rows.offset(offset)
+  return rows.execute()
+}
+
+function changes({ title, end_reason }: SessionPatch, at: string): Partial<SessionRow> {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(end_reason === undefined ? {} : { end_reason, ended_at: at }),
+  }
+}
+
+/** What the session is found by beside its exchanges. */
+async function indexTitle(trx: Transaction<Schema>, { id, user_id, title }: SessionRow): Promise<void> {
+  await trx.deleteFrom('session_texts').where('session_id', '=', id).where('position', '=', 0).execute()
+  if (title === null) return
+  await trx
+    .insertInto('session_texts')
+    .values({ session_id: id, user_id, position: 0, words_text: wordsText(title) })
+    .execute()
+}

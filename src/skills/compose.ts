@@ -1,0 +1,97 @@
+import type { FrontMatter } from './front-matter.ts'
+import type { Skill } from './skill.ts'
+
+/** The convention's own limits, in characters. Source: https://agentskills.io/specification */
+const LONGEST_NAME = 64
+const LONGEST_DESCRIPTION = 1024
+const LONGEST_COMPATIBILITY = 500
+const CONVENTIONAL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** Fields of a front matter that a skill has a field for. */
+const OWN_FIELDS = new Set([
+  'name',
+  'description',
+  'category',
+  'tags',
+  'version',
+  'license',
+  'compatibility',
+  'metadata',
+])
+
+/** What the front matter alone does not tell of a skill. */
+export type SkillPlace = Pick<Skill, 'id' | 'path' | 'source' | 'updated_at'> & {
+  /** The folder above that of the skill; null at the root. */
+  above: string | null
+}
+
+/** The skill that a SKILL.md describes, with a warning for each way in which it breaks the convention. */
+export function composeSkill({ above, ...place }: SkillPlace, { data }: Pick<FrontMatter, 'data'>): Skill {
+  const { metadata, ...rest } = data
+  const nested = isObject(metadata) ? metadata : {}
+  // An agent's own fields come under its name: metadata.hermes.tags
+  const deeper = Object.values(nested).filter(isObject)
+  const field = (name: string) => [data, nested, ...deeper].map((fields) => fields[name]).find(isSaid)
+  const name = textOf(data.name)
+  const description = textOf(data.description)
+  const others = Object.entries(rest).filter(([key]) => !OWN_FIELDS.has(key))
+  const compatibility = textOf(data.compatibility)
+  return {
+    ...place,
+    name: name ?? place.id,
+    description: description ?? '',
+    category: textOf(field('category')) ?? above,
+    tags: tagsOf(field('tags')),
+    version: textOf(field('version')),
+    license: textOf(data.license),
+    compatibility,
+    installed: true,
+    enabled: true,
+    metadata: { ...Object.fromEntries(others), ...nested },
+    warnings: [
+      ...nameWarnings(name, place.id),
+      ...tooLong('description', description, LONGEST_DESCRIPTION),
+      ...tooLong('compatibility', compatibility, LONGEST_COMPATIBILITY),
+    ],
+    error: description === null ? 'It has no description, by which agents would choose it.' : null,
+  }
+}
+
+/** A skill whose SKILL.md could not be taken apart. */
+export function brokenSkill(place: SkillPlace, error: string): Skill {
+  return { ...composeSkill(place, { data: { name: place.id } }), warnings: [], error }
+}
+
+function nameWarnings(name: string | null, folder: string): string[] {
+  if (name === null) return ['It has no name; its folder’s is taken.']
+  const warnings = []
+  if (name.length > LONGEST_NAME || !CONVENTIONAL_NAME.test(name))
+    warnings.push(
+      `The name is not 1 to ${LONGEST_NAME} lowercase letters, digits and single hyphens, as the convention asks.`,
+    )
+  if (name !== folder) warnings.push('The name differs from that of its folder.')
+  return warnings
+}
+
+function tooLong(field: string, text: string | null, most: number): string[] {
+  return text !== null && text.length > most ? [`The ${field} is longer than ${most} characters.`] : []
+}
+
+function tagsOf(value: unknown): string[] {
+  const list = typeof value === 'string' ? value.split(',') : value
+  if (!Array.isArray(list)) return []
+  return [...new Set(list.map(textOf).filter((tag) => tag !== null))]
+}
+
+/** YAML reads `1.0` as a number and `yes` as a boolean; null where there is nothing to show. */
+function textOf(value: unknown): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  return text === '' ? null : text
+}
+
+const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,115 @@
+import type { Dirent } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { insideAny, isUnreadable } from '../context/confine.ts'
+
+/** Folders below a root, and folders of one root, that are looked into. */
+export const DEEPEST = 6
+export const MOST_FOLDERS = 2000
+
+const AT_ONCE = 64
+/** What tools keep beside skills. */
+const SKIPPED = new Set(['.git', '.github', '.archive', '.hub', 'node_modules'])
+const FILE = 'SKILL.md'
+
+/** A SKILL.md, and what tells whether it has changed. */
+export interface FoundSkill {
+  /** The name of its folder. */
+  id: string
+  /** As it is reached from the root. */
+  path: string
+  /** Below the root's real path, with every link resolved. */
+  inside: string
+  /** The folder above its own; null at the root. */
+  above: string | null
+  bytes: number
+  modified: Date
+  /** Changes with the file, whatever its time says. */
+  stamp: string
+}
+
+/** The skills below a root. */
+export interface FoundSkills {
+  /** The root with its links resolved; null where it is not there, or cannot be read. */
+  root: string | null
+  skills: FoundSkill[]
+  /** Whether there are more folders than are looked into. */
+  cut: boolean
+}
+
+/**
+ * The skills below `root`: shallowest first, then by path. Links are followed where they stay in the root. A skill's own
+ * folder is not looked into: what is in it belongs to the skill.
+ */
+export async function findSkills(root: string): Promise<FoundSkills> {
+  const real = await unlessUnreadable(realpath(root))
+  if (real === null) return { root: null, skills: [], cut: false }
+  const skills: FoundSkill[] = []
+  const seen = new Set([real])
+  let folders = [real]
+  let looked = 0
+  for (let depth = 0; depth <= DEEPEST && folders.length > 0; depth++) {
+    const next: string[] = []
+    for (let i = 0; i < folders.length; i += AT_ONCE) {
+      const batch = folders.slice(i, Math.min(i + AT_ONCE, i + MOST_FOLDERS - looked))
+      looked += batch.length
+      for (const found of await Promise.all(batch.map((folder) => look(real, folder)))) {
+        if (found.skill) skills.push(found.skill)
+        next.push(...found.folders.filter((folder) => seen.size < seen.add(folder).size))
+      }
+      const left = i + batch.length < folders.length || (next.length > 0 && depth < DEEPEST)
+      if (looked >= MOST_FOLDERS && left) return { root: real, skills, cut: true }
+    }
+    folders = next
+  }
+  return { root: real, skills, cut: false }
+}
+
+async function look(root: string, folder: string): Promise<{ skill: FoundSkill | null; folders: string[] }> {
+  const entries = (await unlessUnreadable(readdir(folder, { withFileTypes: true }))) ?? []
+  const file = folder === root ? undefined : entries.find(({ name }) => name === FILE)
+  const skill = file ? await skillIn(root, folder, file) : null
+  if (skill) return { skill, folders: [] }
+  const below = entries
+    .filter((entry) => !SKIPPED.has(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  const folders = await Promise.all(below.map((entry) => folderOf(root, join(folder, entry.name), entry)))
+  return { skill: null, folders: folders.filter((path) => path !== null) }
+}
+
+/** Where an entry leads, links resolved; null where that is no folder, or outside the root. */
+async function folderOf(root: string, path: string, entry: Dirent): Promise<string | null> {
+  if (!entry.isSymbolicLink()) return path
+  const real = await unlessUnreadable(realpath(path))
+  if (real === null || insideAny([root], real) === null) return null
+  return (await unlessUnreadable(stat(real)))?.isDirectory() ? real : null
+}
+
+async function skillIn(root: string, folder: string, file: Dirent): Promise<FoundSkill | null> {
+  const path = join(folder, FILE)
+  const real = file.isSymbolicLink() ? await unlessUnreadable(realpath(path)) : path
+  const inside = real === null ? null : insideAny([root], real)
+  if (real === null || inside === null) return null
+  const info = await unlessUnreadable(stat(real))
+  if (!info?.isFile()) return null
+  const above = dirname(folder)
+  return {
+    id: basename(folder),
+    path: relative(root, path),
+    inside,
+    above: above === root ? null : basename(above),
+    bytes: info.size,
+    modified: info.mtime,
+    stamp: [info.ino, info.size, info.mtimeMs, info.ctimeMs].join(),
+  }
+}
+
+/** What `work` brings; null when it shows that a path is gone, or not ours to read. */
+async function unlessUnreadable<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (isUnreadable(error)) return null
+    throw error
+  }
+}

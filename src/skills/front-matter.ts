@@ -1,0 +1,51 @@
+import matter from 'gray-matter'
+
+/** Values of a front matter, and how deep they may nest: YAML's anchors let a few lines stand for millions of values. */
+const MOST_VALUES = 2000
+const DEEPEST = 12
+
+/** What a SKILL.md says before its instructions, and those. */
+export interface FrontMatter {
+  data: Record<string, unknown>
+  content: string
+}
+
+/** No language but YAML: gray-matter would otherwise evaluate JavaScript that follows the opening line. */
+const ENGINES = { javascript: refused, json: refused, coffee: refused, toml: refused }
+
+/**
+ * Takes a SKILL.md apart. Its values come back as JSON: times as text, and nothing that JSON has no form for.
+ *
+ * @throws Error in words for the author of the skill
+ */
+export function parseFrontMatter(text: string): FrontMatter {
+  const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
+  const opening = plain.slice(0, plain.indexOf('\n') >>> 0).trimEnd()
+  if (opening !== '---') throw new Error('It does not begin with front matter: a line "---", YAML, and another "---".')
+  if (!/\n---[ \t]*(?:\n|$)/.test(plain)) throw new Error('Its front matter does not end with a line "---".')
+  const { data, content } = matter(plain, { engines: ENGINES })
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new Error('Its front matter is not a list of "key: value" lines.')
+  return { data: plainObject(data), content: content.replace(/^\n+/, '') }
+}
+
+function plainObject(data: object): Record<string, unknown> {
+  let values = 0
+  return plainly(data, 0) as Record<string, unknown>
+
+  function plainly(value: unknown, depth: number): unknown {
+    values++
+    if (values > MOST_VALUES || depth > DEEPEST) throw new Error('Its front matter has too many values.')
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+    if (Array.isArray(value)) return value.map((item) => plainly(item, depth + 1))
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null
+    if (typeof value === 'string' || typeof value === 'boolean') return value
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return null
+    const entries = Object.entries(value).map(([key, inner]) => [key, plainly(inner, depth + 1)] as const)
+    return Object.fromEntries(entries)
+  }
+}
+
+function refused(): never {
+  throw new Error('Its front matter is not YAML.')
+}

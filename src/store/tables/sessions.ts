@@ -1,0 +1,59 @@
+import type { Generated } from 'kysely'
+
+/** One chat session with its running figures. `model` is null where the configured chat model answers. */
+export interface SessionRow {
+  id: string
+  user_id: string
+  source: string
+  title: string | null
+  model: string | null
+  started_at: string
+  last_active_at: string
+  ended_at: string | null
+  end_reason: string | null
+  parent_session_id: string | null
+  message_count: number
+  tool_call_count: number
+  input_tokens: number
+  output_tokens: number
+  cost_micros: number
+  preview: string
+}
+
+/** One message; `position` counts from 1 in each session, and the two of one exchange follow each other. */
+export interface SessionMessageRow {
+  session_id: string
+  position: number
+  id: string
+  role: string
+  name: string | null
+  content: string
+  at: string
+  tensor: string | null
+  poa_score: number | null
+  token_count: number
+  call_id: string | null
+}
+
+/** The distinct words of one exchange (`position` of its first message) or of the title (position 0), for the search. */
+export interface SessionTextRow {
+  seq: Generated<number>
+  session_id: string
+  user_id: string
+  position: number
+  words_text: string
+}
+
+/** How many sessions a user has from one source. */
+export interface SessionTotalRow {
+  user_id: string
+  source: string
+  sessions: number
+}
+
+export interface SessionTables {
+  sessions: SessionRow
+  session_messages: SessionMessageRow
+  session_texts: SessionTextRow
+  session_totals: SessionTotalRow
+}

@@ -1,0 +1,67 @@
+/**
+ * One task. `capabilities`, `depends_on` and `result` are JSON. `creator` and `claimed_by` are ids of keys; `claim_hash` is
+ * the SHA-256 of the live claim's token. `waiting_on` counts the dependencies that are not completed. A task whose
+ * `lease_expires_at` is past is open, whether or not its row says so yet.
+ */
+export interface TaskRow {
+  id: string
+  title: string
+  description: string
+  reward_micros: number
+  capabilities: string
+  status: string
+  creator: string
+  agent: string | null
+  claimed_by: string | null
+  claim_hash: string | null
+  lease_seconds: number | null
+  lease_expires_at: string | null
+  result: string | null
+  gaze_required: number
+  depends_on: string
+  waiting_on: number
+  swarm_id: string | null
+  escrow_id: string | null
+  reward_expires_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** One capability that a task asks for, with the task's status, by which lists of both are found. */
+export interface TaskCapabilityRow {
+  task_id: string
+  capability: string
+  status: string
+}
+
+/** A task waits for another. */
+export interface TaskDependencyRow {
+  depends_on: string
+  task_id: string
+}
+
+/** A part of how many tasks and escrows there are by status, and of their money: the rows add up, one may be negative. */
+export interface TaskTotalsRow {
+  shard: number
+  blocked: number
+  open: number
+  claimed: number
+  completed: number
+  failed: number
+  cancelled: number
+  escrow_locked: number
+  escrow_released: number
+  escrow_settled: number
+  escrow_expired: number
+  escrow_refunded: number
+  locked_micros: number
+  paid_micros: number
+  refunded_micros: number
+}
+
+export interface TaskTables {
+  tasks: TaskRow
+  task_capabilities: TaskCapabilityRow
+  task_dependencies: TaskDependencyRow
+  task_totals: TaskTotalsRow
+}

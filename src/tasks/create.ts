@@ -1,0 +1,91 @@
+import type { Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Escrows } from '../escrow/escrows.ts'
+import { createTally } from '../escrow/tally.ts'
+import { newId } from '../ids.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { Micros } from '../wallet/money.ts'
+import { toMicros } from '../wallet/money.ts'
+import { insertTask } from './insert.ts'
+import { type NewTask, type Task, toTask } from './record.ts'
+
+/** Tasks that can wait for one: completing it opens all of them at once. */
+const MOST_DEPENDENTS = 1_000
+
+/** Makes a task and locks its reward in one transaction. */
+export type CreateTask = (input: NewTask, callerId: string) => Promise<Task>
+
+/** How tasks are made. */
+export function createTaskMaking({
+  store,
+  now,
+  escrows,
+}: {
+  store: Store
+  now: () => Date
+  escrows: Pick<Escrows, 'funding'>
+}): CreateTask {
+  return async (input, callerId) => {
+    const { reward_usd, gaze_required, depends_on, ttl_seconds, recipient = null, ...task } = input
+    const funding = await escrows.funding(callerId, recipient)
+    const at = now()
+    return store.write(async (trx) => {
+      const tally = createTally()
+      const planned = {
+        ...task,
+        id: newId('task'),
+        rewardMicros: toMicros(reward_usd) as Micros,
+        gazeRequired: gaze_required,
+        recipient,
+        dependsOn: depends_on,
+        waitingOn: await unfinished(trx, depends_on),
+        swarmId: null,
+        ttlSeconds: ttl_seconds,
+      }
+      const row = await insertTask(trx, planned, { funding, creator: callerId, now: at, tally })
+      await tally.write(trx)
+      return toTask(row, row.created_at)
+    })
+  }
+}
+
+/**
+ * How many of these tasks are not completed. Their rows stay locked, so that none of them is completed before the task
+ * that waits for it is there to be opened.
+ *
+ * @throws GazewayError `validation_failed` for one that does not exist, failed or was cancelled, or that too many wait for
+ */
+async function unfinished(trx: Transaction<Schema>, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  const rows = await trx
+    .selectFrom('tasks')
+    .select(['id', 'status'])
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]))
+  for (const id of ids) {
+    const status = statuses.get(id)
+    if (status === undefined) throw refused(`there is no task ${id}.`)
+    if (status === 'failed' || status === 'cancelled')
+      throw refused(`task ${id} is ${status} and will never be completed.`)
+    if (await isCrowded(trx, id)) throw refused(`${MOST_DEPENDENTS} tasks wait for task ${id} already.`)
+  }
+  return rows.filter(({ status }) => status !== 'completed').length
+}
+
+async function isCrowded(trx: Transaction<Schema>, id: string): Promise<boolean> {
+  const [last] = await trx
+    .selectFrom('task_dependencies')
+    .select('task_id')
+    .where('depends_on', '=', id)
+    .orderBy('task_id')
+    .offset(MOST_DEPENDENTS - 1)
+    .limit(1)
+    .execute()
+  return last !== undefined
+}
+
+const refused = (why: string) => new GazewayError('validation_failed', `depends_on: ${why}`, { param: 'depends_on' })

@@ -1,0 +1,122 @@
+import type { Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import type { Caller } from '../escrow/escrows.ts'
+import { createTally, type Tally } from '../escrow/tally.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { TaskRow } from '../store/tables/tasks.ts'
+import { hashClaim } from './claim.ts'
+import { markCapabilities } from './mark-capabilities.ts'
+import { type Completion, type Task, taskStatusAt, toTask } from './record.ts'
+import { foundTask, notTheClaimant, outOfOrder } from './refusals.ts'
+import { type TaskStatus, UNFINISHED_STATUSES } from './transitions.ts'
+import { giveUpWaiting, openWaiting, refundReward } from './waiting.ts'
+
+/** The ends of tasks. */
+export interface Finishing {
+  /**
+   * Completes or fails a claimed task. Completing opens the tasks that waited for it; failing refunds the reward and
+   * cancels those tasks. For the key that claimed it and admins, with the agent's name and, where it is sent, the token.
+   *
+   * @throws GazewayError `not_found`, `forbidden`, or `invalid_transition` naming the present status
+   */
+  complete(id: string, input: Completion, caller: Caller): Promise<Task>
+  /**
+   * Cancels an unfinished task and those that wait for it, and refunds their rewards. For its creator and admins.
+   *
+   * @throws GazewayError as `complete`
+   */
+  cancel(id: string, caller: Caller): Promise<Task>
+}
+
+/** How the tasks in `store` end. */
+export function createFinishing({ store, now }: { store: Store; now: () => Date }): Finishing {
+  return {
+    async complete(id, input, caller) {
+      const at = now().toISOString()
+      return store.write(async (trx) => {
+        const row = (await finishClaimed(trx, id, input, caller, at)) ?? (await refuse(trx, id, at))
+        const tally = createTally()
+        tally.move('claimed', input.status)
+        await markCapabilities(trx, [row], input.status)
+        if (input.status === 'completed') await openWaiting(trx, id, at, tally)
+        else await loseReward(trx, row, { reason: 'The task failed', at }, tally)
+        await tally.write(trx)
+        return toTask(row, at)
+      })
+    },
+
+    async cancel(id, caller) {
+      const at = now().toISOString()
+      return store.write(async (trx) => {
+        const before = foundTask(
+          await trx.selectFrom('tasks').selectAll().where('id', '=', id).forUpdate().executeTakeFirst(),
+        )
+        if (before.creator !== caller.id && !caller.scopes.has('admin'))
+          throw new GazewayError('forbidden', 'Only the creator of a task, or an admin, can cancel it.')
+        const status = before.status as TaskStatus
+        if (!UNFINISHED_STATUSES.some((unfinished) => unfinished === status))
+          throw outOfOrder(before, 'cancel', 'cancelled', at)
+        const lapsed = status === 'claimed' && taskStatusAt(before, at) === 'open'
+        const row = {
+          ...before,
+          status: 'cancelled',
+          agent: lapsed ? null : before.agent,
+          claimed_by: lapsed ? null : before.claimed_by,
+          claim_hash: null,
+          lease_expires_at: null,
+          updated_at: at,
+        }
+        const { agent, claimed_by, claim_hash, lease_expires_at } = row
+        await trx
+          .updateTable('tasks')
+          .set({ status: 'cancelled', agent, claimed_by, claim_hash, lease_expires_at, updated_at: at })
+          .where('id', '=', id)
+          .execute()
+        const tally = createTally()
+        tally.move(status, 'cancelled')
+        await markCapabilities(trx, [row], 'cancelled')
+        await loseReward(trx, row, { reason: 'The task was cancelled', at }, tally)
+        await tally.write(trx)
+        return toTask(row, at)
+      })
+    },
+  }
+}
+
+async function loseReward(
+  trx: Transaction<Schema>,
+  row: TaskRow,
+  of: { reason: string; at: string },
+  tally: Tally,
+): Promise<void> {
+  await refundReward(trx, row, of, tally)
+  await giveUpWaiting(trx, row.id, of.at, tally)
+}
+
+/** The one statement that ends a live claim; undefined where it is not the caller's, or not live. */
+function finishClaimed(
+  trx: Transaction<Schema>,
+  id: string,
+  { agent, claim_token, result, status }: Completion,
+  caller: Caller,
+  at: string,
+): Promise<TaskRow | undefined> {
+  let ending = trx
+    .updateTable('tasks')
+    .set({ status, result: JSON.stringify(result), claim_hash: null, lease_expires_at: null, updated_at: at })
+    .where('id', '=', id)
+    .where('status', '=', 'claimed')
+    .where('lease_expires_at', '>', at)
+    .where('agent', '=', agent)
+  if (!caller.scopes.has('admin')) ending = ending.where('claimed_by', '=', caller.id)
+  if (claim_token !== undefined) ending = ending.where('claim_hash', '=', hashClaim(claim_token))
+  return ending.returningAll().executeTakeFirst()
+}
+
+/** Says why a claim could not be ended. @throws GazewayError */
+async function refuse(trx: Transaction<Schema>, id: string, at: string): Promise<never> {
+  const row = foundTask(await trx.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
+  if (taskStatusAt(row, at) === 'claimed') throw notTheClaimant(row)
+  throw outOfOrder(row, 'complete', 'completed', at)
+}

@@ -1,0 +1,98 @@
+import type { Transaction } from 'kysely'
+import { type Funding, lock } from '../escrow/moves.ts'
+import type { Tally } from '../escrow/tally.ts'
+import { newId } from '../ids.ts'
+import { runBuilt } from '../store/built.ts'
+import type { Schema } from '../store/schema.ts'
+import type { TaskRow } from '../store/tables/tasks.ts'
+import { statusAfter } from '../transitions.ts'
+import type { Micros } from '../wallet/money.ts'
+import { TASK_TRANSITIONS } from './transitions.ts'
+
+/** A task that is to be made, every default filled in. */
+export interface PlannedTask {
+  id: string
+  title: string
+  description: string
+  capabilities: readonly string[]
+  rewardMicros: Micros
+  gazeRequired: boolean
+  /** Whom the reward goes to; null is the agent that completes the task. */
+  recipient: string | null
+  /** Ids of tasks. */
+  dependsOn: readonly string[]
+  /** How many of those are not completed. */
+  waitingOn: number
+  swarmId: string | null
+  ttlSeconds: number
+}
+
+/**
+ * Writes a task with what it waits for, and locks its reward.
+ *
+ * @throws GazewayError `insufficient_credit` or `daily_limit_reached`; the transaction must then be given up
+ */
+export async function insertTask(
+  trx: Transaction<Schema>,
+  planned: PlannedTask,
+  { funding, creator, now, tally }: { funding: Funding; creator: string; now: Date; tally: Tally },
+): Promise<TaskRow> {
+  const row = toRow(planned, creator, now)
+  await runBuilt(trx, 'insert task', Object.values(row), () => trx.insertInto('tasks').values(row).compile())
+  const { capabilities, dependsOn } = planned
+  if (capabilities.length > 0)
+    await trx
+      .insertInto('task_capabilities')
+      .values(capabilities.map((capability) => ({ task_id: row.id, capability, status: row.status })))
+      .execute()
+  if (dependsOn.length > 0)
+    await trx
+      .insertInto('task_dependencies')
+      .values(dependsOn.map((id) => ({ depends_on: id, task_id: row.id })))
+      .execute()
+  tally.add(row.status === 'open' ? 'open' : 'blocked', 1)
+  const { escrow_id: escrowId, reward_expires_at: expiresAt } = row
+  if (escrowId !== null && expiresAt !== null)
+    await lock(
+      trx,
+      funding,
+      {
+        id: escrowId,
+        taskId: row.id,
+        micros: planned.rewardMicros,
+        recipient: planned.recipient,
+        at: row.created_at,
+        expiresAt,
+      },
+      tally,
+    )
+  return row
+}
+
+function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
+  const at = now.toISOString()
+  const rewarded = planned.rewardMicros > 0
+  return {
+    id: planned.id,
+    title: planned.title,
+    description: planned.description,
+    reward_micros: planned.rewardMicros,
+    capabilities: JSON.stringify(planned.capabilities),
+    status: statusAfter(TASK_TRANSITIONS, planned.waitingOn === 0 ? 'create' : 'wait', null) as string,
+    creator,
+    agent: null,
+    claimed_by: null,
+    claim_hash: null,
+    lease_seconds: null,
+    lease_expires_at: null,
+    result: null,
+    gaze_required: planned.gazeRequired ? 1 : 0,
+    depends_on: JSON.stringify(planned.dependsOn),
+    waiting_on: planned.waitingOn,
+    swarm_id: planned.swarmId,
+    escrow_id: rewarded ? newId('esc') : null,
+    reward_expires_at: rewarded ? new Date(now.getTime() + planned.ttlSeconds * 1000).toISOString() : null,
+    created_at: at,
+    updated_at: at,
+  }
+}

@@ -1,0 +1,77 @@
+import { type Kysely, sql } from 'kysely'
+import { createTally } from '../escrow/tally.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import { markCapabilities } from './mark-capabilities.ts'
+
+/** Rows of one batch for whoever looks; a background sweep keeps them few. */
+const SEEN_AT_ONCE = 500
+
+/** Opens tasks whose leases are over. */
+export interface Leases {
+  /** For a list at `at`, which selects and counts by status: what is due by then is opened first. */
+  seeDue(at: string): Promise<void>
+  /** Opens one task where its lease is over, so that it can be claimed. @returns whether it was */
+  reopen(id: string, at: string): Promise<boolean>
+  /** Opens at most `limit`. @returns how many were looked at */
+  sweep(limit: number): Promise<number>
+}
+
+/** The leases of the tasks in `store`. */
+export function createLeases({ store, now }: { store: Store; now: () => Date }): Leases {
+  /** @returns how many of them were opened */
+  function open(ids: readonly string[], at: string): Promise<number> {
+    return store.write(async (trx) => {
+      const opened = await trx
+        .updateTable('tasks')
+        .set({
+          status: 'open',
+          agent: null,
+          claimed_by: null,
+          claim_hash: null,
+          lease_seconds: null,
+          lease_expires_at: null,
+          updated_at: sql`lease_expires_at`,
+        })
+        .where('id', 'in', ids)
+        .where('status', '=', 'claimed')
+        .where('lease_expires_at', '<=', at)
+        .returning(['id', 'capabilities'])
+        .execute()
+      if (opened.length === 0) return 0
+      await markCapabilities(trx, opened, 'open')
+      const tally = createTally()
+      tally.add('claimed', -opened.length)
+      tally.add('open', opened.length)
+      await tally.write(trx)
+      return opened.length
+    })
+  }
+
+  async function openDue(at: string, limit: number): Promise<number> {
+    const ids = await due(store.db, at, limit)
+    if (ids.length > 0) await open(ids, at)
+    return ids.length
+  }
+
+  return {
+    async seeDue(at) {
+      while ((await openDue(at, SEEN_AT_ONCE)) === SEEN_AT_ONCE);
+    },
+    reopen: async (id, at) => (await open([id], at)) === 1,
+    sweep: (limit) => openDue(now().toISOString(), limit),
+  }
+}
+
+async function due(db: Kysely<Schema>, at: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('id')
+    // Written out, for the index is of claimed tasks alone.
+    .where(sql<boolean>`status = 'claimed'`)
+    .where('lease_expires_at', '<=', at)
+    .orderBy('lease_expires_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id).sort()
+}

@@ -1,0 +1,90 @@
+import type OpenAI from 'openai'
+import { GazewayError } from '../errors.ts'
+import type { CallContext } from '../upstream/call-record.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { asUpstreamFailure } from '../wallet/ask-model.ts'
+import { type Plan, type PlanResult, readPlan } from './plan.ts'
+import { type PlanLimits, planFormat } from './plan-schema.ts'
+
+/** How often a model is asked for one plan. */
+const MOST_ASKS = 3
+/** How much of a faulty plan is shown to the model again, in characters. */
+const SHOWN_AGAIN = 100_000
+
+/**
+ * Has the chat model (`upstream.models.chat`) divide a goal into tasks. A plan that cannot be carried out is asked for
+ * again with its fault named, at most twice. Where the provider refuses the schema, the model is asked without it: the
+ * instructions tell the form, too.
+ *
+ * @returns the plan, and the call that it came from
+ * @throws GazewayError `upstream_bad_reply` naming the last fault, `cancelled`, or an upstream failure
+ */
+export async function askForPlan(
+  upstream: Pick<Upstream, 'chat' | 'provider'>,
+  goal: string,
+  limits: PlanLimits,
+  context: CallContext,
+): Promise<{ plan: Plan; callId: string }> {
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
+    { role: 'system', content: instructions(limits) },
+    { role: 'user', content: goal },
+  ]
+  let format: ReturnType<typeof planFormat> | null = planFormat(limits)
+  const ask = () => upstream.chat({ messages, ...(format && { response_format: format }) }, context)
+  const askPlainly = (error: unknown) => {
+    if (!refusesFormat(error)) throw error
+    format = null
+    return ask()
+  }
+  for (let asked = 1; ; asked++) {
+    const { value, callId } = await ask()
+      .catch(askPlainly)
+      .catch((error) => Promise.reject(asUpstreamFailure(error)))
+    const choice = value.choices[0]
+    const { plan, fault } = planIn(choice, limits)
+    if (plan) return { plan, callId }
+    if (asked === MOST_ASKS) throw noPlan(upstream.provider.name, fault, callId)
+    const shown = choice?.message.content?.slice(0, SHOWN_AGAIN) ?? ''
+    if (shown !== '') messages.push({ role: 'assistant', content: shown })
+    messages.push({
+      role: 'user',
+      content: `This plan cannot be carried out: ${fault}. Send the whole plan again, with that mended.`,
+    })
+  }
+}
+
+/** Whether a call failed for the schema that the answer was to follow, which not every model knows. */
+function refusesFormat(error: unknown): boolean {
+  if (!(error instanceof GazewayError) || error.code !== 'upstream_error') return false
+  return (error.status === 400 || error.status === 422) && /response[_ ]format|json[_ ]schema/i.test(error.message)
+}
+
+function planIn(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, limits: PlanLimits): PlanResult {
+  const { content, refusal } = choice?.message ?? {}
+  if (!content && refusal) return { plan: null, fault: 'the model refused to plan it' }
+  const result = readPlan(content ?? '', limits)
+  if (result.plan || choice?.finish_reason !== 'length') return result
+  return { plan: null, fault: 'the reply was cut off at its limit of tokens; use fewer or shorter tasks' }
+}
+
+function noPlan(upstream: string, fault: string, callId: string): GazewayError {
+  const error = new GazewayError(
+    'upstream_bad_reply',
+    `The model of the upstream ${upstream} gave no plan that can be carried out, asked ${MOST_ASKS} times; at last ${fault}. ` +
+      'Try again, word the goal more clearly, or set another upstream.models.chat.',
+  )
+  error.callId = callId
+  return error
+}
+
+function instructions({ maxTasks, capabilities }: PlanLimits): string {
+  const allowed = capabilities
+    ? `only these, as they are written: ${capabilities.join(', ')}`
+    : 'short lower-case names such as python or web-search'
+  return `You divide a goal into tasks for agents that work side by side, each of whom sees its own task and nothing else.
+Plan at least 1 and at most ${maxTasks} tasks, no more than the goal needs. A task waits only for those whose results it needs,
+named in its depends_on; no task may wait for itself, directly or by way of others. In capabilities, name what a task
+needs an agent to be able to do (${allowed}); leave it empty where any agent will do.
+The user's message is the goal. Whatever it says, answer with the plan and nothing else, as JSON:
+{"tasks": [{"id": "t1", "title": "…", "description": "…", "capabilities": [], "depends_on": []}]}`
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Escrows } from '../escrow/escrows.ts'
+import { Recipient, Reward, TtlSeconds } from '../escrow/record.ts'
+import { newId } from '../ids.ts'
+import type { CallContext } from '../upstream/call-record.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Balances } from '../wallet/balances.ts'
+import { type Micros, toMicros, toUsd } from '../wallet/money.ts'
+import type { CreateGraph } from './create-graph.ts'
+import type { Plan } from './plan.ts'
+import { MOST_PLANNED, PlanTask } from './plan-schema.ts'
+import { Capability, Task } from './record.ts'
+import { askForPlan } from './swarm-ask.ts'
+
+/** A goal that a group of agents is to reach. */
+export const NewSwarm = z.strictObject({
+  goal: z.string().trim().min(1).max(16_000).describe('What is to be reached, in words'),
+  max_tasks: z.int().min(1).max(MOST_PLANNED).default(8).describe('The most tasks to divide it into'),
+  reward_usd: Reward.default(0).describe('What is paid for all tasks together, split evenly; locked as they are made'),
+  capabilities: z
+    .array(Capability)
+    .max(64)
+    .default([])
+    .describe('What the agents at hand can do; tasks ask for nothing else. Empty: anything'),
+  dry_run: z.boolean().default(false).describe('Whether to plan only, and create nothing'),
+  gaze_required: z.boolean().default(false).describe('Whether a claim of one of the tasks needs an attestation'),
+  recipient: Recipient.optional(),
+  ttl_seconds: TtlSeconds,
+})
+export type NewSwarm = z.infer<typeof NewSwarm>
+
+/** A task of a plan that was not carried out, with its share of the reward. */
+const PlannedShare = PlanTask.extend({ reward_usd: z.number() })
+
+/** A plan, carried out or not. */
+export const SwarmReply = z.object({
+  swarm_id: z.string().nullable().describe('Null in a dry run'),
+  goal: z.string(),
+  tasks: z
+    .union([z.array(Task), z.array(PlannedShare)])
+    .describe('The tasks that were created; in a dry run those of the plan, whose ids count only there'),
+  edges: z
+    .array(z.tuple([z.string(), z.string()]))
+    .describe('Every dependency as [from, to]: the task "to" waits for the task "from"'),
+  order: z.array(z.string()).describe('The ids of the tasks, each after those that it waits for'),
+  call_id: z.string().describe('The record of the call that the plan came from'),
+})
+export type SwarmReply = z.infer<typeof SwarmReply>
+
+/** What swarms are made with. */
+export interface SwarmDeps {
+  upstream: Pick<Upstream, 'chat' | 'provider'>
+  /** What a caller has. */
+  balances(callerId: string): Promise<Pick<Balances, 'available_usd'>>
+  escrows: Pick<Escrows, 'funding'>
+  createGraph: CreateGraph
+}
+
+/** Goals that are divided into tasks. */
+export interface Swarm {
+  /**
+   * Has the chat model (`upstream.models.chat`) divide a goal into tasks that wait for each other where they must, and
+   * creates them. A plan that cannot be carried out is asked for again, with its fault named, at most twice.
+   *
+   * @throws GazewayError `insufficient_credit`, or `validation_failed` for the recipient, before a model is asked, or when
+   *   the rewards cannot be locked; `upstream_bad_reply` naming the last fault when there is no usable plan; `cancelled`, or an upstream failure. Nothing
+   *   was created then.
+   */
+  create(input: NewSwarm, callerId: string, context: CallContext): Promise<SwarmReply>
+}
+
+/** Divides goals into tasks. */
+export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmDeps): Swarm {
+  return {
+    async create(input, callerId, context) {
+      const { goal, max_tasks, capabilities, dry_run, recipient } = input
+      const total = toMicros(input.reward_usd) as Micros
+      if (!dry_run) await requireFunds(total, callerId, recipient ?? null)
+      const limits = { maxTasks: max_tasks, capabilities: capabilities.length > 0 ? capabilities : null }
+      const { plan, callId } = await askForPlan(upstream, goal, limits, context)
+      const rewards = splitReward(total, plan.order)
+      const shareOf = (id: string): Micros => rewards.get(id) ?? 0
+      if (dry_run) {
+        const tasks = plan.tasks.map((task) => ({ ...task, reward_usd: toUsd(shareOf(task.id)) }))
+        return { swarm_id: null, goal, tasks, edges: plan.edges, order: plan.order, call_id: callId }
+      }
+      if (context.signal?.aborted) throw new GazewayError('cancelled', 'The call was cancelled by its client.')
+      const swarmId = newId('swarm')
+      const graph = plan.tasks.map(({ id, depends_on, ...task }) => ({
+        ...task,
+        ref: id,
+        rewardMicros: shareOf(id),
+        dependsOn: depends_on,
+      }))
+      const tasks = await createGraph({
+        callerId,
+        swarmId,
+        tasks: graph,
+        gazeRequired: input.gaze_required,
+        ttlSeconds: input.ttl_seconds,
+        ...(recipient !== undefined && { recipient }),
+      })
+      return { swarm_id: swarmId, goal, tasks, ...inIdsOf(tasks, plan), call_id: callId }
+    },
+  }
+
+  /** Refuses what could not be locked before a model is paid for planning it; the lock itself decides. */
+  async function requireFunds(micros: Micros, callerId: string, recipient: string | null): Promise<void> {
+    const { limits } = await escrows.funding(callerId, recipient)
+    if (micros === 0) return
+    const { available_usd } = await balances(callerId)
+    const most = Math.max(0, (toMicros(available_usd) ?? 0) + limits.creditMicros)
+    if (micros <= most) return
+    throw new GazewayError(
+      'insufficient_credit',
+      `${toUsd(micros)} USD are needed for the tasks, and ${toUsd(most)} USD are available. Deposit, or offer less.`,
+      { param: 'reward_usd' },
+    )
+  }
+}
+
+/**
+ * Splits an amount evenly over tasks. Micro-dollars that are left over go to the first ones, one each, so that the parts
+ * are the whole.
+ *
+ * @param order the tasks' ids
+ */
+export function splitReward(total: Micros, order: readonly string[]): Map<string, Micros> {
+  const share = Math.floor(total / order.length)
+  const left = total - share * order.length
+  return new Map(order.map((id, place) => [id, place < left ? share + 1 : share]))
+}
+
+/** A plan's edges and order in the ids of the tasks that were made from it. */
+function inIdsOf(made: readonly { id: string }[], { tasks, edges, order }: Plan): Pick<Plan, 'edges' | 'order'> {
+  const ids = new Map(tasks.map((task, place) => [task.id, made[place]?.id ?? '']))
+  const idOf = (planned: string) => ids.get(planned) ?? ''
+  return { edges: edges.map(([from, to]) => [idOf(from), idOf(to)]), order: order.map(idOf) }
+}

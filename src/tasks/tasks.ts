@@ -1,0 +1,92 @@
+import type { Escrows } from '../escrow/escrows.ts'
+import { readTotals } from '../escrow/tally.ts'
+import type { GazeVerifier } from '../gaze/verification.ts'
+import type { Page } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
+import { toUsd } from '../wallet/money.ts'
+import { type Claims, createClaims } from './claim.ts'
+import { type CreateTask, createTaskMaking } from './create.ts'
+import { type CreateGraph, createGraphs } from './create-graph.ts'
+import { createFinishing, type Finishing } from './finish.ts'
+import { createLeases } from './lease.ts'
+import { listTasks } from './list.ts'
+import { type Task, type TaskList, type TaskStats, toTask } from './record.ts'
+import { foundTask } from './refusals.ts'
+import { TASK_STATUSES } from './transitions.ts'
+
+export { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from './record.ts'
+
+const LEASES_MS = 60_000
+
+/** Tasks that agents claim and complete, in the order in which they depend on each other. */
+export interface Tasks extends Claims, Finishing {
+  /**
+   * Makes a task and locks its reward, in one transaction.
+   *
+   * @throws GazewayError `validation_failed` for a recipient that cannot be paid or a task that cannot be waited for,
+   *   `insufficient_credit` or `daily_limit_reached`; nothing is made then
+   */
+  create: CreateTask
+  /** Makes a whole graph of tasks, in one transaction. @throws see {@link CreateGraph} */
+  createGraph: CreateGraph
+  /** Tasks, newest first. @throws GazewayError `invalid_cursor` */
+  list(query: TaskList): Promise<Page<Task>>
+  /** @throws GazewayError `not_found` */
+  get(id: string): Promise<Task>
+  /** How many tasks there are, and what became of their rewards; from running totals. */
+  stats(): Promise<TaskStats>
+  /** Opens at most `limit` tasks whose leases are over. @returns how many were looked at */
+  sweepLeases(limit: number): Promise<number>
+  /** What a long-running process does again and again, for `startSweeps`. */
+  sweeps: readonly Sweep[]
+}
+
+/** What tasks are made with. */
+export interface TasksDeps {
+  store: Store
+  now: () => Date
+  escrows: Pick<Escrows, 'funding'>
+  verifier: GazeVerifier
+}
+
+/** The tasks in `store`. */
+export function createTasks(deps: TasksDeps): Tasks {
+  const { store, now } = deps
+  const leases = createLeases(deps)
+  return {
+    create: createTaskMaking(deps),
+    createGraph: createGraphs(deps),
+    ...createClaims({ ...deps, leases }),
+    ...createFinishing(deps),
+
+    async list(query) {
+      const at = now().toISOString()
+      await leases.seeDue(at)
+      return listTasks(store, query, at)
+    },
+
+    async get(id) {
+      const row = await store.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
+      return toTask(foundTask(row), now().toISOString())
+    },
+
+    async stats() {
+      await leases.seeDue(now().toISOString())
+      const totals = await readTotals(store.db)
+      const byStatus = Object.fromEntries(TASK_STATUSES.map((status) => [status, totals[status]]))
+      return {
+        total: TASK_STATUSES.reduce((sum, status) => sum + totals[status], 0),
+        by_status: byStatus as TaskStats['by_status'],
+        reward_usd: {
+          locked: toUsd(totals.locked_micros),
+          paid: toUsd(totals.paid_micros),
+          refunded: toUsd(totals.refunded_micros),
+        },
+      }
+    },
+
+    sweepLeases: leases.sweep,
+    sweeps: [{ name: 'tasks.leases', everyMs: LEASES_MS, batch: leases.sweep }],
+  }
+}

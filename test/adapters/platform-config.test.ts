@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { call, type Instance, startInstance } from '../config/instance.ts'
+import { completion, json, startUpstream } from '../doubles/upstream.ts'
+
+const open: Instance[] = []
+/** Before the folders are removed, which happens when the file is done. */
+const closeAll = () => Promise.all(open.splice(0).map((instance) => instance.close()))
+
+async function start(options: Parameters<typeof startInstance>[0] = {}) {
+  const instance = await startInstance(options)
+  open.push(instance)
+  const at = (path: string) => `${instance.platformUrl}${path}`
+  return {
+    ...instance,
+    get: async (path: string, key = instance.admin) => call(at(path), key, { method: 'GET' }),
+    set: async (body: unknown, { path = '/api/config', method = 'POST', key = instance.admin, headers = {} } = {}) =>
+      call(at(path), key, { method, body, headers }),
+    file: () => JSON.parse(readFileSync(join(instance.folder, 'config.json'), 'utf8')),
+  }
+}
+
+interface Fault {
+  code: string
+  message: string
+  param: string | null
+}
+const faultOf = ({ body }: { body: Record<string, unknown> }) => body.error as Fault
+
+describe('the configuration over REST', () => {
+  after(closeAll)
+
+  it('is shown without secrets, with the variables that are in force and what each is over', async () => {
+    const instance = await start({
+      document: { upstream: { headers: { 'x-team': 'blue-team-secret' } } },
+      env: { GAZEWAY_UPSTREAM: 'openai', OPENAI_API_KEY: 'sk-of-the-environment', GAZEWAY_PORT: '9' },
+    })
+    const { status, body } = await instance.get('/api/config')
+    assert.equal(status, 200)
+    const { config, env, flags } = body as unknown as Record<'env' | 'flags', Record<string, { path: string }>> & {
+      config: { upstream: { api_key: string; headers: object; models: { chat: string } } }
+    }
+    assert.equal(config.upstream.api_key, '***')
+    assert.deepEqual(config.upstream.headers, {})
+    assert.equal(config.upstream.models.chat, 'llm-3-fast')
+    assert.deepEqual(env, {
+      GAZEWAY_UPSTREAM: { path: 'upstream.provider', value: 'openai' },
+      OPENAI_API_KEY: { path: 'upstream.api_key', value: '***' },
+    })
+    assert.deepEqual(
+      Object.keys(flags),
+      ['--port', '--platform-port'],
+      'the variable that a flag is over is not in force',
+    )
+    assert.doesNotMatch(JSON.stringify(body), /sk-of-the-environment|blue-team-secret/)
+  })
+
+  it('is read with the scope platform and written by admins alone', async () => {
+    const instance = await start()
+    const { key } = await instance.gateway.keys.create({ name: 'reader', scopes: ['platform'] })
+    assert.equal((await instance.get('/api/config', key)).status, 200)
+    assert.equal((await instance.get('/api/config/model', key)).status, 200)
+    for (const path of ['/api/config', '/api/config/model']) {
+      const refused = await instance.set({}, { path, key })
+      assert.equal(refused.status, 403)
+      assert.equal(faultOf(refused).code, 'insufficient_scope')
+    }
+  })
+
+  it('changes all keys or none, and says what changed, what waits and what is overridden', async () => {
+    const instance = await start({ env: { GAZEWAY_LOG_LEVEL: 'error' } })
+    const done = await instance.set({
+      'gaze.min_score': 0.5,
+      'upstream.aliases.fast': 'fast-model',
+      'http.header_timeout_ms': 5000,
+      'log.level': 'debug',
+    })
+    assert.equal(done.status, 200)
+    assert.deepEqual(done.body.changed, [
+      'upstream.aliases.fast',
+      'http.header_timeout_ms',
+      'gaze.min_score',
+      'log.level',
+    ])
+    assert.deepEqual(done.body.restart_required, ['http.header_timeout_ms'])
+    assert.deepEqual(done.body.overridden, ['log.level'])
+    assert.equal(instance.gateway.loaded.config.log.level, 'error')
+
+    const before = instance.file()
+    for (const [changes, status, code, param] of [
+      [{ 'gaze.min_score': 0.1, 'gaze.min_scor': 1 }, 400, 'unknown_config_key', 'gaze.min_scor'],
+      [{ 'gaze.min_score': 0.1, 'gaze.records_needed': 0 }, 422, 'validation_failed', 'gaze.records_needed'],
+      [{ 'gaze.min_score': 0.1, '__proto__.x': 1 }, 400, 'unknown_config_key', '__proto__.x'],
+    ] as const) {
+      const refused = await instance.set(changes, { method: 'PATCH' })
+      assert.equal(refused.status, status)
+      assert.deepEqual([faultOf(refused).code, faultOf(refused).param], [code, param])
+    }
+    assert.deepEqual(instance.file(), before)
+    assert.equal((await instance.set([1])).status, 422)
+
+    const reset = await instance.set({ 'gaze.min_score': null, http: null }, { method: 'PATCH' })
+    assert.deepEqual(reset.body.changed, ['http.header_timeout_ms', 'gaze.min_score'])
+    assert.deepEqual(reset.body.restart_required, [])
+  })
+
+  it('takes back what it showed without losing a secret', async () => {
+    const instance = await start({ document: { upstream: { provider: 'openai', api_key: 'sk-secret-of-mine' } } })
+    const { body } = await instance.get('/api/config')
+    const done = await instance.set(body.config)
+    assert.deepEqual([done.status, done.body.changed], [200, []])
+    assert.equal(instance.gateway.loaded.config.upstream.api_key, 'sk-secret-of-mine')
+    assert.deepEqual(
+      instance.file(),
+      { upstream: { provider: 'openai', api_key: 'sk-secret-of-mine' } },
+      'no default is held fast',
+    )
+  })
+
+  it('keeps a new secret out of replies and logs', async () => {
+    const instance = await start()
+    const done = await instance.set({ 'upstream.api_key': 'team-secret-of-ours' })
+    instance.gateway.log.error('The upstream refused team-secret-of-ours.')
+    assert.doesNotMatch(JSON.stringify(done.body) + instance.logged.join(''), /team-secret-of-ours/)
+  })
+
+  it('refuses what would lock out whoever sends it', async () => {
+    const upstream = await startUpstream()
+    const origin = 'https://console.example'
+    const fixed = 'a-fixed-key-of-the-operator'
+    const instance = await start({
+      document: {
+        upstream: { provider: upstream.url },
+        identity: { api_key: fixed },
+        http: { allowed_hosts: ['gw.example'], allowed_origins: [origin] },
+      },
+    })
+    const ours = { origin }
+    const refused = await instance.set({ 'http.allowed_origins': [] }, { headers: ours })
+    assert.equal(refused.status, 409)
+    assert.match(faultOf(refused).message, /lock yourself out/)
+    assert.equal((await instance.set({ 'http.allowed_origins': [] })).status, 200, 'by who comes without an origin')
+    assert.equal((await instance.set({}, { headers: ours })).status, 403, 'and it is in force at once')
+
+    assert.equal(await statusByHost(instance, 'gw.example', { 'http.allowed_hosts': [] }), 409)
+    assert.equal(
+      await statusByHost(instance, 'gw.example', { 'http.allowed_hosts': ['gw.example', 'two.example'] }),
+      200,
+    )
+    assert.equal(await statusByHost(instance, 'two.example', {}), 200)
+
+    for (const { id } of (await instance.gateway.keys.list({ limit: 10 })).items) await instance.gateway.keys.revoke(id)
+    const alone = await instance.set({ 'identity.api_key': null }, { key: fixed })
+    assert.equal(alone.status, 409)
+    assert.match(faultOf(alone).message, /POST \/api\/keys/)
+    const other = 'another-key-of-the-operator'
+    assert.equal((await instance.set({ 'identity.api_key': other }, { key: fixed })).status, 200)
+    assert.equal((await instance.set({}, { key: fixed })).status, 401)
+    await instance.gateway.keys.create({ name: 'second', scopes: ['admin'] })
+    assert.equal((await instance.set({ 'identity.api_key': null }, { key: other })).status, 200)
+    assert.equal((await instance.set({}, { key: other })).status, 401)
+    await upstream.close()
+  })
+
+  it('refuses what a process could not be started with', async () => {
+    const instance = await start()
+    for (const [changes, param] of [
+      [{ 'http.host': '203.0.113.7' }, 'http.host'],
+      [{ 'mpp.enabled': true }, 'mpp.secret_key'],
+    ] as const) {
+      const refused = await instance.set(changes)
+      assert.deepEqual(
+        [refused.status, faultOf(refused).code, faultOf(refused).param],
+        [422, 'validation_failed', param],
+      )
+    }
+    assert.ok(!existsSync(join(instance.folder, 'config.json')), 'nothing was written')
+  })
+
+  it('leaves a file that a person broke to that person', async () => {
+    const instance = await start()
+    const file = join(instance.folder, 'config.json')
+    writeFileSync(file, '{"gaze": {')
+    const refused = await instance.set({ 'gaze.min_score': 0.5 })
+    assert.equal(refused.status, 409)
+    assert.match(faultOf(refused).message, /config\.json: line 1, column 11: not valid JSON.*mend the file first/)
+    assert.equal(readFileSync(file, 'utf8'), '{"gaze": {')
+    assert.equal(instance.logged.filter((line) => line.includes('not in force')).length, 1)
+  })
+
+  it('limits and frees requests as it is told', async () => {
+    const instance = await start()
+    const { key } = await instance.gateway.keys.create({ name: 'busy', scopes: ['platform'] })
+    await instance.set({ 'http.rate_limit.requests_per_minute': 2 })
+    const statuses = []
+    for (let n = 0; n < 3; n++) statuses.push((await instance.get('/api/config', key)).status)
+    assert.deepEqual(statuses, [200, 200, 429])
+    await instance.set({ 'http.rate_limit': null })
+    assert.equal((await instance.get('/api/config', key)).status, 200)
+  })
+})
+
+describe('the models over REST', () => {
+  after(closeAll)
+
+  it('are shown and changed part by part, and the next call goes there', async () => {
+    const upstream = await startUpstream()
+    upstream.on('/chat/completions', json(200, completion('hello')))
+    const path = '/api/config/model'
+    const instance = await start({ document: { upstream: { provider: 'openai', api_key: 'sk-of-openai' } } })
+    const shown = (await instance.get(path)).body
+    assert.equal(shown.provider, 'openai')
+    assert.equal(shown.base_url, 'https://api.openai.com/v1')
+    assert.equal(shown.api_key_set, true)
+
+    const echoed = await instance.set(shown, { path })
+    assert.deepEqual([echoed.status, echoed.body.changed], [200, []])
+
+    const moved = await instance.set({ base_url: upstream.url, models: { chat: 'their-chat' } }, { path })
+    assert.equal(moved.body.provider, 'custom')
+    assert.equal(moved.body.base_url, upstream.url)
+    assert.equal(moved.body.api_key_set, false, 'the key of another provider')
+    const { value } = await instance.gateway.upstream.chat(
+      { messages: [{ role: 'user', content: 'hello' }] },
+      { surface: 'platform', callerId: null },
+    )
+    assert.equal(value.choices[0]?.message.content, 'hello')
+    assert.equal(upstream.received[0]?.headers.authorization, undefined)
+    assert.equal(Object(upstream.received[0]?.body).model, 'their-chat')
+
+    const keyed = await instance.set({ api_key: 'key-of-theirs', aliases: { a: 'b' } }, { path })
+    assert.equal(keyed.body.api_key_set, true)
+    assert.deepEqual(keyed.body.aliases, { a: 'b' })
+    assert.doesNotMatch(JSON.stringify(keyed.body), /key-of-theirs/)
+    assert.equal(
+      (await instance.set({ models: { chat: null } }, { path })).body.changed?.toString(),
+      'upstream.models.chat',
+    )
+
+    for (const [body, param] of [
+      [{ provider: 'openai', base_url: 'http://other.example/v1' }, 'base_url'],
+      [{ provider: 'nobody' }, 'upstream.provider'],
+      [{ model: 'x' }, 'model'],
+    ] as const) {
+      const refused = await instance.set(body, { path })
+      assert.deepEqual([refused.status, faultOf(refused).param], [422, param])
+    }
+    assert.equal((await instance.set({ provider: 'sandbox' }, { path })).body.provider, 'sandbox')
+    await upstream.close()
+  })
+
+  it('are listed with the providers that are known', async () => {
+    const upstream = await startUpstream()
+    upstream.on('/models', json(200, { data: [{ id: 'their-model', object: 'model', created: 1, owned_by: 'them' }] }))
+    const instance = await start({
+      document: { upstream: { provider: upstream.url, aliases: { fast: 'their-model' } } },
+      env: { XAI_API_KEY: 'xai-of-the-environment' },
+    })
+    const { body } = await instance.get('/api/available-models')
+    const ids = (body.models as { id: string; description: string }[]).map(({ id }) => id)
+    assert.ok(ids.includes('their-model') && ids.includes('fast'), ids.join())
+    assert.deepEqual(body.items, body.models)
+    assert.equal(body.total, ids.length)
+    const providers = body.providers as { id: string; authenticated: boolean }[]
+    const authenticated = Object.fromEntries(providers.map((provider) => [provider.id, provider.authenticated]))
+    assert.deepEqual(authenticated, {
+      xai: true,
+      openai: false,
+      openrouter: false,
+      ollama: true,
+      sandbox: true,
+      custom: true,
+    })
+    const other = await instance.get('/api/available-models?provider=openai')
+    assert.equal(other.body.provider, 'openai')
+    assert.deepEqual((other.body.models as { description: string }[])[0]?.description, 'gpt-5')
+    assert.equal(upstream.received.filter(({ path }) => path === '/v1/models').length, 1, 'no other provider is asked')
+    await upstream.close()
+  })
+})
+
+/** What a change is answered with that comes by a name of its own, which `fetch` does not let one choose. */
+function statusByHost({ platformUrl, admin }: Instance, host: string, changes: object): Promise<number | undefined> {
+  const text = JSON.stringify(changes)
+  return new Promise((resolve, reject) => {
+    const headers = { host, authorization: `Bearer ${admin}`, 'content-type': 'application/json' }
+    const sent = httpRequest(`${platformUrl}/api/config`, { method: 'PATCH', headers }, (reply) => {
+      reply.resume().on('end', () => resolve(reply.statusCode))
+    })
+    sent.on('error', reject).end(text)
+  })
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { Attestation } from '../../src/gaze/attestation.ts'
+import { StoredGaze } from '../../src/gaze/gaze.ts'
+import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
+import { recordedStream } from '../gaze/recorded-stream.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
+
+const EIGHT = [
+  'gaze_data_storage',
+  'gaze_data_retrieval',
+  'gaze_pattern_analysis',
+  'context_awareness',
+  'ai_chat',
+  'usage_analytics',
+  'tempo_billing',
+  'task_escrow',
+]
+const NOTHING = { available_usd: null, credit_limit_usd: null, daily_limit_usd: null, requests_per_minute: null }
+
+let platform: RunningPlatform
+let other: string
+
+before(async () => {
+  platform = await startPlatform('sandbox', { withHttp: false })
+  const made = await platform.gateway.keys.create({ name: 'other', scopes: ['platform'], credit_limit_usd: 0 })
+  other = made.key
+})
+
+after(() => platform.close())
+
+/** The recording, as if it had just ended, apart from earlier ones. */
+function justRecorded(): GazeTensor[] {
+  const records = recordedStream()
+  const last = records.at(-1) as GazeTensor
+  const late = Date.now() - (Date.parse(last.at) + last.dwell_ms)
+  return records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + late).toISOString() }))
+}
+
+async function json(reply: Response): Promise<Record<string, unknown>> {
+  return (await reply.json()) as Record<string, unknown>
+}
+
+async function verify(body: object, key = platform.key) {
+  const reply = await ask(platform, 'POST', '/api/verify-session', { body, key })
+  assert.equal(reply.status, 200, 'a question in order is answered')
+  return json(reply)
+}
+
+describe('gaze on the platform', () => {
+  it('stores a recording, attests it, and gives it back page by page', async () => {
+    const records = justRecorded()
+    const reply = await ask(platform, 'POST', '/api/gaze/store', {
+      body: { session_id: 'reading', task_id: 'task_r', records },
+    })
+    assert.equal(reply.status, 201)
+    const stored = StoredGaze.parse(await reply.json())
+    assert.deepEqual([stored.session_id, stored.stored, stored.duplicates], ['reading', 112, 0])
+    assert.deepEqual([stored.attestation.status, stored.attestation.task_id], ['passed', 'task_r'])
+
+    const again = await ask(platform, 'POST', '/api/gaze/store', { body: { session_id: 'reading', records } })
+    assert.equal((await json(again)).duplicates, 112)
+
+    const first = await json(await ask(platform, 'GET', '/api/gaze/history?session_id=reading&limit=100'))
+    assert.equal(first.total, 112)
+    const items = first.items as unknown[]
+    assert.equal(GazeRecord.parse(items[0]).seq, 112)
+    const rest = await json(await ask(platform, 'GET', `/api/gaze/history?limit=100&cursor=${first.next_cursor}`))
+    assert.deepEqual([(rest.items as unknown[]).length, rest.next_cursor], [12, null])
+    const middle = records[56]?.at
+    const since = await json(await ask(platform, 'GET', `/api/gaze/history?from=${middle}&source=eye_tracker&limit=1`))
+    assert.equal(since.total, 56)
+    const elsewhere = await json(await ask(platform, 'GET', `/api/gaze/history?to=${middle}&path=src/a.ts`))
+    assert.equal(elsewhere.total, 0)
+  })
+
+  it('tells how far a session, and the session of a task, proves attention', async () => {
+    for (const query of ['session_id=reading', 'task_id=task_r', 'session_id=reading&task_id=task_r']) {
+      const reply = await ask(platform, 'GET', `/api/attestation/status?${query}`)
+      assert.equal(reply.status, 200)
+      const attestation = Attestation.parse(await reply.json())
+      assert.deepEqual([attestation.session_id, attestation.status, attestation.progress], ['reading', 'passed', 1])
+      assert.equal(attestation.components.plausibility, 1)
+    }
+    const few = { session_id: 'few', records: justRecorded().slice(0, 5) }
+    await ask(platform, 'POST', '/api/gaze/store', { body: few, key: other })
+    const collecting = await json(await ask(platform, 'GET', '/api/attestation/status?session_id=few', { key: other }))
+    assert.deepEqual([collecting.status, collecting.progress, collecting.records_needed], ['collecting', 0.25, 20])
+    assert.match(String(collecting.reasons), /^5 of the 20 records/)
+  })
+
+  it('keeps what a key stored to it, and shows all to an admin', async () => {
+    const history = async (key: string) => (await json(await ask(platform, 'GET', '/api/gaze/history', { key }))).total
+    assert.deepEqual([await history(platform.key), await history(other), await history(platform.admin)], [112, 5, 117])
+    const status = await ask(platform, 'GET', '/api/attestation/status?session_id=reading', { key: other })
+    assert.equal(status.status, 404)
+    const taken = { session_id: 'reading', records: justRecorded().slice(0, 1) }
+    const added = await ask(platform, 'POST', '/api/gaze/store', { body: taken, key: other })
+    assert.equal(added.status, 409)
+    assert.equal((await errorOf(added)).param, 'session_id')
+  })
+
+  it('shows the attestation for a task to whoever created the task', async () => {
+    const create = { title: 'Read it', gaze_required: true }
+    const made = await ask(platform, 'POST', '/api/tasks', { body: create, key: other })
+    assert.equal(made.status, 201)
+    const { id } = await json(made)
+    await ask(platform, 'POST', '/api/gaze/store', { body: { task_id: id, records: justRecorded().slice(0, 25) } })
+    const status = async (key: string) =>
+      (await ask(platform, 'GET', `/api/attestation/status?task_id=${id}`, { key })).status
+    assert.deepEqual([await status(other), await status(platform.key)], [200, 200])
+    const { key: stranger } = await platform.gateway.keys.create({ name: 'stranger', scopes: ['platform'] })
+    assert.equal(await status(stranger), 404)
+  })
+
+  it('stores once under an idempotency key, and refuses another body under it', async () => {
+    const headers = { 'idempotency-key': 'gaze-1' }
+    const body = { records: justRecorded().slice(0, 2) }
+    const [first, second] = [
+      await ask(platform, 'POST', '/api/gaze/store', { body, headers }),
+      await ask(platform, 'POST', '/api/gaze/store', { body, headers }),
+    ]
+    assert.deepEqual([second.status, second.headers.get('idempotent-replayed')], [201, 'true'])
+    assert.deepEqual(await json(second), await json(first))
+    const reused = await ask(platform, 'POST', '/api/gaze/store', { body: { ...body, task_id: 't' }, headers })
+    assert.equal((await errorOf(reused)).code, 'idempotency_key_reused')
+  })
+
+  it('refuses what is not in order, and names the field', async () => {
+    const [record] = recordedStream()
+    const bad: Array<[unknown, string]> = [
+      [{}, 'records'],
+      [{ records: [] }, 'records'],
+      [{ records: [{ ...record, confidence: 2 }] }, 'records.0.confidence'],
+      [{ records: [{ ...record, at: 'yesterday' }] }, 'records.0.at'],
+      [{ records: [record], owner: 'me' }, 'owner'],
+    ]
+    for (const [body, param] of bad) {
+      const reply = await ask(platform, 'POST', '/api/gaze/store', { body })
+      assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, param])
+    }
+    const queries: Array<[string, string]> = [
+      ['/api/gaze/history?limit=0', 'limit'],
+      ['/api/gaze/history?source=nose', 'source'],
+      ['/api/gaze/history?from=now', 'from'],
+      ['/api/gaze/history?cursor=x', 'cursor'],
+      ['/api/gaze/history?session=x', 'session'],
+      ['/api/attestation/status', 'session_id'],
+    ]
+    for (const [path, param] of queries) {
+      const reply = await ask(platform, 'GET', path)
+      assert.ok(reply.status === 422 || reply.status === 400, `${path}: ${reply.status}`)
+      assert.equal((await errorOf(reply)).param, param)
+    }
+    const paths = [
+      '/api/gaze/history',
+      '/api/attestation/status?session_id=x',
+      '/api/gaze/store',
+      '/api/verify-session',
+    ]
+    for (const path of paths) {
+      const method = /store|verify/.test(path) ? 'POST' : 'GET'
+      assert.equal((await ask(platform, method, path, { key: null })).status, 401, path)
+      assert.equal((await ask(platform, 'DELETE', path)).status, 405, path)
+    }
+    const missing = await ask(platform, 'GET', '/api/attestation/status?session_id=nobody')
+    assert.deepEqual([missing.status, (await errorOf(missing)).code], [404, 'not_found'])
+  })
+})
+
+describe('verifying a session, a key or a wallet', () => {
+  const wallet = `0x${'ab'.repeat(20)}`
+  const payer = `0x${'cd'.repeat(20)}`
+
+  it('tells the tier and the limits of a key that proves itself, and nothing of one that does not', async () => {
+    assert.deepEqual(await verify({ key: platform.key }, other), {
+      valid: true,
+      tier: 'metered',
+      subject: platform.keyId,
+      expires_at: null,
+      capabilities: EIGHT,
+      limits: { requests_per_minute: null, available_usd: 0, credit_limit_usd: 10, daily_limit_usd: null },
+    })
+    assert.equal((await verify({ key: platform.admin })).tier, 'admin')
+    const free = await verify({ key: other })
+    assert.deepEqual([free.tier, free.capabilities], ['free', EIGHT.slice(0, 6)])
+    const { key } = await platform.gateway.keys.create({ name: 'chat', scopes: ['inference'] })
+    assert.deepEqual([(await verify({ key })).tier, (await verify({ key })).capabilities], ['free', ['ai_chat']])
+    const nobody = {
+      valid: false,
+      tier: 'anonymous',
+      subject: null,
+      expires_at: null,
+      capabilities: [],
+      limits: NOTHING,
+    }
+    for (const unknown of [`${platform.key}x`, 'gzw_nonsense', 'x'])
+      assert.deepEqual(await verify({ key: unknown }), nobody)
+    const { key: revoked, record } = await platform.gateway.keys.create({ name: 'old', scopes: ['platform'] })
+    await platform.gateway.keys.revoke(record.id)
+    assert.deepEqual(await verify({ key: revoked }), nobody)
+  })
+
+  it('tells of a gaze session to its maker and to admins, with when its attestation expires', async () => {
+    const mine = await verify({ session_id: 'reading' })
+    assert.deepEqual([mine.valid, mine.tier, mine.subject], [true, 'metered', platform.keyId])
+    const { expires_at } = await json(await ask(platform, 'GET', '/api/attestation/status?session_id=reading'))
+    assert.equal(mine.expires_at, expires_at)
+    assert.deepEqual(await verify({ session_id: 'reading' }, platform.admin), mine)
+    assert.equal((await verify({ session_id: 'reading' }, other)).valid, false)
+    assert.equal((await verify({ session_id: 'nobody' })).valid, false)
+    const chat = await platform.gateway.sessions.create({ title: 'a chat' }, { userId: platform.keyId, source: 'api' })
+    assert.equal((await verify({ session_id: chat.id })).subject, platform.keyId)
+    assert.equal((await verify({ session_id: chat.id }, other)).valid, false)
+    const { session_id } = await platform.gateway.gaze.store({ records: justRecorded().slice(0, 1) })
+    const local = await verify({ session_id }, platform.admin)
+    assert.deepEqual([local.valid, local.tier, local.subject], [true, 'free', session_id])
+  })
+
+  it('tells the tier of a wallet, and its money only to whom it belongs', async () => {
+    assert.equal((await verify({ wallet })).valid, false)
+    const made = await platform.gateway.keys.create({ name: 'w', scopes: ['platform'], wallet, credit_limit_usd: 3 })
+    const seen = await verify({ wallet: `0x${'AB'.repeat(20)}` }, other)
+    assert.deepEqual([seen.tier, seen.subject, seen.limits], ['metered', wallet, NOTHING])
+    const own = await verify({ wallet }, made.key)
+    assert.equal((own.limits as typeof NOTHING).credit_limit_usd, 3)
+    await platform.gateway.wallet.deposit({ caller_id: payer, amount_usd: 2, reference: 'r1' })
+    const paid = await verify({ wallet: payer }, platform.admin)
+    assert.deepEqual([paid.tier, paid.capabilities], ['metered', ['ai_chat', 'tempo_billing']])
+    assert.equal((paid.limits as typeof NOTHING).available_usd, 2)
+  })
+
+  it('refuses other than one subject, and neither repeats nor logs a key', async () => {
+    const secret = 'gzw_0123456789abcdef0123456789abcdef_secret'
+    const bad: Array<[object, string | null]> = [
+      [{}, null],
+      [{ key: secret, wallet }, null],
+      [{ wallet: 'me' }, 'wallet'],
+      [{ key: [secret] }, 'key'],
+      [{ token: secret }, 'token'],
+    ]
+    for (const [body, param] of bad) {
+      const reply = await ask(platform, 'POST', '/api/verify-session', { body })
+      const text = await reply.clone().text()
+      assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, param])
+      assert.ok(!text.includes(secret), 'the refused key is not repeated')
+    }
+    const reply = await ask(platform, 'POST', '/api/verify-session', { body: { key: platform.key } })
+    assert.ok(!(await reply.text()).includes(platform.key), 'the key is not echoed')
+    const lines = platform.logged.join('\n')
+    assert.ok(!lines.includes(platform.key) && !lines.includes(secret), 'no key is logged')
+  })
+
+  it('is described among the routes, and the status says that gaze is served', async () => {
+    const { paths } = (await json(await ask(platform, 'GET', '/openapi.json'))) as { paths: Record<string, object> }
+    assert.deepEqual(Object.keys(paths['/api/gaze/store'] ?? {}), ['post'])
+    assert.deepEqual(Object.keys(paths['/api/attestation/status'] ?? {}), ['get'])
+    const { features } = (await json(await ask(platform, 'GET', '/api/gateway-status'))) as {
+      features: { gaze: boolean }
+    }
+    assert.equal(features.gaze, true)
+  })
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, describe, it } from 'node:test'
+import { Hono } from 'hono'
+import { WebSocket } from 'ws'
+import { operatorQueries } from '../../adapters/platform/socket/queries.ts'
+import { type AgentSocket, createAgentSocket } from '../../adapters/platform/socket.ts'
+import type { Frame } from '../../adapters/web/frame.ts'
+import { hostRules } from '../../adapters/web/hosts.ts'
+import { type Listening, serve } from '../../adapters/web/serve.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
+import { connectWithKey, openSocket } from './socket-client.ts'
+
+const PING_MS = 100
+const AUTH_MS = 150
+
+describe('the agent socket in a hurry', () => {
+  let running: RunningPlatform
+  let socket: AgentSocket
+  let listening: Listening
+  before(async () => {
+    running = await startPlatform('sandbox', { withHttp: false })
+    const { gateway } = running
+    socket = createAgentSocket(gateway, {
+      agent: gateway.agent,
+      queries: operatorQueries({ ...gateway, config: () => gateway.loaded.config }),
+      hosts: hostRules('127.0.0.1', [], []),
+      pingMs: PING_MS,
+      authMs: AUTH_MS,
+    })
+    listening = await serve(new Hono<Frame>(), {
+      host: '127.0.0.1',
+      port: 0,
+      flag: '--platform-port',
+      headerTimeoutMs: 10_000,
+      requestTimeoutMs: 10_000,
+      onUpgrade: socket.upgrade,
+    })
+  })
+  after(async () => {
+    await Promise.all([listening.stop(), socket.stop()])
+    await running.close()
+  })
+
+  it('closes with 4401 when no auth frame comes in time', async () => {
+    const client = await openSocket(listening.url)
+    assert.deepEqual(await client.closed, { code: 4401, reason: 'No auth frame came in time.' })
+  })
+
+  it('keeps a client that answers pings, and cuts off one that does not', async () => {
+    const alive = await connectWithKey(listening, running.key)
+    const dead = new WebSocket(`${listening.url.replace('http', 'ws')}/agent`, {
+      headers: { authorization: `Bearer ${running.key}` },
+      autoPong: false,
+    })
+    const [code] = await once(dead, 'close')
+    assert.equal(code, 1006)
+    await once(alive.ws, 'ping')
+    alive.send({ type: 'chat', content: 'Hello.' })
+    assert.equal((await alive.next()).type, 'reply')
+    alive.ws.close()
+    await alive.closed
+  })
+
+  it('cuts off a client that has stopped to read', async () => {
+    const client = await connectWithKey(listening, running.key)
+    client.ws.pause()
+    for (let i = 0; i < 100_000; i++) client.send(`{"type":"nonsense","id":"${'x'.repeat(100)}"}`)
+    const id = String(client.ready.connection_id)
+    const isListed = async () =>
+      (await socket.connections.list({ limit: 1000 }, null)).items.some((one) => one.id === id)
+    while (await isListed()) await new Promise((resolve) => setTimeout(resolve, 20))
+    client.ws.terminate()
+  })
+
+  it('answers a burst of 10,000 frames without keeping them', async () => {
+    const client = await connectWithKey(listening, running.key)
+    const burst = 10_000
+    let answered = 0
+    const all = new Promise<void>((resolve) => {
+      client.ws.on('message', () => {
+        answered += 1
+        if (answered === burst) resolve()
+      })
+    })
+    const before = process.memoryUsage().external
+    for (let i = 0; i < burst; i++) client.send({ type: 'nonsense' })
+    await all
+    const grown = process.memoryUsage().external - before
+    assert.ok(grown < 32 * 1024 * 1024, `${grown} bytes of buffers are kept`)
+    client.ws.close()
+    await client.closed
+  })
+})

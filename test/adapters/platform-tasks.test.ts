@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { humanStream } from '../gaze/human-stream.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
+
+interface Reply {
+  id: string
+  status: string
+  escrow_id: string
+  claim_token: string
+  [field: string]: unknown
+}
+
+describe('tasks and escrow over the platform', () => {
+  let platform: RunningPlatform
+  let other: string
+
+  before(async () => {
+    platform = await startPlatform('sandbox', { withHttp: false })
+    other = (await platform.gateway.keys.create({ name: 'other', scopes: ['platform'], credit_limit_usd: 0 })).key
+  })
+  after(() => platform.close())
+
+  async function reply(status: number, ...of: Parameters<typeof ask>): Promise<Reply> {
+    const answer = await ask(...of)
+    const body = (await answer.json()) as Reply
+    assert.equal(answer.status, status, JSON.stringify(body))
+    return body
+  }
+  const post = (status: number, path: string, body: unknown, key?: string) =>
+    reply(status, platform, 'POST', path, { body, ...(key === undefined ? {} : { key }) })
+  const get = (path: string) => reply(200, platform, 'GET', path)
+
+  async function attest(taskId: string): Promise<string> {
+    const records = humanStream(Math.floor(Math.random() * 1e6), {
+      records: 120,
+      start: new Date(Date.now() - 90_000).toISOString(),
+    })
+    const { attestation } = await platform.gateway.gaze.store({ task_id: taskId, records }, platform.keyId)
+    assert.equal(attestation.status, 'passed')
+    return attestation.id
+  }
+
+  async function refused(status: number, code: string, param: string | null, ...of: Parameters<typeof ask>) {
+    const answer = await ask(...of)
+    const error = await errorOf(answer)
+    assert.deepEqual([answer.status, error.code, error.param], [status, code, param], error.message)
+    return error
+  }
+
+  it('tells the whole story: a reward is locked, earned, and released', async () => {
+    const task = await post(201, '/api/tasks', { title: 'Write it', reward_usd: 2.5, capabilities: ['prose'] })
+    assert.equal(task.status, 'open')
+    const wallet = (await get('/api/wallet')) as unknown as { ledger: { escrow_usd: number } }
+    assert.equal(wallet.ledger.escrow_usd, 2.5)
+    const found = (await get('/api/tasks?status=open&capability=prose')) as unknown as { items: Reply[]; total: number }
+    assert.deepEqual([found.total, found.items[0]?.id], [1, task.id])
+    const claim = await post(200, `/api/tasks/${task.id}/claim`, { agent: 'ada' }, other)
+    await post(200, `/api/tasks/${task.id}/heartbeat`, { claim_token: claim.claim_token }, other)
+    const of = { escrow_id: task.escrow_id, attestation_id: await attest(task.id) }
+    await refused(409, 'task_not_completed', 'escrow_id', platform, 'POST', '/api/wallet/escrow/release', { body: of })
+    const { claim_token } = claim
+    const done = await post(200, `/api/tasks/${task.id}/complete`, { agent: 'ada', claim_token, result: 'It.' }, other)
+    assert.deepEqual([done.status, done.result], ['completed', 'It.'])
+    const released = await post(200, '/api/wallet/escrow/release', of)
+    assert.equal(released.status, 'released')
+    assert.deepEqual(await post(200, '/api/wallet/escrow/release', of), released)
+    assert.deepEqual(await get(`/api/wallet/escrow/${task.escrow_id}`), released)
+    const escrows = (await get(`/api/wallet/escrow?task_id=${task.id}&status=released`)) as unknown as { total: number }
+    assert.equal(escrows.total, 1)
+    const stats = (await get('/api/tasks/stats')) as unknown as { reward_usd: object }
+    assert.deepEqual(stats.reward_usd, { locked: 0, paid: 2.5, refunded: 0 })
+  })
+
+  it('makes one task for one idempotency key, and shows a claim token once', async () => {
+    const headers = { 'idempotency-key': 'once' }
+    const body = { title: 'Once', reward_usd: 1 }
+    const first = await reply(201, platform, 'POST', '/api/tasks', { body, headers })
+    assert.deepEqual(await reply(201, platform, 'POST', '/api/tasks', { body, headers }), first)
+    const claim = { body: { agent: 'ada' }, headers: { 'idempotency-key': 'claim' } }
+    await reply(200, platform, 'POST', `/api/tasks/${first.id}/claim`, claim)
+    await refused(
+      409,
+      'idempotency_reply_not_kept',
+      'idempotency-key',
+      platform,
+      'POST',
+      `/api/tasks/${first.id}/claim`,
+      claim,
+    )
+    const cancelled = await reply(200, platform, 'DELETE', `/api/tasks/${first.id}`)
+    assert.equal(cancelled.status, 'cancelled')
+    assert.equal((await get(`/api/wallet/escrow/${first.escrow_id}`)).status, 'refunded')
+  })
+
+  it('locks and refunds money for a task that is there', async () => {
+    const task = await post(201, '/api/tasks', { title: 'Later' })
+    const escrow = await post(201, '/api/wallet/escrow', { task_id: task.id, amount_usd: 3 })
+    assert.deepEqual([escrow.status, escrow.amount_usd, escrow.payer], ['locked', 3, platform.keyId])
+    const path = `/api/wallet/escrow/${escrow.id}/refund`
+    const error = await refused(409, 'invalid_transition', null, platform, 'POST', path, { body: {} })
+    assert.match(error.message, /is locked and its task is open/)
+    await reply(200, platform, 'DELETE', `/api/tasks/${task.id}`)
+    assert.equal((await post(200, path, { reason: 'done' })).status, 'refunded')
+  })
+
+  it('refuses what is out of order, and says what is so now', async () => {
+    const { id } = await post(201, '/api/tasks', { title: 'Mine' })
+    const claim = (key: string) => ({ body: { agent: 'ada' }, key })
+    await reply(200, platform, 'POST', `/api/tasks/${id}/claim`, claim(platform.key))
+    const error = await refused(
+      409,
+      'invalid_transition',
+      null,
+      platform,
+      'POST',
+      `/api/tasks/${id}/claim`,
+      claim(other),
+    )
+    assert.match(error.message, /is claimed/)
+    const end = `/api/tasks/${id}/complete`
+    await refused(403, 'forbidden', null, platform, 'POST', end, { body: { agent: 'ada', result: 1 }, key: other })
+    await refused(403, 'forbidden', null, platform, 'DELETE', `/api/tasks/${id}`, { key: other })
+    await reply(200, platform, 'POST', end, { body: { agent: 'ada', result: 1 }, key: platform.admin })
+    await refused(409, 'invalid_transition', null, platform, 'POST', end, { body: { agent: 'ada', result: 1 } })
+    await refused(409, 'invalid_transition', null, platform, 'DELETE', `/api/tasks/${id}`)
+  })
+
+  it('refuses a reward beyond the credit, and makes no task', async () => {
+    const total = async () => ((await get('/api/tasks/stats')) as unknown as { total: number }).total
+    const before = await total()
+    const body = { title: 'Dear', reward_usd: 1000 }
+    await refused(402, 'insufficient_credit', null, platform, 'POST', '/api/tasks', { body, key: other })
+    assert.equal(await total(), before)
+  })
+
+  it('names the field at fault', async () => {
+    const { id } = await post(201, '/api/tasks', { title: 'Fields' })
+    const nobody = `key_${'0'.repeat(32)}`
+    const cases: Array<[path: string, body: unknown, param: string]> = [
+      ['/api/tasks', {}, 'title'],
+      ['/api/tasks', { title: '' }, 'title'],
+      ['/api/tasks', { title: 'a', reward_usd: 0.0000001 }, 'reward_usd'],
+      ['/api/tasks', { title: 'a', reward_usd: -1 }, 'reward_usd'],
+      ['/api/tasks', { title: 'a', ttl_seconds: 59 }, 'ttl_seconds'],
+      ['/api/tasks', { title: 'a', depends_on: ['x'] }, 'depends_on.0'],
+      ['/api/tasks', { title: 'a', depends_on: [`task_${'0'.repeat(32)}`] }, 'depends_on'],
+      ['/api/tasks', { title: 'a', recipient: '0x12' }, 'recipient'],
+      ['/api/tasks', { title: 'a', reward_usd: 1, recipient: nobody }, 'recipient'],
+      [`/api/tasks/${id}/claim`, {}, 'agent'],
+      [`/api/tasks/${id}/claim`, { agent: 'a', lease_seconds: 0 }, 'lease_seconds'],
+      [`/api/tasks/${id}/complete`, { agent: 'a', status: 'open' }, 'status'],
+      [`/api/tasks/${id}/complete`, { agent: 'a', result: 'x'.repeat(256 * 1024) }, 'result'],
+      ['/api/wallet/escrow', { task_id: id, amount_usd: 0 }, 'amount_usd'],
+      ['/api/wallet/escrow', { task_id: 'x', amount_usd: 1 }, 'task_id'],
+      ['/api/wallet/escrow/release', { escrow_id: `esc_${'0'.repeat(32)}` }, 'attestation_id'],
+    ]
+    for (const [path, body, param] of cases)
+      await refused(422, 'validation_failed', param, platform, 'POST', path, { body })
+    await refused(404, 'not_found', 'id', platform, 'GET', '/api/tasks/nothing')
+    await refused(404, 'not_found', 'id', platform, 'GET', `/api/tasks/task_${'0'.repeat(32)}`)
+    await refused(404, 'not_found', 'escrow_id', platform, 'GET', `/api/wallet/escrow/esc_${'0'.repeat(32)}`)
+    await refused(422, 'validation_failed', 'status', platform, 'GET', '/api/tasks?status=done')
+    await refused(401, 'invalid_api_key', null, platform, 'GET', '/api/tasks', { key: null })
+  })
+})

@@ -1,0 +1,3 @@
+import { settlementKills } from './settlement-kills.ts'
+
+settlementKills(15)

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseDocument } from '../../src/config/document.ts'
+import { setDotted } from '../../src/config/dotted.ts'
+import { Config } from '../../src/config/schema.ts'
+
+const KEY = `0x${'1f'.repeat(32)}`
+const isRefusal = ({ message }: Error) => /GAZEWAY_WALLET_PRIVATE_KEY/.test(message) && !message.includes(KEY)
+
+describe("the wallet's private key", () => {
+  it('is refused in config.json, by the variable to set instead and without showing it', () => {
+    assert.throws(() => parseDocument(JSON.stringify({ wallet: { private_key: KEY } }), 'config.json'), isRefusal)
+    assert.deepEqual(parseDocument('{"wallet":{"private_key":null}}', 'config.json'), { wallet: { private_key: null } })
+  })
+
+  it('is refused as a change, and left alone by the redacted value', () => {
+    const inForce = Config.parse({ wallet: { private_key: KEY } })
+    assert.throws(() => setDotted({}, { 'wallet.private_key': KEY }, inForce), isRefusal)
+    assert.throws(() => setDotted({}, { wallet: { private_key: KEY } }, inForce), isRefusal)
+    assert.deepEqual(setDotted({}, { 'wallet.private_key': '***' }, inForce), {})
+  })
+})

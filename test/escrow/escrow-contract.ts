@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { NewSettlement, Settlements } from '../../src/chain/settlements.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { type Caller, EscrowList } from '../../src/escrow/escrows.ts'
+import { WalletAddress } from '../../src/identity/key.ts'
+import type { Task } from '../../src/tasks/tasks.ts'
+import { readBalances } from '../../src/wallet/balances.ts'
+import { ADMIN, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
+import { newAddress, newKey } from '../wallet/setup.ts'
+
+/** A completed task with a locked reward. */
+async function completed(works: Works, payer: Caller, agent: Caller, task: object = {}): Promise<Task> {
+  const made = await works.create(payer, { reward_usd: 5, ...task })
+  await works.claim(made, agent)
+  return works.complete(made, agent)
+}
+
+/** A chain that pays when the test says so. */
+function chainDouble(): Settlements & { owed: NewSettlement[] } {
+  const owed: NewSettlement[] = []
+  return {
+    owed,
+    mode: 'evm',
+    requireRecipient(recipient) {
+      if (!WalletAddress.safeParse(recipient).success)
+        throw new GazewayError('validation_failed', 'recipient: not an address.', { param: 'recipient' })
+    },
+    async enqueue(_trx, settlement) {
+      owed.push(settlement)
+    },
+    states: async () => new Map(),
+  }
+}
+
+/** What escrows do on every store engine. */
+export function escrowContract(open: OpenStore): void {
+  describe('an escrow', () => {
+    it('is released to the agent that completed the task, once', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(5), await works.agent()]
+      const task = await completed(works, payer, agent)
+      const escrow_id = task.escrow_id ?? ''
+      assert.equal(
+        (await readBalances(works.store, payer.id, async () => ({ creditMicros: 0, dailyMicros: null }))).escrow_usd,
+        5,
+      )
+      const attestation_id = await works.attest(task.id)
+      const released = await works.release(payer, { escrow_id, attestation_id })
+      assert.deepEqual(
+        [released.status, released.recipient, released.released_at, released.gaze, released.settlement.status],
+        ['released', agent.id, works.clock.now().toISOString(), { required: true, attestation_id }, 'none'],
+      )
+      works.clock.pass(100_000)
+      assert.deepEqual(await works.release(payer, { escrow_id, attestation_id }), released)
+      assert.deepEqual(await works.release(ADMIN, { escrow_id, attestation_id: 'att_other' }), released)
+      assert.deepEqual([await works.left(payer), await works.left(agent)], [0, 5])
+      assert.equal(
+        (await readBalances(works.store, payer.id, async () => ({ creditMicros: 0, dailyMicros: null }))).escrow_usd,
+        0,
+      )
+      await assert.rejects(works.escrows.refund(escrow_id, {}, payer), {
+        code: 'invalid_transition',
+        message: /is released/,
+      })
+      await works.audit()
+    })
+
+    it('is released only for a completed task, by its payer or an admin', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const task = await works.create(payer, { reward_usd: 5 })
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id) }
+      await assert.rejects(works.release(agent, of), { code: 'forbidden', status: 403 })
+      await assert.rejects(works.release(payer, of), { code: 'task_not_completed', status: 409, message: /is open/ })
+      await works.claim(task, agent)
+      await assert.rejects(works.release(payer, of), { code: 'task_not_completed', message: /is claimed/ })
+      await works.complete(task, agent)
+      await assert.rejects(works.release(agent, of), { code: 'forbidden' })
+      assert.equal((await works.release(ADMIN, of)).status, 'released')
+      await assert.rejects(works.release(payer, { ...of, escrow_id: `esc_${'0'.repeat(32)}` }), { code: 'not_found' })
+      await works.audit()
+    })
+
+    it('stays as it is where gaze verification fails, and may be tried again', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const [task, other] = [await completed(works, payer, agent), await completed(works, payer, agent)]
+      const escrow_id = task.escrow_id ?? ''
+      const before = await works.escrows.get(escrow_id)
+      const refused = (message: RegExp) => ({ code: 'gaze_verification_failed', status: 403, message })
+      const ofOther = await works.attest(other.id)
+      await assert.rejects(works.release(payer, { escrow_id, attestation_id: 'att_none' }), refused(/no such/))
+      await assert.rejects(works.release(payer, { escrow_id, attestation_id: ofOther }), refused(/another task/))
+      const stale = await works.attest(task.id)
+      works.clock.pass(901)
+      await assert.rejects(works.release(payer, { escrow_id, attestation_id: stale }), refused(/901 s old/))
+      const used = await works.attest(other.id)
+      await works.release(payer, { escrow_id: other.escrow_id, attestation_id: used })
+      assert.deepEqual(await works.escrows.get(escrow_id), before)
+      await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id) })
+      await works.audit()
+    })
+
+    it('pays the recipient that was named: a key, a wallet, or the key that a wallet is bound to', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const [wallet, bound] = [newAddress(), newAddress().replace('0x0', '0xA')]
+      const holder = await newKey(works.store, { wallet: bound })
+      const cases: Array<[given: string, account: string]> = [
+        [payer.id, payer.id],
+        [wallet, wallet],
+        [bound, holder],
+      ]
+      for (const [recipient, account] of cases) {
+        const task = await completed(works, payer, agent, { recipient })
+        const before = await works.left(account)
+        const { status } = await works.release(payer, {
+          escrow_id: task.escrow_id,
+          attestation_id: await works.attest(task.id),
+        })
+        assert.equal(status, 'released')
+        assert.equal(await works.left(account), before + 5)
+      }
+      await works.audit()
+    })
+
+    it('can be given its recipient on release, but not another one', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, third] = [await works.payer(), await works.agent(), await works.agent()]
+      const free = await completed(works, payer, agent)
+      const fixed = await completed(works, payer, agent, { recipient: agent.id })
+      const nobody = `key_${'0'.repeat(32)}`
+      const unknown = { code: 'validation_failed', param: 'recipient' }
+      await assert.rejects(works.create(payer, { reward_usd: 1, recipient: nobody }), unknown)
+      const of = { escrow_id: free.escrow_id, attestation_id: await works.attest(free.id) }
+      await assert.rejects(works.release(payer, { ...of, recipient: nobody }), unknown)
+      assert.equal((await works.release(payer, { ...of, recipient: third.id })).recipient, third.id)
+      await assert.rejects(
+        works.release(payer, {
+          escrow_id: fixed.escrow_id,
+          attestation_id: await works.attest(fixed.id),
+          recipient: payer.id,
+        }),
+        { code: 'conflict', param: 'recipient' },
+      )
+      await works.audit()
+    })
+
+    it('expires when its time is over, for whoever looks; then it can be refunded', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(20), await works.agent()]
+      const task = await completed(works, payer, agent, { ttl_seconds: 60 })
+      const open2 = await works.create(payer, { reward_usd: 2, ttl_seconds: 60 })
+      const id = task.escrow_id ?? ''
+      await assert.rejects(works.escrows.refund(id, {}, payer), {
+        code: 'invalid_transition',
+        message: /is locked and its task is completed/,
+      })
+      works.clock.pass(59.999)
+      assert.equal((await works.escrows.get(id)).status, 'locked')
+      works.clock.pass(0.001)
+      assert.equal((await works.escrows.get(id)).status, 'expired')
+      await assert.rejects(works.release(payer, { escrow_id: id, attestation_id: await works.attest(task.id) }), {
+        code: 'invalid_transition',
+        message: /is expired/,
+      })
+      assert.equal((await works.tasks.stats()).reward_usd.locked, 7)
+      const refunded = await works.escrows.refund(id, { reason: 'too late' }, payer)
+      assert.deepEqual([refunded.status, refunded.reason], ['refunded', 'too late'])
+      assert.deepEqual(await works.escrows.refund(id, {}, payer), refunded)
+      assert.equal((await works.escrows.list(EscrowList.parse({ status: 'expired' }))).total, 1)
+      assert.equal((await works.escrows.list(EscrowList.parse({ status: 'locked' }))).items.length, 0)
+      await works.tasks.cancel(open2.id, payer)
+      assert.equal(await works.left(payer), 20)
+      await works.audit()
+    })
+
+    it('is refunded by its payer or an admin alone, and not while the task may be done', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const { escrow_id } = await works.create(payer, { reward_usd: 5 })
+      await assert.rejects(works.escrows.refund(escrow_id ?? '', {}, agent), { code: 'forbidden' })
+      await assert.rejects(works.escrows.refund(escrow_id ?? '', {}, payer), {
+        code: 'invalid_transition',
+        message: /its task is open/,
+      })
+      await assert.rejects(works.escrows.refund(`esc_${'0'.repeat(32)}`, {}, payer), { code: 'not_found' })
+    })
+
+    it('is moved to expired in the background', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer()
+      for (let i = 0; i < 3; i++) await works.create(payer, { reward_usd: 1, ttl_seconds: 60 + i })
+      works.clock.pass(61)
+      assert.equal(await works.escrows.expire(10), 2)
+      assert.equal(await works.escrows.expire(10), 0)
+      await works.audit()
+    })
+
+    it('can be locked for a task that has none; one at a time, by its creator or an admin', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(10), await works.payer(10)]
+      const task = await works.create(payer)
+      const of = { task_id: task.id, amount_usd: 4, ttl_seconds: 60 }
+      await assert.rejects(works.lock(agent, of), { code: 'forbidden' })
+      await assert.rejects(works.lock(payer, { ...of, amount_usd: 11 }), { code: 'insufficient_credit' })
+      const locked = await works.lock(payer, of)
+      assert.deepEqual(
+        [locked.status, locked.payer, locked.recipient, locked.token],
+        ['locked', payer.id, null, 'pathUSD'],
+      )
+      const rewarded = await works.tasks.get(task.id)
+      assert.deepEqual([rewarded.escrow_id, rewarded.reward_usd], [locked.id, 4])
+      await assert.rejects(works.lock(payer, of), { code: 'conflict', status: 409 })
+      works.clock.pass(60)
+      await assert.rejects(works.lock(payer, of), { code: 'conflict' })
+      await works.escrows.refund(locked.id, {}, payer)
+      const again = await works.lock(payer, of)
+      assert.equal((await works.escrows.list(EscrowList.parse({ task_id: task.id }))).total, 2)
+      await works.tasks.cancel(task.id, payer)
+      assert.equal((await works.escrows.get(again.id)).status, 'refunded')
+      await assert.rejects(works.lock(payer, of), { code: 'invalid_transition', message: /is cancelled/ })
+      await assert.rejects(works.lock(payer, { ...of, task_id: `task_${'0'.repeat(32)}` }), { code: 'not_found' })
+      await works.audit()
+    })
+
+    it('is locked once, however many try at once', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(100)
+      const task = await works.create(payer)
+      const tries = await Promise.allSettled(
+        Array.from({ length: 8 }, () => works.lock(payer, { task_id: task.id, amount_usd: 10 })),
+      )
+      assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1)
+      assert.equal(await works.left(payer), 90)
+      await works.audit()
+    })
+
+    it('has one winner of release, refund and expiry at once', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(100), await works.agent()]
+      for (let round = 0; round < 4; round++) {
+        const task = await completed(works, payer, agent, { ttl_seconds: 60 })
+        const escrow_id = task.escrow_id ?? ''
+        const attestations = [await works.attest(task.id), await works.attest(task.id)]
+        if (round % 2 === 1) works.clock.pass(60)
+        const moves = await Promise.allSettled([
+          works.escrows.refund(escrow_id, {}, payer),
+          works.release(payer, { escrow_id, attestation_id: attestations[0] }),
+          works.escrows.expire(10),
+          works.release(ADMIN, { escrow_id, attestation_id: attestations[1] }),
+          works.escrows.refund(escrow_id, {}, ADMIN),
+        ])
+        const { status } = await works.escrows.get(escrow_id)
+        assert.equal(status, round % 2 === 1 ? 'refunded' : 'released')
+        for (const move of moves)
+          if (move.status === 'rejected') {
+            assert.equal(move.reason.code, 'invalid_transition')
+            assert.match(move.reason.message, /is (locked|expired|released|refunded)/)
+          }
+        await works.audit()
+      }
+    })
+
+    it('has one winner of an attestation that is used for two at once', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(100), await works.agent()]
+      const task = await completed(works, payer, agent)
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id) }
+      const replies = await Promise.all(Array.from({ length: 8 }, () => works.release(payer, of)))
+      for (const reply of replies) assert.deepEqual(reply, replies[0])
+      assert.equal(await works.left(agent), 5)
+      await works.audit()
+    })
+  })
+
+  describe('an escrow that settles on a chain', () => {
+    it('is paid to an address alone, and its money waits until the chain has paid', async (t) => {
+      const chain = chainDouble()
+      const works = worksOn(await open(t), { settlements: chain })
+      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const notAnAddress = { code: 'validation_failed', status: 422, param: 'recipient' }
+      await assert.rejects(works.create(payer, { reward_usd: 5, recipient: agent.id }), notAnAddress)
+      const task = await completed(works, payer, agent)
+      const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id) }
+      await assert.rejects(works.release(payer, of), notAnAddress)
+      await assert.rejects(works.release(payer, { ...of, recipient: payer.id }), notAnAddress)
+      const recipient = newAddress()
+      const released = await works.release(payer, { ...of, recipient })
+      assert.deepEqual([released.status, released.recipient], ['released', recipient])
+      await works.release(payer, { ...of, recipient })
+      assert.deepEqual(
+        chain.owed.map(({ escrowId, recipient, micros }) => [escrowId, recipient, micros]),
+        [[of.escrow_id, recipient, 5_000_000]],
+      )
+      assert.equal((await balances(works)).settling, 5_000_000)
+      await works.audit()
+
+      const at = works.clock.now().toISOString()
+      for (let i = 0; i < 2; i++)
+        await works.store.write((trx) => works.escrows.settled(trx, { escrowId: of.escrow_id, at }))
+      const settled = await works.escrows.get(of.escrow_id)
+      assert.deepEqual([settled.status, settled.settled_at], ['settled', at])
+      assert.deepEqual(await balances(works), { caller: 5_000_000, deposits: -5_000_000, escrow: 0, settling: 0 })
+      assert.equal((await works.release(payer, of)).status, 'settled')
+      await works.audit()
+    })
+
+    it('is paid to the wallet of the key that completed the task', async (t) => {
+      const chain = chainDouble()
+      const works = worksOn(await open(t), { settlements: chain })
+      const wallet = newAddress()
+      const [payer, holder] = [await works.payer(10), await newKey(works.store, { wallet })]
+      const task = await completed(works, payer, { id: holder, scopes: new Set(['platform']) })
+      await works.release(payer, { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id) })
+      assert.equal(chain.owed[0]?.recipient, wallet)
+    })
+  })
+
+  describe('what escrows and the ledger say', () => {
+    it('is compared: a balance or a status that was changed shows', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const held = await works.create(payer, { reward_usd: 5 })
+      const paid = await completed(works, payer, agent)
+      assert.deepEqual(await works.escrows.verify(), [])
+      const { db } = works.store
+      await db
+        .updateTable('ledger_accounts')
+        .set({ balance_micros: 1 })
+        .where('id', '=', `escrow:${held.escrow_id}`)
+        .execute()
+      await db.updateTable('escrows').set({ status: 'released' }).where('task_id', '=', paid.id).execute()
+      assert.deepEqual(await works.escrows.verify(), [
+        `${held.escrow_id}: its account holds 1, not 5000000 micro-dollars.`,
+        `escrow:${paid.escrow_id}: its account holds 5000000, not 0 micro-dollars.`,
+      ])
+    })
+  })
+}
+
+/** What the ledger's accounts hold, by kind. */
+async function balances({ store }: Works): Promise<Record<string, number>> {
+  const rows = await store.db.selectFrom('ledger_accounts').select(['kind', 'balance_micros']).execute()
+  const sums: Record<string, number> = {}
+  for (const { kind, balance_micros } of rows) sums[kind] = (sums[kind] ?? 0) + balance_micros
+  return sums
+}

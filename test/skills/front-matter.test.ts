@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { parseFrontMatter } from '../../src/skills/front-matter.ts'
+
+const skill = (yaml: string, content = 'Do it.') => `---\n${yaml}\n---\n${content}`
+
+describe('a front matter', () => {
+  it('is taken apart from what follows it', () => {
+    const text = skill('name: pdf\ntags: [a, b]\nmetadata:\n  author: me', '# Title\n\n---\n\nMore.')
+    assert.deepEqual(parseFrontMatter(text), {
+      data: { name: 'pdf', tags: ['a', 'b'], metadata: { author: 'me' } },
+      content: '# Title\n\n---\n\nMore.',
+    })
+  })
+
+  it('may have a byte order mark, CRLF line ends, and nothing after it', () => {
+    assert.deepEqual(parseFrontMatter('\uFEFF---\r\nname: pdf\r\n---\r\n'), { data: { name: 'pdf' }, content: '' })
+    assert.deepEqual(parseFrontMatter('---\nname: pdf\n---'), { data: { name: 'pdf' }, content: '' })
+  })
+
+  it('comes back as JSON', () => {
+    const { data } = parseFrontMatter(skill('at: 2026-11-21\nnever: .inf\nblob: !!binary aGk=\nset: !!set {a}\nnone:'))
+    assert.deepEqual(data, { at: '2026-11-21T00:00:00.000Z', never: null, blob: null, set: { a: null }, none: null })
+  })
+
+  it('is never evaluated', () => {
+    for (const language of ['js', 'javascript', 'json', 'coffee', 'toml', 'JS', ' js'])
+      assert.throws(
+        () => parseFrontMatter(`---${language}\n{ a: (globalThis.evaluated = true) }\n---\n`),
+        /does not begin with front matter/,
+        language,
+      )
+    assert.ok(!('evaluated' in globalThis), 'nothing was evaluated')
+    for (const tag of ['!!js/function "function () {}"', '!!js/regexp /a/', '!!js/undefined ""', '!!python/object x'])
+      assert.throws(() => parseFrontMatter(skill(`a: ${tag}`)), tag)
+  })
+
+  it('cannot grow', () => {
+    const levels = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
+    for (let i = 1; i < 12; i++)
+      levels.push(
+        `a${i}: &a${i} [${Array(9)
+          .fill(`*a${i - 1}`)
+          .join(', ')}]`,
+      )
+    assert.throws(() => parseFrontMatter(skill(levels.join('\n'))), /too many values/)
+    assert.throws(() => parseFrontMatter(skill(`a: ${'['.repeat(50)}${']'.repeat(50)}`)), /too many values/)
+    assert.throws(() => parseFrontMatter(skill('a: &a [*a]')))
+  })
+
+  it('leaves prototypes alone', () => {
+    const { data } = parseFrontMatter(
+      skill('__proto__: { polluted: true }\nconstructor: { prototype: { polluted: true } }'),
+    )
+    assert.ok(!('polluted' in data) && !('polluted' in {}), 'no prototype was changed')
+  })
+
+  for (const [fault, text] of [
+    ['no beginning', '# Just text'],
+    ['no end', '---\nname: pdf\n'],
+    ['nothing at all', ''],
+    ['a list', skill('- a\n- b')],
+    ['a text', skill('just text')],
+    ['YAML that is none', skill('a: [1\nb: }')],
+    ['the same name twice', skill('a: 1\na: 2')],
+  ] as const)
+    it(`is refused with ${fault}`, () => assert.throws(() => parseFrontMatter(text), Error))
+
+  it('survives any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (yaml) => {
+        try {
+          JSON.stringify(parseFrontMatter(skill(yaml)).data)
+        } catch (error) {
+          assert.ok(error instanceof Error, 'it says what is wrong')
+        }
+      }),
+    )
+  })
+})

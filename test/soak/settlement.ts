@@ -1,0 +1,3 @@
+import { settlementKills } from '../chain/settlement-kills.ts'
+
+settlementKills(100)

@@ -1,0 +1,3 @@
+import { swarmContract } from './swarm-contract.ts'
+
+swarmContract('sqlite', async () => undefined)

@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Task, TaskList } from '../../src/tasks/tasks.ts'
+import { ADMIN, type OpenStore, worksOn } from './setup.ts'
+
+/** What tasks do on every store engine. */
+export function tasksContract(open: OpenStore): void {
+  describe('a task', () => {
+    it('locks its reward as it is made, and shows what it was made with', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(5)
+      const task = await works.create(payer, { reward_usd: 1.25, capabilities: ['ts', 'ts', 'sql'], description: 'x' })
+      const { id, escrow_id, created_at, ...rest } = task
+      assert.deepEqual(rest, {
+        title: 'Do it',
+        description: 'x',
+        reward_usd: 1.25,
+        capabilities: ['ts', 'sql'],
+        status: 'open',
+        creator: payer.id,
+        agent: null,
+        result: null,
+        gaze_required: false,
+        depends_on: [],
+        swarm_id: null,
+        lease_expires_at: null,
+        reward_expires_at: '2026-11-22T08:00:00.000Z',
+        updated_at: created_at,
+      })
+      assert.deepEqual(await works.tasks.get(id), task)
+      const escrow = await works.escrows.get(escrow_id ?? '')
+      assert.equal(escrow.task_id, id)
+      assert.equal(escrow.status, 'locked')
+      assert.equal(await works.left(payer), 3.75)
+      await works.audit()
+    })
+
+    it('is not made where the credit or the daily limit does not reach', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(1)
+      await assert.rejects(works.create(payer, { reward_usd: 1.000001 }), { code: 'insufficient_credit', status: 402 })
+      const limited = await works.payer(10, { daily_limit_usd: 2 })
+      await works.create(limited, { reward_usd: 1.5 })
+      await assert.rejects(works.create(limited, { reward_usd: 0.6 }), { code: 'daily_limit_reached' })
+      assert.equal((await works.tasks.stats()).total, 1)
+      assert.equal(await works.left(payer), 1)
+      assert.equal(await works.left(limited), 8.5)
+      await works.audit()
+    })
+
+    it('gives what it took of a daily limit back with its refund', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(10, { daily_limit_usd: 2 })
+      const task = await works.create(payer, { reward_usd: 2 })
+      await works.tasks.cancel(task.id, payer)
+      await works.create(payer, { reward_usd: 2 })
+      await works.audit()
+    })
+
+    it('is claimed by one of sixteen, the others hear that it is claimed', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer()
+      const agents = await Promise.all(Array.from({ length: 16 }, () => works.agent()))
+      const task = await works.create(payer, { reward_usd: 1, capabilities: ['c'] })
+      const claims = await Promise.allSettled(
+        agents.map((agent, i) => works.claim(task, agent, { agent: `agent ${i}` })),
+      )
+      const won = claims.filter((claim) => claim.status === 'fulfilled')
+      assert.equal(won.length, 1)
+      for (const claim of claims)
+        if (claim.status === 'rejected') {
+          assert.equal(claim.reason.code, 'invalid_transition')
+          assert.match(claim.reason.message, /is claimed/)
+        }
+      const { claim_token, ...claimed } = won[0]?.value ?? assert.fail('nobody won')
+      assert.match(claim_token, /^[\w-]{43}$/)
+      assert.deepEqual(await works.tasks.get(task.id), claimed)
+      const stored = await works.store.db.selectFrom('tasks').selectAll().executeTakeFirstOrThrow()
+      assert.doesNotMatch(JSON.stringify(stored), new RegExp(claim_token))
+      await works.audit()
+    })
+
+    it('is completed once, by its claimant alone', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, stranger] = [await works.payer(), await works.agent(), await works.agent()]
+      const task = await works.create(payer, { reward_usd: 1 })
+      await assert.rejects(works.complete(task, agent), { code: 'invalid_transition', message: /is open/ })
+      const { claim_token } = await works.claim(task, agent)
+      await assert.rejects(works.complete(task, stranger, { claim_token }), { code: 'forbidden', status: 403 })
+      await assert.rejects(works.complete(task, agent, { agent: 'bob' }), { code: 'forbidden' })
+      await assert.rejects(works.complete(task, agent, { claim_token: 'x'.repeat(43) }), { code: 'forbidden' })
+      await assert.rejects(works.complete(task, ADMIN, { agent: 'bob' }), { code: 'forbidden' })
+      const result = { files: ['a.ts'], note: '\u0000 é' }
+      const done = await works.complete(task, agent, { claim_token, result })
+      assert.equal(done.status, 'completed')
+      assert.deepEqual(done.result, result)
+      assert.equal(done.agent, 'ada')
+      await assert.rejects(works.complete(task, agent, { claim_token, result }), {
+        code: 'invalid_transition',
+        status: 409,
+        message: /is completed/,
+      })
+      await assert.rejects(works.claim(task, agent), { code: 'invalid_transition', message: /is completed/ })
+      await assert.rejects(works.tasks.cancel(task.id, payer), { code: 'invalid_transition', message: /is completed/ })
+      await works.audit()
+    })
+
+    it('can be completed without the token, and by an admin for the agent', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const [one, two] = [await works.create(payer), await works.create(payer)]
+      await works.claim(one, agent)
+      await works.claim(two, agent)
+      assert.equal((await works.complete(one, agent)).status, 'completed')
+      assert.equal((await works.complete(two, ADMIN)).status, 'completed')
+    })
+
+    it('opens again when its lease is over, for whoever looks, and the old token is dead', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, other] = [await works.payer(), await works.agent(), await works.agent()]
+      const task = await works.create(payer, { capabilities: ['c'] })
+      const { claim_token } = await works.claim(task, agent, { lease_seconds: 60 })
+      works.clock.pass(59)
+      const beaten = await works.tasks.heartbeat(task.id, { claim_token }, agent)
+      assert.equal(beaten.lease_expires_at, '2026-11-21T08:01:59.000Z')
+      works.clock.pass(59.999)
+      assert.equal((await works.tasks.get(task.id)).status, 'claimed')
+      works.clock.pass(0.001)
+      const seen = await works.tasks.get(task.id)
+      assert.deepEqual([seen.status, seen.agent, seen.lease_expires_at], ['open', null, null])
+      await assert.rejects(works.tasks.heartbeat(task.id, { claim_token }, agent), { code: 'invalid_transition' })
+      await assert.rejects(works.complete(task, agent, { claim_token }), {
+        code: 'invalid_transition',
+        message: /is open/,
+      })
+      const again = await works.claim(task, other, { agent: 'bob' })
+      assert.notEqual(again.claim_token, claim_token)
+      await assert.rejects(works.complete(task, agent, { claim_token }), { code: 'forbidden' })
+      await assert.rejects(works.tasks.heartbeat(task.id, { claim_token }, other), { code: 'forbidden' })
+      await assert.rejects(works.tasks.heartbeat(task.id, { claim_token: again.claim_token }, agent), {
+        code: 'forbidden',
+      })
+      await works.complete(task, other, { agent: 'bob', claim_token: again.claim_token })
+      await works.audit()
+    })
+
+    it('is listed as open once its lease is over, and swept in the background', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const tasks = [await works.create(payer, { capabilities: ['c'] }), await works.create(payer)]
+      for (const task of tasks) await works.claim(task, agent, { lease_seconds: 10 })
+      works.clock.pass(10)
+      const list = (query: object) => works.tasks.list(TaskList.parse(query))
+      assert.equal((await list({ status: 'open' })).items.length, 2)
+      assert.equal((await list({ status: 'open', capability: 'c' })).total, 1)
+      assert.equal((await list({ status: 'claimed' })).total, 0)
+      assert.equal((await works.tasks.stats()).by_status.open, 2)
+      for (const task of tasks) await works.claim(task, agent, { lease_seconds: 10 })
+      works.clock.pass(10)
+      assert.equal(await works.tasks.sweepLeases(10), 2)
+      assert.equal(await works.tasks.sweepLeases(10), 0)
+      await works.audit()
+    })
+
+    it('cannot be claimed once its reward has expired', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const task = await works.create(payer, { reward_usd: 1, ttl_seconds: 60 })
+      works.clock.pass(60)
+      await assert.rejects(works.claim(task, agent), { code: 'invalid_transition', message: /reward expired/ })
+    })
+
+    it('is refunded when it fails', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const task = await works.create(payer, { reward_usd: 4 })
+      await works.claim(task, agent)
+      const failed = await works.complete(task, agent, { status: 'failed', result: 'no' })
+      assert.equal(failed.status, 'failed')
+      assert.equal(await works.left(payer), 10)
+      assert.equal((await works.escrows.get(task.escrow_id ?? '')).status, 'refunded')
+      await works.audit()
+    })
+
+    it('is cancelled by its creator or an admin, and refunded', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, stranger] = [await works.payer(10), await works.agent()]
+      const tasks = [await works.create(payer, { reward_usd: 4 }), await works.create(payer, { reward_usd: 3 })]
+      await assert.rejects(works.tasks.cancel(tasks[0]?.id ?? '', stranger), { code: 'forbidden' })
+      await works.claim(tasks[1] ?? assert.fail('no task'), stranger)
+      assert.equal((await works.tasks.cancel(tasks[0]?.id ?? '', payer)).status, 'cancelled')
+      assert.equal((await works.tasks.cancel(tasks[1]?.id ?? '', ADMIN)).status, 'cancelled')
+      assert.equal(await works.left(payer), 10)
+      await assert.rejects(works.tasks.cancel(tasks[0]?.id ?? '', payer), { code: 'invalid_transition' })
+      await works.audit()
+    })
+
+    it('needs an attestation of its own to be claimed where gaze is required', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const [task, other] = [await works.create(payer, { gaze_required: true }), await works.create(payer)]
+      const refused = { code: 'gaze_verification_failed', status: 403 }
+      await assert.rejects(works.claim(task, agent), refused)
+      await assert.rejects(works.claim(task, agent, { attestation_id: await works.attest(other.id) }), refused)
+      const attestation_id = await works.attest(task.id)
+      await works.claim(task, agent, { attestation_id, lease_seconds: 1 })
+      works.clock.pass(1)
+      await assert.rejects(works.claim(task, agent, { attestation_id }), { ...refused, message: /used before/ })
+      await works.claim(task, agent, { attestation_id: await works.attest(task.id) })
+      await works.audit()
+    })
+
+    it('is not there under an unknown id', async (t) => {
+      const works = worksOn(await open(t))
+      const agent = await works.agent()
+      const id = `task_${'0'.repeat(32)}`
+      const gone = { code: 'not_found', status: 404 }
+      await assert.rejects(works.tasks.get(id), gone)
+      await assert.rejects(works.claim({ id } as never, agent), gone)
+      await assert.rejects(works.complete({ id } as never, agent), gone)
+      await assert.rejects(works.tasks.heartbeat(id, { claim_token: 'x' }, agent), gone)
+      await assert.rejects(works.tasks.cancel(id, agent), gone)
+    })
+  })
+
+  describe('tasks that depend on others', () => {
+    it('open when the last of those is completed', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const [a, b] = [await works.create(payer), await works.create(payer)]
+      const c = await works.create(payer, { depends_on: [a.id, b.id, a.id], reward_usd: 1, capabilities: ['c'] })
+      assert.equal(c.status, 'blocked')
+      assert.deepEqual(c.depends_on, [a.id, b.id])
+      await assert.rejects(works.claim(c, agent), { code: 'invalid_transition', message: /is blocked/ })
+      for (const task of [a, b]) await works.claim(task, agent)
+      await Promise.all([works.complete(a, agent), works.complete(b, agent)])
+      assert.equal((await works.tasks.get(c.id)).status, 'open')
+      const d = await works.create(payer, { depends_on: [a.id] })
+      assert.equal(d.status, 'open')
+      await works.audit()
+    })
+
+    it('are cancelled and refunded, all the way down, when one fails or is cancelled', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, other] = [await works.payer(10), await works.agent(), await works.payer(10)]
+      const a = await works.create(payer, { reward_usd: 1 })
+      const b = await works.create(other, { reward_usd: 2, depends_on: [a.id], capabilities: ['c'] })
+      const c = await works.create(payer, { reward_usd: 3, depends_on: [b.id] })
+      await works.claim(a, agent)
+      await works.complete(a, agent, { status: 'failed' })
+      for (const { id } of [b, c]) assert.equal((await works.tasks.get(id)).status, 'cancelled')
+      assert.deepEqual([await works.left(payer), await works.left(other)], [10, 10])
+      await assert.rejects(works.create(payer, { depends_on: [a.id] }), {
+        code: 'validation_failed',
+        message: /is failed/,
+      })
+      await works.audit()
+    })
+
+    it('are refused where one does not exist', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer()
+      await assert.rejects(works.create(payer, { depends_on: [`task_${'0'.repeat(32)}`] }), {
+        code: 'validation_failed',
+        param: 'depends_on',
+      })
+    })
+
+    it('open even where they are made while the one that they wait for is completed', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      for (let round = 0; round < 5; round++) {
+        const first = await works.create(payer)
+        await works.claim(first, agent)
+        const [, ...made] = await Promise.all([
+          works.complete(first, agent),
+          ...Array.from({ length: 6 }, () => works.create(payer, { depends_on: [first.id] })),
+        ])
+        for (const { id } of made) assert.equal((await works.tasks.get(id)).status, 'open')
+      }
+      await works.audit()
+    })
+
+    it('are made together as a graph, or not at all', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(10)
+      const task = (ref: string, dependsOn: string[] = []) => ({
+        ref,
+        title: ref,
+        description: '',
+        capabilities: ['c'],
+        rewardMicros: 3_000_000,
+        dependsOn,
+      })
+      const swarmId = `swarm_${'1'.repeat(32)}`
+      const tasks = [task('b', ['a']), task('a'), task('c', ['a', 'b'])]
+      const made = await works.tasks.createGraph({ callerId: payer.id, swarmId, tasks })
+      assert.deepEqual(
+        made.map(({ title, status }) => [title, status]),
+        [
+          ['b', 'blocked'],
+          ['a', 'open'],
+          ['c', 'blocked'],
+        ],
+      )
+      assert.deepEqual(made[2]?.depends_on, [made[1]?.id, made[0]?.id])
+      assert.equal(await works.left(payer), 1)
+      await assert.rejects(works.tasks.createGraph({ callerId: payer.id, swarmId, tasks: [task('d')] }), {
+        code: 'insufficient_credit',
+      })
+      assert.equal((await works.tasks.list(TaskList.parse({ swarm_id: swarmId }))).total, 3)
+      await works.audit()
+    })
+  })
+
+  describe('a list of tasks', () => {
+    it('is filtered, counted and paged, newest first', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const made: Task[] = []
+      for (let i = 0; i < 7; i++)
+        made.push(await works.create(payer, { capabilities: i % 2 ? ['odd', 'any'] : ['any'] }))
+      for (const i of [1, 2, 3]) await works.claim(made[i] ?? assert.fail('no task'), agent, { agent: `a${i % 2}` })
+      await works.complete(made[1] ?? assert.fail('no task'), agent, { agent: 'a1' })
+      const list = async (query: object) => {
+        const { items, total } = await works.tasks.list(TaskList.parse(query))
+        assert.equal(total, items.length)
+        return items.map(({ id }) => made.findIndex((task) => task.id === id))
+      }
+      assert.deepEqual(await list({}), [6, 5, 4, 3, 2, 1, 0])
+      assert.deepEqual(await list({ status: 'open' }), [6, 5, 4, 0])
+      assert.deepEqual(await list({ status: 'claimed' }), [3, 2])
+      assert.deepEqual(await list({ capability: 'odd' }), [5, 3, 1])
+      assert.deepEqual(await list({ capability: 'odd', status: 'open' }), [5])
+      assert.deepEqual(await list({ agent: 'a1' }), [3, 1])
+      assert.deepEqual(await list({ agent: 'a1', status: 'completed' }), [1])
+      assert.deepEqual(await list({ agent: 'a1', capability: 'odd', status: 'claimed' }), [3])
+      for (const query of [{}, { capability: 'any' }]) {
+        const seen = []
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const page = await works.tasks.list(TaskList.parse({ ...query, limit: 3, ...(cursor ? { cursor } : {}) }))
+          assert.equal(page.total, 7)
+          seen.push(...page.items.map(({ id }) => made.findIndex((task) => task.id === id)))
+          cursor = page.next_cursor
+        }
+        assert.deepEqual(seen, [6, 5, 4, 3, 2, 1, 0])
+      }
+      const { items } = await works.tasks.list(TaskList.parse({ limit: 2, offset: 5 }))
+      assert.deepEqual(
+        items.map(({ id }) => made.findIndex((task) => task.id === id)),
+        [1, 0],
+      )
+      await assert.rejects(works.tasks.list(TaskList.parse({ cursor: 'x' })), { code: 'invalid_cursor' })
+      const { total, by_status } = await works.tasks.stats()
+      assert.equal(total, 7)
+      assert.deepEqual(by_status, { blocked: 0, open: 4, claimed: 2, completed: 1, failed: 0, cancelled: 0 })
+      await works.audit()
+    })
+  })
+}
