@@ -7,12 +7,11 @@ import { memoryRoutes } from './http/memory.ts'
 import { listenToMetrics } from './http/metrics.ts'
 import { modelRoutes } from './http/models.ts'
 import { responses } from './http/responses.ts'
+import { liveHostRules, liveRateLimit } from './live-rules.ts'
 import { arrivalOf } from './web/arrival.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { fastLane } from './web/fast-lane.ts'
 import { type Frame, frame } from './web/frame.ts'
-import { hostRules } from './web/hosts.ts'
-import { rateLimit } from './web/rate-limit.ts'
 import { ALREADY_SENT } from './web/receiver.ts'
 import { type Listening, serve } from './web/serve.ts'
 
@@ -27,7 +26,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const relay = await gateway.upstream.openRelay()
   const metrics = listenToMetrics(gateway)
   const keys = passes?.beside(gateway.keys) ?? gateway.keys
-  const hosts = hostRules(http.host, http.allowed_hosts, http.allowed_origins)
+  const hosts = liveHostRules(gateway)
   const endpoints = {
     '/v1/chat/completions': chatCompletions(relay, gateway),
     '/v1/responses': responses(relay, gateway),
@@ -45,8 +44,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
         c.req.path === '/health' || (c.req.path === '/metrics' && isLoopback(c.env.incoming.socket.remoteAddress)),
     }),
   )
-  const limited = http.rate_limit.requests_per_minute
-  if (limited !== null) app.use(rateLimit(limited))
+  app.use(liveRateLimit(gateway))
 
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
@@ -64,13 +62,12 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     keys,
     scope: 'inference',
     hosts,
-    maxBodyBytes: http.max_body_bytes,
+    unlimited: () => gateway.loaded.config.http.rate_limit.requests_per_minute === null,
     began: metrics.requests.began,
     log: gateway.log,
   })
   const listening = await serve(app, {
-    // Requests are counted against their limit by the router.
-    ...(limited === null && { lane }),
+    lane,
     host: http.host,
     port: http.port,
     flag: '--port',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
-import type { Relay } from '../../src/upstream/relay/relay.ts'
+import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { Arrival, Endpoint } from '../web/arrival.ts'
@@ -21,13 +21,12 @@ const ChatRequest = z.looseObject({
 })
 
 /** `POST /v1/chat/completions` */
-export function chatCompletions(relay: Relay, gateway: Gateway): Endpoint {
-  const limit = gateway.loaded.config.http.max_body_bytes
+export function chatCompletions(relay: OpenRelay, gateway: Gateway): Endpoint {
   return async (arrival) => {
-    const { text, json } = await readJson(arrival.incoming, limit)
+    const { text, json } = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
     const stream = parseInput(ChatRequest, json).stream === true
     return relayOnce(arrival, gateway, { path: '/v1/chat/completions', text, stream }, (receiver) =>
-      relayChat(relay, { text, json: json as ChatBody }, receiver, callContext(arrival)),
+      relayChat(relay.current(), { text, json: json as ChatBody }, receiver, callContext(arrival)),
     )
   }
 }

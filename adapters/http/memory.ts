@@ -15,10 +15,9 @@ const RecentQuery = MemoryList.strict()
 /** `POST /memory/store`, `GET /memory/recall` and `GET /memory/recent`: the memory tools for clients without MCP. */
 export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
   const { memory } = gateway
-  const limit = gateway.loaded.config.http.max_body_bytes
 
   app.post('/memory/store', async (c) => {
-    const { text, json } = await readJson(c.env.incoming, limit)
+    const { text, json } = await readJson(c.env.incoming, gateway.loaded.config.http.max_body_bytes)
     return idempotent(c, gateway, text, async () => {
       const { memory: stored, created } = await memory.store(parseInput(MemoryInput.strict(), json))
       return { status: created ? 201 : 200, body: { memory: stored, created } }

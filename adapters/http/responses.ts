@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
-import type { Relay } from '../../src/upstream/relay/relay.ts'
+import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import type { RelayedRequest } from '../../src/upstream/relay/relay-fallback.ts'
 import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import { parseInput } from '../../src/validation.ts'
@@ -22,13 +22,12 @@ const ResponsesRequest = z.looseObject({
 })
 
 /** `POST /v1/responses` */
-export function responses(relay: Relay, gateway: Gateway): Endpoint {
-  const limit = gateway.loaded.config.http.max_body_bytes
+export function responses(relay: OpenRelay, gateway: Gateway): Endpoint {
   return async (arrival) => {
-    const { text, json } = await readJson(arrival.incoming, limit)
+    const { text, json } = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
     const stream = parseInput(ResponsesRequest, json).stream === true
     return relayOnce(arrival, gateway, { path: '/v1/responses', text, stream }, (receiver) =>
-      relayResponses(relay, { text, json: json as RelayedRequest }, receiver, callContext(arrival)),
+      relayResponses(relay.current(), { text, json: json as RelayedRequest }, receiver, callContext(arrival)),
     )
   }
 }

@@ -7,12 +7,15 @@ import { errorReply } from './error-reply.ts'
 import { bearerToken, requestIdOf } from './frame.ts'
 import { type HostRules, hostFault } from './hosts.ts'
 
+/** Larger bodies are the router's, in bytes. */
+const LARGEST_BODY = 1024 * 1024
+
 /** Takes a request if it can; null leaves it, untouched, to the router. */
 export type FastLane = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | null
 
 /**
  * Answers plain requests to `endpoints` without the router, whose own work costs as much as a relayed call's. It takes a
- * POST to exactly one of their paths, with a body of known and admitted length, from a caller who is known without a
+ * POST to exactly one of their paths, with a body of known and moderate length, from a caller who is known without a
  * query; every other request, and every refusal, is the router's, which has the same endpoints.
  *
  * @param options.endpoints by path
@@ -23,11 +26,12 @@ export function fastLane(options: {
   keys: Authenticator
   scope: Scope
   hosts: HostRules
-  maxBodyBytes: number
+  /** Whether there is no limit to the requests of a key, which the router counts. */
+  unlimited: () => boolean
   began: (path: string, incoming: IncomingMessage, outgoing: ServerResponse) => void
   log: Log
 }): FastLane {
-  const { keys, scope, hosts, maxBodyBytes, began, log } = options
+  const { keys, scope, hosts, unlimited, began, log } = options
   const endpoints = new Map(Object.entries(options.endpoints))
 
   async function run(endpoint: Endpoint, incoming: IncomingMessage, outgoing: ServerResponse, callerId: string) {
@@ -45,7 +49,8 @@ export function fastLane(options: {
   return (incoming, outgoing) => {
     const { method, url = '', headers } = incoming
     const endpoint = method === 'POST' ? endpoints.get(url) : undefined
-    if (!endpoint || !(Number(headers['content-length']) <= maxBodyBytes) || hostFault(headers, hosts)) return null
+    if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return null
+    if (hostFault(headers, hosts) !== null) return null
     const identity = keys.authenticateCached(bearerToken(headers.authorization))
     if (!identity?.scopes.has(scope)) return null
     began(url, incoming, outgoing)

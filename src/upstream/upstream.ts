@@ -7,7 +7,7 @@ import { createModelList, type Model } from './model-list.ts'
 import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import type { Prices } from './prices.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
-import type { Relay } from './relay/relay.ts'
+import type { OpenRelay } from './relay/open.ts'
 import { type RespondResult, respond } from './responses.ts'
 
 /** The upstream part of the configuration. */
@@ -25,7 +25,7 @@ export interface Upstream {
   /** What clients can ask for, in OpenAI's form; the upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
   /** What passes requests and replies through as bytes, for HTTP; close it when the service stops. */
-  openRelay(): Promise<Relay & { close(): Promise<void> }>
+  openRelay(): Promise<OpenRelay>
 }
 
 /**

@@ -3,9 +3,20 @@ import { inProcessSend } from './in-process.ts'
 import { poolSend } from './pool.ts'
 import { createRelay, type Relay } from './relay.ts'
 
+/** A relay that is open until it is closed. */
+export interface OpenRelay {
+  /** The relay of the upstream that is configured now; each request keeps to one. */
+  current(): Relay
+  /** Ends what is under way and closes the connections. */
+  close(): Promise<void>
+}
+
 /** The relay to the configured upstream: over the network, or in this process for the sandbox. */
-export function openRelay(deps: UpstreamDeps, connectTimeoutMs: number): Relay & { close(): Promise<void> } {
-  if (deps.provider.inProcess) return { ...createRelay(deps, inProcessSend(deps.provider)), close: async () => {} }
-  const { send, close } = poolSend(deps.provider, connectTimeoutMs)
-  return { ...createRelay(deps, send), close }
+export function openRelay(deps: UpstreamDeps, connectTimeoutMs: number): OpenRelay {
+  const { provider } = deps
+  const { send, close } = provider.inProcess
+    ? { send: inProcessSend(provider), close: async () => {} }
+    : poolSend(provider, connectTimeoutMs)
+  const relay = createRelay(deps, send)
+  return { current: () => relay, close }
 }

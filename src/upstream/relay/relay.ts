@@ -34,7 +34,7 @@ export interface Relay extends UpstreamDeps {
 /** The relay of one upstream over a transport. */
 export function createRelay(deps: UpstreamDeps, send: Send): Relay {
   const { provider } = deps
-  const breakers = new Map<string, CircuitBreakerPolicy>()
+  const endpoints = new Map<string, Endpoint>()
   const headers = {
     ...provider.headers,
     'content-type': 'application/json',
@@ -42,15 +42,14 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
     ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
   }
 
-  function breakerOf(path: string): CircuitBreakerPolicy {
-    const known = breakers.get(path)
+  function endpointOf(path: string): Endpoint {
+    const known = endpoints.get(path)
     if (known) return known
-    // One that Gazeway made is about what the upstream answered, so that it is not down.
-    const down = (error: Error) => error !== CLIENT_GONE && !(error instanceof GazewayError)
-    const failures = handleWhen(down).orWhenResult((reply) => DOWN.has((reply as WholeReply).status))
+    const failures = handleWhen(isDown).orWhenResult((reply) => isDownReply(reply as WholeReply))
     const breaker = circuitBreaker(failures, { halfOpenAfter: PAUSE, breaker: new ConsecutiveBreaker(FAILURES) })
-    breakers.set(path, breaker)
-    return breaker
+    const endpoint = { breaker, well: true }
+    endpoints.set(path, endpoint)
+    return endpoint
   }
 
   return {
@@ -58,7 +57,7 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
     async open(path, body, client) {
       try {
         const request = { path, headers, body }
-        return await breakerOf(path).execute(() => openReply(send, request, client, provider))
+        return await throughBreaker(endpointOf(path), () => openReply(send, request, client, provider))
       } catch (error) {
         if (error instanceof BrokenCircuitError)
           throw new GazewayError(
@@ -71,3 +70,45 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
     },
   }
 }
+
+/** An endpoint of the upstream, and whether its last reply was a good one. */
+interface Endpoint {
+  breaker: CircuitBreakerPolicy
+  well: boolean
+}
+
+/**
+ * Asks an endpoint through its breaker. While all is well the breaker, which costs as much as sending the request, hears
+ * of nothing; it counts failures in a row, and there are none.
+ */
+async function throughBreaker<Reply extends { status: number }>(
+  endpoint: Endpoint,
+  ask: () => Promise<Reply>,
+): Promise<Reply> {
+  const { breaker } = endpoint
+  if (!endpoint.well) {
+    const reply = await breaker.execute(ask)
+    endpoint.well = !isDownReply(reply)
+    return reply
+  }
+  let answer: () => Promise<Reply>
+  try {
+    const reply = await ask()
+    if (!isDownReply(reply)) return reply
+    answer = () => Promise.resolve(reply)
+  } catch (error) {
+    answer = () => Promise.reject(error)
+  }
+  endpoint.well = false
+  try {
+    return await breaker.execute(answer)
+  } catch (error) {
+    // It had been asked before the others failed.
+    return error instanceof BrokenCircuitError ? answer() : Promise.reject(error)
+  }
+}
+
+/** An error that Gazeway made is about what the upstream answered, so that it is not down. */
+const isDown = (error: unknown): boolean => error !== CLIENT_GONE && !(error instanceof GazewayError)
+
+const isDownReply = ({ status }: { status: number }): boolean => DOWN.has(status)
