@@ -11,13 +11,6 @@ export function startProxy(folder: string, upstream: Running): Promise<Running> 
   ])
 }
 
-/** nginx as an upstream that answers everything with the same JSON: the fastest there is. */
-export function startConstant(folder: string, json: string): Promise<Running> {
-  return startNginx(folder, (port) => [
-    `server { listen 127.0.0.1:${port}; location / { default_type application/json; return 200 '${json}'; } }`,
-  ])
-}
-
 async function startNginx(folder: string, servers: (port: number) => string[]): Promise<Running> {
   mkdirSync(folder, { recursive: true })
   const port = await freePort()

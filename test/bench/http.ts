@@ -6,7 +6,7 @@ import { GENERATOR, type Load, type LoadResult, sendLoad } from './http-load.ts'
 import { installPortkey } from './http-portkey.ts'
 import { cpuTime, type Running, residentMemory } from './http-process.ts'
 import { openSetting, type Setting, type Target, type TargetName } from './http-targets.ts'
-import { abandonedStreams, startJsonUpstream, startStreamUpstream } from './http-upstream.ts'
+import { abandonedStreams, startUpstream } from './http-upstream.ts'
 import type { Report } from './report.ts'
 import { median } from './stats.ts'
 
@@ -31,8 +31,8 @@ const streamBody = (chunks: number) =>
 export async function section(report: Report): Promise<void> {
   installPortkey()
   const folder = temporaryFolder('http')
-  await measureJson(report, await openSetting(join(folder, 'json'), await startJsonUpstream(join(folder, 'upstream'))))
-  const upstream = await startStreamUpstream()
+  await measureJson(report, await openSetting(join(folder, 'json'), await startUpstream()))
+  const upstream = await startUpstream()
   await measureStreams(report, await openSetting(join(folder, 'streams'), upstream), upstream)
 }
 
