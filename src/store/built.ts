@@ -3,10 +3,15 @@ import type { Schema } from './schema.ts'
 
 /** SQL by form, for each open store. */
 const built = new WeakMap<object, Map<string, string>>()
+/** Names by SQL. */
+const names = new Map<string, string>()
+
+/** The name under which a statement that was built once is prepared by a server; null for any other. */
+export const preparedName = (sql: string): string | null => names.get(sql) ?? null
 
 /**
  * Runs a statement whose SQL is built once for all statements of its form: on the way of every paid call, building takes
- * as long as running.
+ * as long as running. PostgreSQL prepares it once for each connection, too.
  *
  * @param form names the statement; those of one form differ in nothing but the values of their parameters
  * @param parameters in the order in which the SQL names them
@@ -30,5 +35,6 @@ function buildChecked(form: string, parameters: readonly unknown[], build: () =>
   const { sql, parameters: named } = build()
   const same = named.length === parameters.length && named.every((value, i) => Object.is(value, parameters[i]))
   if (!same) throw new RangeError(`The statement ${form} does not name its parameters in the order of their values.`)
+  if (!names.has(sql)) names.set(sql, `gazeway_${names.size + 1}`)
   return sql
 }

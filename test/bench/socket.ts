@@ -4,7 +4,7 @@ import { Client } from 'undici'
 import { WebSocket } from 'ws'
 import { temporaryFolder } from './folder.ts'
 import { freePort, type Running, residentMemory, startServer } from './http-process.ts'
-import { startJsonUpstream } from './http-upstream.ts'
+import { startUpstream } from './http-upstream.ts'
 import type { Report } from './report.ts'
 import { gazeway } from './servers.ts'
 import { quantile } from './stats.ts'
@@ -23,7 +23,7 @@ const QUESTION = 'Say hello.'
 /** What a chat over the socket takes beside the same one over HTTP, and what an idle socket holds in memory. */
 export async function section(report: Report): Promise<void> {
   const folder = temporaryFolder('socket')
-  const upstream = await startJsonUpstream(folder)
+  const upstream = await startUpstream()
   const platform = await startPlatform(folder, upstream)
   // First, while the process has not yet made room for other things that idle sockets would then take.
   await measureIdle(report, platform)

@@ -11,7 +11,8 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
-import { isConnectionLoss, storeError, unknownOutcome } from './errors.ts'
+import { preparedName } from '../built.ts'
+import { isConnectionLoss, isStale, storeError, unknownOutcome } from './errors.ts'
 import type { ConnectionPool } from './pool.ts'
 import { toParameter } from './values.ts'
 
@@ -68,9 +69,12 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
 
   async function send(query: string, parameters: unknown[] = []): Promise<pg.QueryResult> {
     try {
-      return await client.query(query, parameters)
+      const name = preparedName(query)
+      return await client.query(
+        name === null ? { text: query, values: parameters } : { name, text: query, values: parameters },
+      )
     } catch (error) {
-      if (isConnectionLoss(error)) lost = error as Error
+      if (isConnectionLoss(error) || isStale(error)) lost = error as Error
       throw error
     }
   }

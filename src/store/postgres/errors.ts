@@ -20,6 +20,9 @@ const MESSAGES: ReadonlyArray<
   ['22', 'validation_failed', 'a value is outside of what it can hold.'],
 ]
 
+/** A prepared statement is of a table as it was before a migration; another connection prepares it anew. */
+const STALE_PLAN = '0A000'
+
 /** The SQLSTATE of an error that the server sent, or null. */
 function stateOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
@@ -40,6 +43,10 @@ export function isConnectionLoss(error: unknown): boolean {
   )
 }
 
+/** Whether the connection holds a statement that a migration has overtaken. */
+export const isStale = (error: unknown): boolean =>
+  stateOf(error) === STALE_PLAN && (error as Error).message.startsWith('cached plan')
+
 /**
  * Whether a transaction that failed with `error` has certainly left nothing behind and may succeed when it is run again.
  *
@@ -47,7 +54,7 @@ export function isConnectionLoss(error: unknown): boolean {
  */
 export function mayRunAgain(error: unknown): boolean {
   const cause = error instanceof GazewayError ? error.cause : error
-  return isConnectionLoss(cause) || CONFLICTS.has(stateOf(cause) ?? '')
+  return isConnectionLoss(cause) || isStale(cause) || CONFLICTS.has(stateOf(cause) ?? '')
 }
 
 /**

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { after, it } from 'node:test'
+import { sql } from 'kysely'
+import { runBuilt } from '../../src/store/built.ts'
+import { openStore } from '../../src/store/open.ts'
+import { startPostgres } from '../contract/postgres-server.ts'
+
+const server = await startPostgres()
+after(() => server.remove())
+
+it('a statement that was prepared before a migration runs after it', async () => {
+  const store = await openStore(await server.database())
+  const read = () =>
+    store.write((trx) => runBuilt(trx, 'all sweeps', [], () => trx.selectFrom('sweeps').selectAll().compile()))
+  const prepared = await store.write(async (trx) => {
+    await runBuilt(trx, 'all sweeps', [], () => trx.selectFrom('sweeps').selectAll().compile())
+    return sql<{ name: string }>`select name from pg_prepared_statements`.execute(trx)
+  })
+  assert.match(prepared.rows[0]?.name ?? '', /^gazeway_\d+$/)
+  await read()
+
+  await sql`alter table sweeps add column added text`.execute(store.db)
+  const { rows } = await read()
+  assert.deepEqual(rows, [])
+  await store.close()
+})
