@@ -5,10 +5,13 @@ import { createProbe } from '../src/agent-gateway/probe.ts'
 import { createRemote } from '../src/agent-gateway/remote.ts'
 import type { AgentGatewayTarget } from '../src/agent-gateway/target.ts'
 import type { Gateway } from '../src/gateway.ts'
+import { consoleRoutes, isConsolePath } from './console/routes.ts'
 import { liveHostRules, liveRateLimit } from './live-rules.ts'
 import { agentRegistrationRoutes } from './platform/agent-registration.ts'
 import { attestationRoutes } from './platform/attestation.ts'
+import { callRoutes } from './platform/calls.ts'
 import { configRoutes } from './platform/config.ts'
+import { configKeyRoutes } from './platform/config-keys.ts'
 import { configModelRoutes } from './platform/config-model.ts'
 import { connectionRoutes } from './platform/connections.ts'
 import { docsRoutes } from './platform/docs.ts'
@@ -20,7 +23,7 @@ import { keyRoutes } from './platform/keys.ts'
 import { memoryRoutes } from './platform/memory.ts'
 import { meteredRoutes } from './platform/metered.ts'
 import type { PlatformPayments } from './platform/open-payments.ts'
-import { createProxy, type Proxy } from './platform/proxy.ts'
+import { createProxy, type Passage } from './platform/proxy.ts'
 import { registerRoutes } from './platform/register.ts'
 import { sessionChatRoutes } from './platform/session-chat.ts'
 import { sessionRoutes } from './platform/sessions.ts'
@@ -59,7 +62,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const { agentGateway, paymentGate, payments = null } = options
   const probe = createProbe(agentGateway, () => new Date())
   // An earlier one is left to what is under way on it; its connections close once they are idle.
-  const proxies: Proxy[] = []
+  const proxies: Passage[] = []
   const proxy = gateway.config.follow(
     ({ http: { max_body_bytes }, upstream, agent_gateway }) => ({
       maxBodyBytes: max_body_bytes,
@@ -97,7 +100,9 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     ...taskRoutes(gateway),
     ...swarmRoutes(gateway),
     ...escrowRoutes(gateway),
+    ...callRoutes(gateway),
     ...configRoutes(gateway),
+    ...configKeyRoutes(),
     ...configModelRoutes(gateway),
     ...gazeRoutes(gateway),
     ...attestationRoutes(gateway),
@@ -123,13 +128,15 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       keys: gateway.keys,
       scope: 'platform',
       hosts,
-      open: (c) => withoutKey.has(c.req.path) || (paymentGate !== undefined && c.req.path.startsWith('/v1/')),
+      open: ({ req: { path } }) =>
+        withoutKey.has(path) || isConsolePath(path) || (paymentGate !== undefined && path.startsWith('/v1/')),
     }),
   )
   const limit = liveRateLimit(gateway)
   app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
+  consoleRoutes(app)
   if (paymentGate) app.use('/v1/*', paymentGate)
   app.all('/v1/*', (c) => proxy.handle(c))
   refuseOtherMethods(app)

@@ -98,7 +98,14 @@ function startGatewaySweeps(gateway: Gateway, payments: readonly Sweep[]): Sweep
   return startSweeps({
     store,
     now,
-    sweeps: [...retention, ...connectionSweeps(store, now), ...wallet.sweeps, ...tasks.sweeps, ...escrows.sweeps, ...payments],
+    sweeps: [
+      ...retention,
+      ...connectionSweeps(store, now),
+      ...wallet.sweeps,
+      ...tasks.sweeps,
+      ...escrows.sweeps,
+      ...payments,
+    ],
     onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
   })
 }

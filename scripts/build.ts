@@ -1,9 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { describeTools } from '../adapters/stdio/describe-tools.ts'
+import { buildConsole } from './build-console.ts'
 
 /**
- * Bundles the command into dist/: one file for the start, and a chunk for each part that is loaded on first use.
+ * Bundles the command into dist/: one file for the start, and a chunk for each part that is loaded on first use; and the
+ * operator console into dist/console.
  */
 
 /** Leaves out what a start would load and never use. */
@@ -49,3 +52,4 @@ await build({
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   logLevel: 'warning',
 })
+await buildConsole(resolve('dist/console'))

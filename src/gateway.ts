@@ -7,8 +7,9 @@ import { redactText } from './config/redact.ts'
 import { tableHome } from './config/table-home.ts'
 import { type ContextInput, createContext, renderContext, type WorkContext } from './context/context.ts'
 import { createEscrows, type Escrows } from './escrow/escrows.ts'
-import { createGaze, type Gaze, type GazeAnalysis } from './gaze/gaze.ts'
-import { type Narrative, NO_NARRATIVE, narrate } from './gaze/narrate.ts'
+import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
+import { createGaze, type Gaze } from './gaze/gaze.ts'
+import { NO_NARRATIVE, narrate } from './gaze/narrate.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
 import type { Log } from './log.ts'
@@ -46,11 +47,11 @@ export interface Gateway {
   store: Store
   memory: MemoryService
   gaze: Gaze & {
-    /** An analysis with its narrative, where one is wanted and an upstream can write it. */
-    explain(
-      query: Parameters<Gaze['analyze']>[0] & { question?: string | undefined; narrate: boolean },
-      context: CallContext,
-    ): Promise<GazeAnalysis & Narrative>
+    /**
+     * An analysis with its narrative, where one is wanted and an upstream can write it; with `visibleTo`, only of what
+     * that key stored.
+     */
+    explain(query: ExplainGaze, context: CallContext, visibleTo?: string): Promise<ExplainedGaze>
   }
   context: {
     /** The work context of a project. @throws see `createContext` */
@@ -172,7 +173,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     },
   }
 
-  const sessions = createSessions({ store, now, chatModel: () => upstream.provider.resolve(undefined, 'chat').requested })
+  const sessions = createSessions({
+    store,
+    now,
+    chatModel: () => upstream.provider.resolve(undefined, 'chat').requested,
+  })
   const hide = (text: string) => redactText(text, live.current().secrets)
 
   return {
@@ -184,8 +189,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     memory,
     gaze: Object.assign(gaze, {
-      async explain({ question, narrate: wanted, ...range }, callContext) {
-        const analysis = await gaze.analyze(range)
+      async explain({ question, narrate: wanted, ...range }, callContext, visibleTo) {
+        const analysis = await gaze.analyze(range, visibleTo)
         if (!wanted) return { ...analysis, ...NO_NARRATIVE }
         const told = await narrate(analysis, question, async (system, user) => {
           const messages = [

@@ -1,6 +1,4 @@
-import { z } from 'zod'
-import { GazeAnalysis } from '../src/gaze/gaze.ts'
-import { GazeRange } from '../src/gaze/history.ts'
+import { ExplainedGaze, ExplainGaze } from '../src/gaze/explained.ts'
 import { defineTool } from './tool.ts'
 
 export const analyzeGazePattern = defineTool({
@@ -12,16 +10,8 @@ export const analyzeGazePattern = defineTool({
     'upstream set, a model reads them out (set narrate to false to leave that away, it costs money). ' +
     'Example: from "2026-11-21T08:00:00Z", question "When did I lose focus?".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  input: z.strictObject({
-    ...GazeRange.shape,
-    question: z.string().min(1).max(2000).optional().describe('What the narrative should answer'),
-    narrate: z.boolean().default(true).describe('Have the chat model put the figures into words'),
-  }),
-  output: GazeAnalysis.extend({
-    narrative: z.string().nullable(),
-    call_id: z.string().nullable(),
-    narrative_error: z.string().nullable().describe('Why there is no narrative although one was asked for'),
-  }),
+  input: ExplainGaze,
+  output: ExplainedGaze,
   run: (gateway, input, context) => gateway.gaze.explain(input, context),
   render({ metrics, tensor, findings, narrative, narrative_error }) {
     const { fixations, focus, load, dwell_by_place } = metrics

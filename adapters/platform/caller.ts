@@ -33,6 +33,19 @@ export async function callerNamed(callerId: string, c: FrameContext, { keys }: G
   return identity
 }
 
+/**
+ * Whose calls and receipts a caller is shown: its own, or whose it asks for where it is an admin; undefined is everyone's.
+ *
+ * @throws GazewayError `insufficient_scope` when it asks for another's
+ */
+export function shownTo({ id, scopes }: Identity, asked: string | undefined): string | undefined {
+  if (scopes.has('admin')) return asked
+  if (asked === undefined || asked === id) return id
+  throw new GazewayError('insufficient_scope', `Only an admin sees what others used; your own id is ${id}.`, {
+    param: 'caller_id',
+  })
+}
+
 /** The same refusal, about `caller_id`. */
 function nameParam(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'invalid_api_key') throw error

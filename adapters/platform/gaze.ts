@@ -1,8 +1,11 @@
 import type { Gateway } from '../../src/gateway.ts'
+import { ExplainedGaze, ExplainGaze } from '../../src/gaze/explained.ts'
 import { StoredGaze, StoreGaze } from '../../src/gaze/gaze.ts'
 import { RetrieveGaze } from '../../src/gaze/history.ts'
+import { GazeSessionQuery, GazeSessionSummary } from '../../src/gaze/sessions.ts'
 import { GazeRecord } from '../../src/gaze/tensor.ts'
 import type { Identity } from '../../src/identity/keys.ts'
+import { callContext } from './call-context.ts'
 import { callerOf } from './caller.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
@@ -36,6 +39,36 @@ export const gazeRoutes = ({ gaze }: Gateway): Route[] => [
     query: RetrieveGaze.strict(),
     reply: pageOf(GazeRecord),
     run: ({ query, c }) => gaze.retrieve(query, gazeVisibleTo(callerOf(c))),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/gaze/sessions',
+    tag,
+    summary: 'Gaze sessions, the one that was added to last first',
+    description:
+      'Each with the attestation that was issued for it last. Those that the key made; an admin sees everyone’s. ' +
+      'total counts up to 1,000.',
+    access: 'platform',
+    query: GazeSessionQuery.strict(),
+    reply: pageOf(GazeSessionSummary),
+    run: ({ query, c }) => gaze.sessions(query, gazeVisibleTo(callerOf(c))),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/gaze/analyze',
+    tag,
+    summary: 'What gaze records show: figures, findings, classification and a narrative',
+    description:
+      'Of the newest 10,000 records of a session or time range that the key stored; an admin reads everyone’s. The ' +
+      'figures are computed here. With narrate, the chat model puts them into words; where it fails, the reason is told ' +
+      'in narrative_error and the figures are answered all the same.',
+    access: 'platform',
+    body: ExplainGaze,
+    reply: ExplainedGaze,
+    run({ body, c }) {
+      const caller = callerOf(c)
+      return gaze.explain(body, callContext(c, caller.id), gazeVisibleTo(caller))
+    },
   }),
 ]
 

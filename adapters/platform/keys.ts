@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
-import { KeyId, KeyRecord, NewKey } from '../../src/identity/keys.ts'
+import { KeyChange, KeyId, KeyRecord, NewKey } from '../../src/identity/keys.ts'
 import { ListQuery } from '../../src/store/page.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
@@ -35,6 +35,18 @@ export const keyRoutes = ({ keys }: Gateway): Route[] => [
       const { key, record } = await keys.create(body)
       return { ...record, key }
     },
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: '/api/keys/{id}',
+    tag,
+    summary: 'Change the name or the limits of a key',
+    description: 'What is left out stays; null takes a limit away. Calls are held to the new limits within 5 s.',
+    access: 'admin',
+    params: z.strictObject({ id: KeyId }),
+    body: KeyChange,
+    reply: KeyRecord,
+    run: ({ params, body }) => keys.change(params.id, body),
   }),
   defineRoute({
     method: 'DELETE',

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { Identity } from '../../src/identity/keys.ts'
 import {
   Deposit,
   DepositReceipt,
@@ -14,7 +12,7 @@ import {
 } from '../../src/wallet/wallet.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { callContext } from './call-context.ts'
-import { callerNamed, callerOf } from './caller.ts'
+import { callerNamed, callerOf, shownTo } from './caller.ts'
 import { csvReply, wantsCsv } from './csv.ts'
 import type { PlatformPayments } from './open-payments.ts'
 import { pageOf } from './page.ts'
@@ -78,7 +76,7 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     reply: UsageReport,
     alsoAnswers: ['text/csv'],
     async run({ query, c }) {
-      const selection = { ...query, caller_id: visibleTo(callerOf(c), query.caller_id) }
+      const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
       return wantsCsv(c) ? csvReply('usage', gateway.wallet.usageCsv(selection)) : gateway.wallet.usage(selection)
     },
   }),
@@ -108,16 +106,3 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
       payments && isPaid(c) ? paidDeposit(c, { gateway, payments }, body) : gateway.wallet.deposit(body),
   }),
 ]
-
-/**
- * Whose receipts a caller is shown: its own, or whose it asks for where it is an admin; undefined is everyone's.
- *
- * @throws GazewayError `insufficient_scope` when it asks for another's
- */
-function visibleTo({ id, scopes }: Identity, asked: string | undefined): string | undefined {
-  if (scopes.has('admin')) return asked
-  if (asked === undefined || asked === id) return id
-  throw new GazewayError('insufficient_scope', `Only an admin sees what others used; your own id is ${id}.`, {
-    param: 'caller_id',
-  })
-}

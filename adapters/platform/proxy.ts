@@ -10,7 +10,7 @@ import { forward } from './forward.ts'
 import { requestHeaders } from './proxy-headers.ts'
 
 /** The passage of `/v1/*` to the agent gateway. */
-export interface Proxy {
+export interface Passage {
   /** @throws GazewayError until the first byte of the reply; after it, the connection is ended */
   handle(c: FrameContext): Promise<Response>
   close(): Promise<void>
@@ -26,7 +26,7 @@ export interface ProxyOptions {
 }
 
 /** Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. */
-export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs }: ProxyOptions): Proxy {
+export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs }: ProxyOptions): Passage {
   const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
   return {
     async handle(c) {

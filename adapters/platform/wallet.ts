@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { ChainBalance } from '../../src/chain/chain.ts'
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Identity } from '../../src/identity/keys.ts'
-import { Balances } from '../../src/wallet/wallet.ts'
+import { Balances, StatementLine, StatementQuery } from '../../src/wallet/wallet.ts'
 import { callerOf } from './caller.ts'
+import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Wallet'
@@ -55,5 +57,28 @@ export const walletRoutes = ({ wallet, chain }: Gateway): Route[] => {
         return { items: balances, total: balances.length }
       },
     }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet/ledger',
+      tag,
+      summary: 'What came into an account and left it, newest first, and what it holds',
+      description: 'Of the caller; an admin reads everyone’s. What was set aside for a call and not spent comes back.',
+      access: 'platform',
+      query: StatementQuery.strict(),
+      reply: pageOf(StatementLine).extend({ caller_id: z.string(), balances: Balances }),
+      async run({ query: { caller_id: asked, ...query }, c }) {
+        const callerId = readable(callerOf(c), asked)
+        const [page, balances] = await Promise.all([wallet.statement(callerId, query), wallet.balances(callerId)])
+        return { ...page, caller_id: callerId, balances }
+      },
+    }),
   ]
+}
+
+/** Whose account a caller reads: its own unless it is an admin. @throws GazewayError `insufficient_scope` */
+function readable({ id, scopes }: Identity, asked = id): string {
+  if (asked === id || scopes.has('admin')) return asked
+  throw new GazewayError('insufficient_scope', `Only an admin reads another's account; your own id is ${id}.`, {
+    param: 'caller_id',
+  })
 }

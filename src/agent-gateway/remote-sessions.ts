@@ -6,7 +6,7 @@ import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-se
 /** The most that the agent gateway returns at a time. */
 const PAGE = 200
 /** The newest sessions that are looked at. */
-export const MOST_SESSIONS = 1000
+const MOST_SESSIONS = 1000
 
 /** The sessions of the agent gateway, by its own ids. What comes back has the ids that they have here. */
 export interface RemoteSessions {

@@ -118,7 +118,7 @@ const balanceOfCall = (owner: string) => `0x70a08231${owner.slice(2).padStart(64
  *
  * @throws RangeError when the token answers something else, as an address without a contract does
  */
-export async function tokenBalance(client: Node['client'], token: `0x${string}`, owner: string): Promise<bigint> {
+async function tokenBalance(client: Node['client'], token: `0x${string}`, owner: string): Promise<bigint> {
   const { data } = await client.call({ to: token, data: balanceOfCall(owner) })
   if (data !== undefined && data.length === 66) return BigInt(data)
   throw new RangeError('There is no token at its address.')

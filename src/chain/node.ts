@@ -1,4 +1,4 @@
-import { BaseError, createPublicClient, type Hex, HttpRequestError, http, TimeoutError } from 'viem'
+import { BaseError, createPublicClient, HttpRequestError, http, TimeoutError } from 'viem'
 import { GazewayError } from '../errors.ts'
 
 /** The most that a node may answer, in bytes. */
@@ -65,6 +65,3 @@ function fault(error: unknown, rpcUrl: string, timeoutMs: number): string {
   const told = (error.details || error.shortMessage).replaceAll(rpcUrl, '…')
   return told.length > MAX_FAULT ? `${told.slice(0, MAX_FAULT)}…` : told
 }
-
-/** A hash, address or data as viem types it. */
-export type { Hex }

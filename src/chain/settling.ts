@@ -1,9 +1,9 @@
 import type { Settler } from './settler.ts'
 
-/** The first pause after a payment was noted, in milliseconds; it doubles until the payment is durable. */
-const FIRST_LOOK_MS = 1
-/** A payment that is not durable by then was not made. */
-const LAST_LOOK_MS = 512
+/** The pause between looks for a payment that was noted and is not durable yet, in milliseconds. */
+const LOOK_MS = 2
+/** A payment that is not durable by then was not made, in milliseconds. */
+const PATIENCE_MS = 500
 
 /** Settlements that are paid in the background. */
 export interface Settling {
@@ -26,7 +26,7 @@ export function startSettling(deps: {
 }): Settling {
   const { pollMs, onError } = deps
   let stopped = false
-  let lookMs = Infinity
+  let expectedUntil = -Infinity
   let endPause = () => {}
 
   function pause(ms: number): Promise<void> {
@@ -45,13 +45,9 @@ export function startSettling(deps: {
     while (!stopped) {
       const left = until - performance.now()
       if (left <= 0) return
-      await pause(Math.min(left, lookMs))
-      if (lookMs === Infinity) continue
-      if (await settler.anyDue()) {
-        lookMs = Infinity
-        return
-      }
-      lookMs = lookMs < LAST_LOOK_MS ? 2 * lookMs : Infinity
+      const expects = performance.now() < expectedUntil
+      await pause(expects ? Math.min(left, LOOK_MS) : left)
+      if (performance.now() < expectedUntil && (await settler.anyDue())) return
     }
   }
 
@@ -72,7 +68,7 @@ export function startSettling(deps: {
   const running = run()
   return {
     expect() {
-      lookMs = FIRST_LOOK_MS
+      expectedUntil = performance.now() + PATIENCE_MS
       endPause()
     },
     async stop() {

@@ -54,10 +54,10 @@ export function createTending(
   async function round(): Promise<void> {
     const open = await transactions.open()
     if (open.length === 0) return
-    await node.verify()
     const [head, count] = await Promise.all([
       client.getBlockNumber().then(Number),
       client.getTransactionCount({ address, blockTag: 'latest' }),
+      node.verify(),
     ])
     if (first.nonce !== count) first = { nonce: count, since: now().getTime() }
     const followed = open.filter(followers.follows)

@@ -10,7 +10,7 @@ import type { Sweep } from '../store/sweeps.ts'
 import { ConnectionId, type ConnectionRecord, type LiveConnection, recordOf } from './live.ts'
 import { ALIVE_MS, askedToClose, removeInstance, sweepInstances, writeChanges } from './rows.ts'
 
-export { type CloseReason, ConnectionId, ConnectionRecord, type LiveConnection } from './live.ts'
+export { ConnectionId, ConnectionRecord, type LiveConnection } from './live.ts'
 
 /** How often the store is asked which connections to close, in milliseconds. */
 const LOOK_MS = 2_000
@@ -149,7 +149,8 @@ export function createConnections(deps: {
     },
 
     async list({ limit, cursor, offset }, keyId) {
-      if (changed.size > 0 || gone.size > 0) await write()
+      // What this process knows is in the store by then, also what is being written just now.
+      await (changed.size > 0 || gone.size > 0 ? write() : writing)
       const at = now().toISOString()
       let matching = db.selectFrom('connections').where('instance', 'in', aliveInstances(db, at))
       if (keyId !== null) matching = matching.where('key_id', '=', keyId)

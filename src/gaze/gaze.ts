@@ -11,6 +11,7 @@ import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } fro
 import { appendRecords } from './ingest.ts'
 import { computeMetrics, GazeMetrics } from './metrics.ts'
 import { type AttestationQuery, findSession, lockSession } from './session.ts'
+import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './sessions.ts'
 import { type GazeRecord, GazeTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
@@ -65,9 +66,17 @@ export interface Gaze {
   /**
    * Analyses the newest 10,000 records of a range; the same records always give the same result.
    *
-   * @throws GazewayError `not_found` when the session is unknown
+   * @param callerId only what this key stored; everything when absent
+   * @throws GazewayError `not_found` when the session is unknown, or another caller's
    */
-  analyze(range: GazeRange): Promise<GazeAnalysis>
+  analyze(range: GazeRange, callerId?: string): Promise<GazeAnalysis>
+  /**
+   * Sessions, the one that was added to last first.
+   *
+   * @param callerId only those that this key made; all when absent
+   * @throws GazewayError `invalid_cursor`
+   */
+  sessions(query: GazeSessionQuery, callerId?: string): Promise<Page<GazeSessionSummary>>
   /**
    * The session's valid attestation; one is issued anew when the last has expired.
    *
@@ -116,9 +125,11 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
     retrieve: (query, callerId) =>
       retrieveRecords(store.db, callerId === undefined ? query : { ...query, caller_id: callerId }),
 
-    async analyze(range) {
-      if (range.session_id !== undefined) await findSession(store.db, { session_id: range.session_id })
-      const read = await newestInRange(store.db, range, ANALYSED_RECORDS + 1)
+    async analyze(range, callerId) {
+      const { session_id } = range
+      if (session_id !== undefined) await findSession(store.db, { session_id }, callerId)
+      const seen = callerId === undefined ? range : { ...range, caller_id: callerId }
+      const read = await newestInRange(store.db, seen, ANALYSED_RECORDS + 1)
       const records = read.slice(0, ANALYSED_RECORDS)
       const metrics = computeMetrics(records)
       const classification = classify(records)
@@ -130,6 +141,8 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
         truncated: read.length > records.length,
       }
     },
+
+    sessions: (query, callerId) => listGazeSessions(store.db, query, callerId),
 
     attestation: (session_id) => findAttestation({ session_id }),
     findAttestation,

@@ -49,8 +49,12 @@ export async function retrieveRecords(
   })
 }
 
-/** The newest records in a range, at most `limit`, newest first. */
-export async function newestInRange(db: Kysely<Schema>, range: GazeRange, limit: number): Promise<GazeRecord[]> {
+/** The newest records in a range, at most `limit`, newest first; `caller_id`: only those that this key stored. */
+export async function newestInRange(
+  db: Kysely<Schema>,
+  range: GazeRange & { caller_id?: string },
+  limit: number,
+): Promise<GazeRecord[]> {
   const rows = await matching(db, range)
     .select(RECORD)
     .orderBy('at', 'desc')

@@ -43,6 +43,21 @@ export const NewKey = z.strictObject({
   daily_limit_usd: Limit.nullable().default(null).describe('How much the key may spend in a day (UTC), in USD.'),
 })
 
+/** What can be changed of a key. What is left out stays; null takes a limit away. */
+export const KeyChange = z
+  .strictObject({
+    name: NewKey.shape.name,
+    credit_limit_usd: Limit.nullable().describe(
+      'How far the key may spend beyond its deposit, in USD; null: wallet.default_credit_limit_usd.',
+    ),
+    daily_limit_usd: Limit.nullable().describe(
+      'How much the key may spend in a day (UTC), in USD; null: no limit. What was spent while there was none is not counted.',
+    ),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, 'nothing to change')
+  .meta({ accepted: 'name, credit_limit_usd, daily_limit_usd, or several of them' })
+
 /** A key as it is shown: everything but the token, which nothing can show again. */
 export const KeyRecord = z.object({
   id: KeyId,
@@ -84,6 +99,15 @@ export function toRow(key: z.infer<typeof NewKey>, of: { id: string; hash: Buffe
     created_at: of.createdAt,
     last_used_at: null,
     revoked_at: null,
+  }
+}
+
+/** The columns that a change writes. */
+export function toChangedColumns({ name, credit_limit_usd, daily_limit_usd }: z.infer<typeof KeyChange>) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(credit_limit_usd !== undefined && { credit_limit_micros: microsOrNull(credit_limit_usd) }),
+    ...(daily_limit_usd !== undefined && { daily_limit_micros: microsOrNull(daily_limit_usd) }),
   }
 }
 

@@ -8,13 +8,23 @@ import { parseInput } from '../validation.ts'
 import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
 import { keepFirstKey } from './first-key.ts'
 import { ENVIRONMENT_IDENTITY, type Identity } from './identity.ts'
-import { KEY_COLUMNS, KeyId, type KeyRecord, NewKey, Scope, toRecord, toRow } from './key.ts'
+import {
+  KEY_COLUMNS,
+  KeyChange,
+  KeyId,
+  type KeyRecord,
+  NewKey,
+  Scope,
+  toChangedColumns,
+  toRecord,
+  toRow,
+} from './key.ts'
 import { createLastUsed } from './last-used.ts'
 import { createRevocations } from './revocations.ts'
 import { hashToken, keyIdOf, newToken } from './token.ts'
 
 export { type Identity, requireScope } from './identity.ts'
-export { KeyId, KeyRecord, Limit, NewKey, Scope, WalletAddress } from './key.ts'
+export { KeyChange, KeyId, KeyRecord, Limit, NewKey, Scope, WalletAddress } from './key.ts'
 
 /** The longest token that is looked at, in characters; the longest fixed key has as many. */
 const MAX_TOKEN = 4096
@@ -29,6 +39,12 @@ export interface Keys {
   create(input: z.input<typeof NewKey>): Promise<{ key: string; record: KeyRecord }>
   /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
   list(query: ListQuery): Promise<Page<KeyRecord>>
+  /**
+   * Changes a key's name or limits, not what it may do. Calls are held to the new limits within 5 s.
+   *
+   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where the key was revoked
+   */
+  change(id: string, change: z.input<typeof KeyChange>): Promise<KeyRecord>
   /**
    * Ends a key for good: at once here, within 5 s in other processes on the store. Again is fine.
    *
@@ -137,6 +153,20 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
       return toPage(rows, { limit, total: Number(total), item: toRecord, cursor: (row) => [row.id] })
     },
 
+    async change(id, input) {
+      const row = await db
+        .updateTable('keys')
+        .set(toChangedColumns(parseInput(KeyChange, input)))
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .returning(KEY_COLUMNS)
+        .executeTakeFirst()
+      if (row) return toRecord(row)
+      const revoked = await db.selectFrom('keys').select('id').where('id', '=', id).executeTakeFirst()
+      if (!revoked) throw unknownKey()
+      throw new GazewayError('conflict', 'This key was revoked; there is nothing left to limit.', { param: 'id' })
+    },
+
     async revoke(id) {
       const at = now().toISOString()
       const row = await db
@@ -145,8 +175,7 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
         .where('id', '=', id)
         .returning(KEY_COLUMNS)
         .executeTakeFirst()
-      // Not repeated: someone may have sent the key itself.
-      if (!row) throw new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
+      if (!row) throw unknownKey()
       revocations.announce(id)
       return toRecord(row)
     },
@@ -194,3 +223,6 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
     },
   }
 }
+
+/** The id is not repeated: someone may have sent the key itself. */
+const unknownKey = () => new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })

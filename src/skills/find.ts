@@ -3,8 +3,9 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { insideAny, isUnreadable } from '../context/confine.ts'
 
-/** Folders below a root, and folders of one root, that are looked into. */
-export const DEEPEST = 6
+/** How deep below a root skills are looked for. */
+const DEEPEST = 6
+/** Folders of one root that are looked into. */
 export const MOST_FOLDERS = 2000
 
 const AT_ONCE = 64

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 
 /** Where a skill comes from. */
-export const SkillSource = z.enum(['project', 'user', 'bundled', 'upstream'])
-export type SkillSource = z.infer<typeof SkillSource>
+const SkillSource = z.enum(['project', 'user', 'bundled', 'upstream'])
 
 /** A skill: instructions for agents in a folder with a SKILL.md (agentskills.io). */
 export const Skill = z.object({

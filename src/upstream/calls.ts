@@ -7,7 +7,8 @@ import { toUsd } from '../wallet/money.ts'
 import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
 import { readTotals } from './call-totals.ts'
 import { createCallWriter } from './call-writer.ts'
-import { type CallSelection, type CallStats, callStats, countCalls, type StatsQuery } from './stats.ts'
+import { countFallbacks, type Fallbacks } from './fallbacks.ts'
+import { type CallSelection, type CallStats, type ChartQuery, callStats, countCalls } from './stats.ts'
 
 /** Records wait at most this long before they are written together. */
 const BATCH_DELAY_MS = 50
@@ -38,8 +39,12 @@ export interface Calls {
   flush(): Promise<void>
   /** The trail, newest first. */
   history(filter: CallFilter): Promise<Page<CallRecord>>
+  /** One call; null where the trail does not hold it. */
+  find(callId: string): Promise<CallRecord | null>
   /** Sums over a time range, without reading the calls one by one. */
-  stats(query: StatsQuery): Promise<CallStats>
+  stats(query: ChartQuery): Promise<CallStats>
+  /** How often the responses endpoint had to be stood in for. */
+  fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
 }
 
 /** @param onError told when a batch could not be written; the batch is tried again with the next one */
@@ -117,9 +122,18 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
       ])
       return toPage(rows, { limit: filter.limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
     },
+    async find(callId) {
+      await flush().catch(onError)
+      const row = await store.db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst()
+      return row ? toRecord(row) : null
+    },
     async stats(query) {
       await flush().catch(onError)
       return callStats(store, query)
+    },
+    async fallbacks(query) {
+      await flush().catch(onError)
+      return countFallbacks(store, query)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import type { Engine } from '../store/columns.ts'
-import { utcDate } from '../store/dates.ts'
+import { utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow } from '../store/tables/calls.ts'
 import { toUsd } from '../wallet/money.ts'
@@ -11,7 +11,9 @@ const HOUR_MS = 3_600_000
 
 /** What the statistics may be grouped by. */
 const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
-type GroupBy = z.infer<typeof GroupBy>
+/** The hours are for charts: a day is too coarse for what happened today. */
+const ChartGroupBy = z.enum([...GroupBy.options, 'hour'])
+type ChartGroupBy = z.infer<typeof ChartGroupBy>
 
 /** Sums over a set of calls. Latency quantiles are within 2.5 %, null without calls. */
 export const CallSums = z.object({
@@ -29,7 +31,7 @@ export type CallSums = z.infer<typeof CallSums>
 /** Sums over all selected calls, and over each group of them; no groups where none were asked for. */
 export const CallStats = z.object({
   totals: CallSums,
-  groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, path or status') })),
+  groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, hour, path or status') })),
 })
 export type CallStats = z.infer<typeof CallStats>
 
@@ -40,6 +42,14 @@ export const StatsQuery = z.object({
   group_by: GroupBy.optional(),
 })
 export type StatsQuery = z.infer<typeof StatsQuery>
+
+/** The same of one caller or model, and by the hour, too. */
+export const ChartQuery = StatsQuery.extend({
+  caller_id: z.string().max(256).optional().describe('Only the calls of this key or wallet.'),
+  model: z.string().max(256).optional().describe('Only the calls of this model.'),
+  group_by: ChartGroupBy.optional(),
+})
+export type ChartQuery = z.infer<typeof ChartQuery>
 
 /** Some of the calls: `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {
@@ -56,12 +66,14 @@ interface SummedRow extends Omit<CallRollupRow, 'hour' | 'model' | 'caller_id' |
 }
 
 /** Statistics over the calls of a time range: whole hours from their rollups, the hours at its ends from the calls. */
-export async function callStats(store: Store, query: StatsQuery): Promise<CallStats> {
-  const range = {
+export async function callStats(store: Store, query: ChartQuery): Promise<CallStats> {
+  const selection = {
+    caller_id: query.caller_id,
+    model: query.model,
     from: query.from && new Date(query.from).toISOString(),
     to: query.to && new Date(query.to).toISOString(),
   }
-  const rows = await summedRows(store, range, query.group_by)
+  const rows = await summedRows(store, selection, query.group_by)
   const groups = new Map<string, SummedRow[]>()
   for (const row of rows) groups.set(row.key, [...(groups.get(row.key) ?? []), row])
   return {
@@ -79,14 +91,21 @@ export async function countCalls(store: Store, selection: CallSelection): Promis
   return Number(rows[0]?.calls ?? 0)
 }
 
-async function summedRows(store: Store, selection: CallSelection, groupBy?: GroupBy): Promise<SummedRow[]> {
-  const keys = { model: sql`model`, caller: sql`caller_id`, day: sql`day`, path: sql`path`, status: sql`status` }
+async function summedRows(store: Store, selection: CallSelection, groupBy?: ChartGroupBy): Promise<SummedRow[]> {
+  const keys = {
+    model: sql`model`,
+    caller: sql`caller_id`,
+    day: sql`time`,
+    hour: sql`time`,
+    path: sql`path`,
+    status: sql`status`,
+  }
   const key = groupBy ? keys[groupBy] : sql`''`
   const { rows } = await sql<SummedRow>`
     select ${key} as key, status, latency_bucket, sum(calls) as calls, sum(prompt_tokens) as prompt_tokens,
       sum(completion_tokens) as completion_tokens, sum(total_tokens) as total_tokens,
       sum(upstream_cost_micros) as upstream_cost_micros
-    from (${counted(store.engine, selection)}) as counted
+    from (${counted(store.engine, selection, groupBy === 'hour' ? utcHour : utcDate)}) as counted
     group by 1, 2, 3`.execute(store.db)
   return rows
 }
@@ -94,8 +113,10 @@ async function summedRows(store: Store, selection: CallSelection, groupBy?: Grou
 /**
  * The counters of a selection: rollups for the whole hours in the range, single calls for the hours it cuts. A cut hour
  * whose calls are pruned counts in full: its rollup is all that is known of it.
+ *
+ * @param timeOf what the column `time` holds of a time
  */
-function counted(engine: Engine, selection: CallSelection) {
+function counted(engine: Engine, selection: CallSelection, timeOf = utcDate) {
   const { from, to } = selection
   const firstHour = from && startOfHour(from, HOUR_MS - 1)
   const lastHour = to && startOfHour(to)
@@ -103,12 +124,12 @@ function counted(engine: Engine, selection: CallSelection) {
   const columns = sql`model, caller_id, path, status, latency_bucket, calls, prompt_tokens, completion_tokens,
     total_tokens, upstream_cost_micros`
   const rollups = (condition: RawBuilder<unknown>) => sql`
-    select ${utcDate(engine, 'hour')} as day, ${columns} from call_rollups where ${condition} ${dimensions(selection)}`
+    select ${timeOf(engine, 'hour')} as time, ${columns} from call_rollups where ${condition} ${dimensions(selection)}`
   const calls = (start: string, end: string) => {
     const hour = startOfHour(start)
     const kept = sql`select 1 from calls where at >= ${hour} and at < ${startOfHour(hour, HOUR_MS)}`
     return sql`
-      select ${utcDate(engine, 'at')} as day, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id,
+      select ${timeOf(engine, 'at')} as time, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id,
         path, status, latency_bucket, 1 as calls, coalesce(prompt_tokens, 0) as prompt_tokens,
         coalesce(completion_tokens, 0) as completion_tokens, coalesce(total_tokens, 0) as total_tokens,
         upstream_cost_micros

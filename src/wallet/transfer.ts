@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { Micros } from './money.ts'
 
 /** What a transfer does. */
-export type TransferKind = 'deposit' | 'reserve' | 'capture' | 'void' | 'lock' | 'release' | 'refund' | 'settle'
+export const TransferKind = z.enum(['deposit', 'reserve', 'capture', 'void', 'lock', 'release', 'refund', 'settle'])
+export type TransferKind = z.infer<typeof TransferKind>
 
 /** A signed amount on one account. */
 export interface Entry {

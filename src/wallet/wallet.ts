@@ -1,3 +1,4 @@
+import type { ListQuery, Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -9,6 +10,7 @@ import { createLimits } from './limits.ts'
 import { createMetering, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
 import { type Micros, toMicros } from './money.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
+import { readStatement, type StatementLine } from './statement.ts'
 import { type UsageQuery, type UsageReport, usageReport } from './usage.ts'
 import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
@@ -17,6 +19,7 @@ export { Balances } from './balances.ts'
 export { Deposit, DepositReceipt, knownCaller } from './deposits.ts'
 export { MeteredCall, Receipt, ReceiptRecord } from './metered-call.ts'
 export { Pricing } from './pricing.ts'
+export { StatementLine, StatementQuery } from './statement.ts'
 export { UsageQuery, UsageSums } from './usage.ts'
 
 /** How often money that was set aside too long ago is looked for, in milliseconds. */
@@ -31,6 +34,8 @@ export interface Wallet {
   deposit(input: unknown): Promise<DepositReceipt>
   /** What a caller has. */
   balances(callerId: string): Promise<Balances>
+  /** What came into a caller's account and left it, newest first. @throws GazewayError `invalid_cursor` */
+  statement(callerId: string, query: ListQuery): Promise<Page<StatementLine>>
   /** Receipts, and what they add up to. @throws GazewayError `invalid_cursor` */
   usage(query: UsageQuery): Promise<UsageReport>
   /** All receipts of a selection as lines of CSV. */
@@ -67,6 +72,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     meteredCall: createMetering({ ...deps, holds }),
     deposit: (input) => makeDeposit(store, input, now()),
     balances: (callerId) => readBalances(store, callerId, limitsOf),
+    statement: (callerId, query) => readStatement(store, callerId, query),
     usage,
     usageCsv: (query) => usageCsv(usage, query),
     pricing: () => priceList(pricing),

@@ -100,6 +100,26 @@ describe('gaze on the platform', () => {
     assert.equal((await errorOf(added)).param, 'session_id')
   })
 
+  it('lists sessions and analyses them, each key its own', async () => {
+    const ids = async (key: string) => {
+      const { items } = await json(await ask(platform, 'GET', '/api/gaze/sessions', { key }))
+      return (items as Array<{ session_id: string }>).map((item) => item.session_id)
+    }
+    assert.deepEqual([await ids(other), await ids(platform.admin)], [['few'], ['few', 'reading']])
+    const { items } = await json(await ask(platform, 'GET', '/api/gaze/sessions?task_id=task_r'))
+    assert.equal((items as Array<{ attestation: { status: string } }>)[0]?.attestation.status, 'passed')
+
+    const analyze = (body: object, key = platform.key) => ask(platform, 'POST', '/api/gaze/analyze', { body, key })
+    const told = await json(await analyze({ session_id: 'reading', question: 'Where?' }))
+    assert.equal((told.metrics as { records: number }).records, 112)
+    assert.match(String(told.narrative), /sandbox/)
+    assert.match(String(told.call_id), /^call_/)
+    const figures = await json(await analyze({ narrate: false }, other))
+    assert.deepEqual([(figures.metrics as { records: number }).records, figures.narrative], [5, null])
+    const hidden = await analyze({ session_id: 'reading' }, other)
+    assert.deepEqual([hidden.status, (await errorOf(hidden)).code], [404, 'not_found'])
+  })
+
   it('shows the attestation for a task to whoever created the task', async () => {
     const create = { title: 'Read it', gaze_required: true }
     const made = await ask(platform, 'POST', '/api/tasks', { body: create, key: other })

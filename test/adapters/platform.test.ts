@@ -216,6 +216,17 @@ describe('the platform', () => {
       assert.equal((await get('/api/wallet', key)).status, 401)
     })
 
+    it('have limits that an admin changes, and nobody else', async () => {
+      const { record } = await running.gateway.keys.create({ name: 'limited', scopes: ['platform'] })
+      const change = (body: unknown, key = running.admin) =>
+        ask(running, 'PATCH', `/api/keys/${record.id}`, { key, body })
+      assert.equal((await change({ credit_limit_usd: 2 }, running.key)).status, 403)
+      const changed = await change({ credit_limit_usd: 2.5, daily_limit_usd: 1 })
+      assert.deepEqual(await changed.json(), { ...record, credit_limit_usd: 2.5, daily_limit_usd: 1 })
+      const refused = await change({ scopes: ['admin'] })
+      assert.deepEqual([refused.status, (await errorOf(refused)).param], [422, 'scopes'])
+    })
+
     it('are not repeated under an idempotency key', async () => {
       const headers = { 'idempotency-key': 'a-key' }
       assert.equal((await post('/api/keys', { name: 'once' }, running.admin, headers)).status, 201)
@@ -235,6 +246,25 @@ describe('the platform', () => {
     it('refuse limits with more than 6 decimals', async () => {
       const reply = await post('/api/keys', { name: 'x', credit_limit_usd: 0.0000001 }, running.admin)
       assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, 'credit_limit_usd'])
+    })
+  })
+
+  describe('GET /api/wallet/ledger', () => {
+    it('tells a caller what moved in its own account, and an admin of everyone’s', async () => {
+      const { key, record } = await running.gateway.keys.create({ name: 'ledger', scopes: ['platform'] })
+      const deposit = { caller_id: record.id, amount_usd: 1.5, reference: 'ledger-1' }
+      assert.equal((await post('/api/wallet/metered/deposit', deposit, running.admin)).status, 200)
+      assert.equal((await call({ ...CALL, caller_id: key })).status, 200)
+      const own = (await (await get('/api/wallet/ledger', key)).json()) as Json
+      assert.deepEqual(
+        own.items.map(({ kind }: Json) => kind),
+        ['capture', 'reserve', 'deposit'],
+      )
+      const sum = own.items.reduce((micros: number, { amount_usd }: Json) => micros + Math.round(amount_usd * 1e6), 0)
+      assert.equal(sum, Math.round(own.balances.available_usd * 1e6))
+      const path = `/api/wallet/ledger?caller_id=${record.id}`
+      assert.deepEqual(await (await get(path, running.admin)).json(), own)
+      assert.equal((await errorOf(await get(path))).code, 'insufficient_scope')
     })
   })
 

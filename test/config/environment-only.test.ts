@@ -14,7 +14,7 @@ describe("the wallet's private key", () => {
   })
 
   it('is refused as a change, and left alone by the redacted value', () => {
-    const inForce = Config.parse({ wallet: { private_key: KEY } })
+    const inForce = Config.parse({ wallet: { private_key: `0x${'2e'.repeat(32)}` } })
     assert.throws(() => setDotted({}, { 'wallet.private_key': KEY }, inForce), isRefusal)
     assert.throws(() => setDotted({}, { wallet: { private_key: KEY } }, inForce), isRefusal)
     assert.deepEqual(setDotted({}, { 'wallet.private_key': '***' }, inForce), {})

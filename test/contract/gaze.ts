@@ -67,6 +67,43 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.equal((await gaze.retrieve({ limit: 1 })).total, 60)
     })
 
+    it('lists sessions, the one that was added to last first, with their newest attestation', async () => {
+      for (const [i, session_id] of ['one', 'two', 'three'].entries()) {
+        clock = new Date(clock.getTime() + 1000)
+        await gaze.store(
+          { session_id, task_id: `task_${i % 2}`, records: humanStream(i, { records: 30 }) },
+          `key_${i % 2}`,
+        )
+      }
+      clock = new Date(clock.getTime() + 1000)
+      const { attestation } = await gaze.store({ session_id: 'one', records: humanStream(9, { records: 5 }) }, 'key_0')
+      const all = await gaze.sessions({ limit: 2 })
+      assert.deepEqual([all.items.map((item) => item.session_id), all.total], [['one', 'three'], 3])
+      const { id, status, poa_score, issued_at, expires_at } = attestation
+      assert.deepEqual(all.items[0], {
+        session_id: 'one',
+        task_id: 'task_0',
+        caller_id: 'key_0',
+        records: 34,
+        created_at: '2026-11-21T07:05:01.000Z',
+        updated_at: '2026-11-21T07:05:04.000Z',
+        attestation: { id, status, poa_score, issued_at, expires_at },
+      })
+      const rest = await gaze.sessions({ limit: 2, cursor: all.next_cursor ?? '' })
+      assert.deepEqual([rest.items.map((item) => item.session_id), rest.next_cursor], [['two'], null])
+      const own = await gaze.sessions({ limit: 9, task_id: 'task_0' }, 'key_0')
+      assert.deepEqual([own.items.map((item) => item.session_id), own.total], [['one', 'three'], 2])
+      assert.equal((await gaze.sessions({ limit: 9, task_id: 'task_0' }, 'key_1')).total, 0)
+    })
+
+    it('analyses for a caller only what that caller stored', async () => {
+      await gaze.store({ session_id: 'mine', records: humanStream(1, { records: 30 }) }, 'key_mine')
+      await gaze.store({ session_id: 'theirs', records: humanStream(2, { records: 20 }) }, 'key_theirs')
+      const records = async (callerId?: string) => (await gaze.analyze({}, callerId)).metrics.records
+      assert.deepEqual([await records(), await records('key_mine'), await records('key_none')], [50, 30, 0])
+      await assert.rejects(gaze.analyze({ session_id: 'theirs' }, 'key_mine'), { code: 'not_found' })
+    })
+
     it('chains the hashes of a session, and the chain shows any change', async () => {
       const records = humanStream(1, { records: 40 })
       await gaze.store({ session_id: 's', records: records.slice(0, 25).reverse() })

@@ -23,7 +23,9 @@ describe('a page', () => {
     })
 
   it('shows configuration that is accepted', () => {
-    const examples = ['configuration', 'upstream', 'payments', 'chain'].flatMap((page) => blocksOf(read(`docs/${page}.md`)))
+    const examples = ['configuration', 'upstream', 'payments', 'chain'].flatMap((page) =>
+      blocksOf(read(`docs/${page}.md`)),
+    )
     const documents = examples.filter(({ language }) => language === 'json')
     assert.ok(documents.length >= 4)
     for (const { text } of documents) {

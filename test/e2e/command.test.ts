@@ -129,6 +129,7 @@ describe('doctor', () => {
         ['ok', 'store'],
         ['ok', 'ledger'],
         ['ok', 'upstream'],
+        ['ok', 'chains'],
         ['ok', 'agent gateway'],
       ],
     )

@@ -19,6 +19,7 @@ export function tasksContract(open: OpenStore): void {
         status: 'open',
         creator: payer.id,
         agent: null,
+        claimed_by: null,
         result: null,
         gaze_required: false,
         depends_on: [],

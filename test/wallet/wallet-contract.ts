@@ -3,6 +3,7 @@ import type { Store } from '../../src/store/store.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
 import type { OpenStore } from './setup.ts'
+import { statementContract } from './statement-contract.ts'
 import { usageContract } from './usage-contract.ts'
 
 /** What the wallet does on every store engine. `open` opens an empty store. */
@@ -14,5 +15,6 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   }
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
+  describe(`statements on ${name}`, () => statementContract(openFor))
   describe(`usage on ${name}`, () => usageContract(openFor))
 }

@@ -12,6 +12,8 @@ import { up as settlements } from './009_settlements.ts'
 import { up as sessions } from './010_sessions.ts'
 import { up as settings } from './011_settings.ts'
 import { up as connections } from './012_connections.ts'
+import { up as gazeSessions } from './013_gaze_sessions.ts'
+import { up as fallbackCalls } from './014_fallback_calls.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -30,4 +32,6 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '010_sessions': sessions,
   '011_settings': settings,
   '012_connections': connections,
+  '013_gaze_sessions': gazeSessions,
+  '014_fallback_calls': fallbackCalls,
 }

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import type { Hono } from 'hono'
+import { GazewayError } from '../../src/errors.ts'
+import type { Frame, FrameContext } from '../web/frame.ts'
+import { reachedAt } from '../web/reached-at.ts'
+import { type ConsoleFile, consoleFiles, consoleFolder, SUFFIX } from './files.ts'
+
+/** Where the console's scripts, styles and models are. */
+const ASSETS = '/assets/'
+/** Vite names what it bundles by its content; the models of the webcam's gaze keep their names. */
+const NAMED_BY_CONTENT = /-[\w-]{8}\.(js|css|svg|wasm)$/
+
+/** Whether a path is one of the console's files, which need no key: they hold no data. */
+export const isConsolePath = (path: string): boolean => path === '/' || path.startsWith(ASSETS)
+
+/**
+ * `GET /` and `GET /assets/*`: the operator console, as it was built.
+ *
+ * @param folder where the build is; by default beside this program, and null where there is none
+ */
+export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleFolder()): void {
+  const files = folder === null ? null : consoleFiles(folder)
+
+  const answer = async (c: FrameContext, path: string) => {
+    if (files === null) {
+      throw new GazewayError('not_found', 'The console was not built into this copy; build it with: npm run build.')
+    }
+    const file = files.get(path)
+    if (!file) throw new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
+    const headers = { ...headersOf(file, path), ...(path.endsWith('.html') && pageHeaders(c)) }
+    if (c.req.header('if-none-match')?.includes(file.etag)) return c.body(null, 304, headers)
+    const encoding = encodingFor(file, c.req.header('accept-encoding') ?? '')
+    const content = await readFile(encoding ? `${file.path}.${SUFFIX[encoding]}` : file.path)
+    return c.body(content, 200, { ...headers, ...(encoding && { 'content-encoding': encoding }) })
+  }
+
+  app.get('/', (c) => answer(c, '/index.html'))
+  app.get(`${ASSETS}*`, (c) => answer(c, c.req.path))
+}
+
+function headersOf({ type, etag, encodings }: ConsoleFile, path: string): Record<string, string> {
+  return {
+    'content-type': type,
+    etag,
+    'cache-control': NAMED_BY_CONTENT.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'x-content-type-options': 'nosniff',
+    ...(encodings.length > 0 && { vary: 'accept-encoding' }),
+  }
+}
+
+/** What the page may do: nothing but what this server serves. */
+function pageHeaders(c: FrameContext): Record<string, string> {
+  const socket = reachedAt(c.env.incoming.headers).replace(/^http/, 'ws')
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      // WebAssembly and workers are for the webcam's gaze.
+      "script-src 'self' 'wasm-unsafe-eval'",
+      "worker-src 'self' blob:",
+      "style-src 'self'",
+      "img-src 'self' data: blob:",
+      'media-src blob: mediastream:',
+      `connect-src 'self' ${socket}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'referrer-policy': 'no-referrer',
+    'permissions-policy': 'camera=(self), microphone=(), geolocation=()',
+    'cross-origin-opener-policy': 'same-origin',
+  }
+}
+
+function encodingFor({ encodings }: ConsoleFile, accepted: string): ConsoleFile['encodings'][number] | undefined {
+  const names = accepted.split(',').flatMap((one) => {
+    const [name = '', quality] = one
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q\s*=\s*/)
+    return quality !== undefined && Number(quality) === 0 ? [] : [name]
+  })
+  return encodings.find((encoding) => names.includes(encoding))
+}

@@ -1,0 +1,126 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { offline } from './api.ts'
+import { Button, Empty, ErrorNote, Loading, Notices, Page } from './components/index.ts'
+import { shortId } from './format.ts'
+import { Mark } from './mark.tsx'
+import { PAGE_GROUPS, pageNamed } from './pages.ts'
+import { href, type PageProps, place } from './router.ts'
+import { endSession, session } from './session.ts'
+import { SignIn } from './sign-in.tsx'
+
+/** The console: sign-in, or the navigation with the page that the address names. */
+export function App() {
+  return (
+    <>
+      {offline.value && (
+        <p class="offline" role="alert">
+          Gazeway does not answer; trying again… What you see may be out of date.
+        </p>
+      )}
+      {session.value ? <Console isAdmin={session.value.isAdmin} id={session.value.id} /> : <SignIn />}
+      <Notices />
+    </>
+  )
+}
+
+function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
+  const { page, id: of, query } = place.value
+  const main = useRef<HTMLElement>(null)
+  const [open, setOpen] = useState(false)
+  const first = useRef(true)
+
+  useEffect(() => {
+    setOpen(false)
+    if (!first.current) main.current?.focus()
+    first.current = false
+    scrollTo(0, 0)
+  }, [page])
+
+  return (
+    <div class="shell">
+      <a
+        class="skip"
+        href={href(page, { id: of })}
+        onClick={(event) => {
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        Skip to the page
+      </a>
+      <header class={open ? 'side open' : 'side'}>
+        <div class="side-head">
+          <a class="brand" href={href('overview')}>
+            <Mark />
+            Gazeway
+          </a>
+          <button
+            type="button"
+            class="menu small"
+            aria-expanded={open}
+            aria-controls="navigation"
+            onClick={() => setOpen(!open)}
+          >
+            Menu
+          </button>
+        </div>
+        <div class="side-body" id="navigation">
+          <nav aria-label="Pages">
+            {PAGE_GROUPS.map(({ label, pages }) => (
+              <div key={label} class="nav-group">
+                <p id={`nav-${label}`}>{label}</p>
+                <ul aria-labelledby={`nav-${label}`}>
+                  {pages.map(({ name, label: word }) => (
+                    <li key={name}>
+                      <a href={href(name)} aria-current={name === page ? 'page' : undefined}>
+                        {word}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            ))}
+          </nav>
+          <div class="who">
+            <p title={id}>
+              {isAdmin ? 'Admin' : 'Signed in'} · <code>{shortId(id)}</code>
+            </p>
+            <Button size="small" onClick={() => endSession()}>
+              Sign out
+            </Button>
+          </div>
+        </div>
+      </header>
+      <main ref={main} tabIndex={-1}>
+        <Shown key={page} name={page} id={of} query={query} />
+      </main>
+    </div>
+  )
+}
+
+/** The page of a name, once its part of the program has come. */
+function Shown({ name, ...props }: PageProps & { name: string }) {
+  const [loaded, setLoaded] = useState<ComponentType<PageProps> | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const entry = pageNamed(name)
+
+  const load = () => {
+    setError(null)
+    entry?.load().then(({ default: component }) => setLoaded(() => component), setError)
+  }
+  useEffect(load, [name])
+
+  if (!entry) {
+    return (
+      <Page title="No such page">
+        <Empty title={`There is no page “${name}”.`} action={<a href={href('overview')}>Go to the overview</a>} />
+      </Page>
+    )
+  }
+  if (error !== null) {
+    return <ErrorNote error={new Error(`${entry.label} could not be loaded.`)} onRetry={load} />
+  }
+  const Component = loaded
+  return Component ? <Component {...props} /> : <Loading what={entry.label.toLowerCase()} />
+}

@@ -1,0 +1,146 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { moment, short } from '../format.ts'
+import { Empty } from './layout.tsx'
+
+/** One line: points are `[milliseconds since 1970, value]`, in the order of time; null is a gap. */
+export interface Series {
+  label: string
+  points: readonly (readonly [number, number | null])[]
+  /** Name of a custom property such as `--series-2`; each line has one of its own by default. */
+  color?: string
+}
+
+/** How many rows of the table are shown beside a chart. */
+const TABLE_ROWS = 200
+
+/** Lines over time, with the same as a table. @param format a value in words; `unit` is added where it is absent */
+export function LineChart(props: {
+  label: string
+  series: readonly Series[]
+  unit?: string
+  height?: number
+  format?: (value: number) => string
+  /** Draws the area below the lines. */
+  filled?: boolean
+  /** The least and the greatest value; by default zero and what is needed. */
+  range?: readonly [number, number]
+}) {
+  const frame = useRef<HTMLDivElement>(null)
+  const [scheme, setScheme] = useState(0)
+  const { series, unit = '', height = 180, filled = false, range } = props
+  const format = props.format ?? ((value: number) => `${short(value)}${unit && ` ${unit}`}`)
+  const drawn = JSON.stringify([series, scheme, unit, height])
+  const hasPoints = series.some(({ points }) => points.length > 0)
+
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const onChange = () => setScheme((n) => n + 1)
+    dark.addEventListener('change', onChange)
+    return () => dark.removeEventListener('change', onChange)
+  }, [])
+
+  useEffect(() => {
+    const element = frame.current
+    if (!element || !hasPoints) return
+    let gone = false
+    let remove = () => {}
+    void import('./plot.ts').then(({ plot }) => {
+      if (!gone) remove = plot(element, { series, format, height, filled, range })
+    })
+    return () => {
+      gone = true
+      remove()
+    }
+    // `drawn` holds all that the drawing depends on.
+  }, [drawn, hasPoints])
+
+  if (!hasPoints) return <Empty title="Nothing to draw yet" />
+  return (
+    <figure class="chart">
+      <div
+        ref={frame}
+        role="img"
+        aria-label={`${props.label}: ${summaryOf(series, format)}`}
+        style={{ minHeight: `${height}px` }}
+      />
+      <details>
+        <summary>{props.label} as a table</summary>
+        <PointsTable label={props.label} series={series} format={format} />
+      </details>
+    </figure>
+  )
+}
+
+function PointsTable(props: { label: string; series: readonly Series[]; format: (value: number) => string }) {
+  const times = [...new Set(props.series.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => b - a)
+  const values = props.series.map(({ points }) => new Map(points))
+  return (
+    <div class="points" role="region" aria-label={`${props.label}, values`} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {props.series.map(({ label }) => (
+              <th key={label} scope="col" class="right">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times.slice(0, TABLE_ROWS).map((at) => (
+            <tr key={at}>
+              <th scope="row">{moment(at)}</th>
+              {values.map((of, index) => {
+                const value = of.get(at)
+                return (
+                  <td key={props.series[index]?.label} class="right">
+                    {typeof value === 'number' ? props.format(value) : '—'}
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function summaryOf(series: readonly Series[], format: (value: number) => string): string {
+  return series
+    .map(({ label, points }) => {
+      const values = points.flatMap(([, value]) => (value === null ? [] : [value]))
+      const last = values.at(-1)
+      return last === undefined
+        ? `${label}, no values`
+        : `${label}, last ${format(last)}, at most ${format(Math.max(...values))}`
+    })
+    .join('; ')
+}
+
+/** Amounts beside each other, the greatest first where they are given so. */
+export function BarList(props: {
+  label: string
+  items: readonly { label: string; value: number; text?: string; href?: string }[]
+  empty?: string
+}) {
+  const id = useId()
+  const greatest = Math.max(...props.items.map(({ value }) => value), Number.MIN_VALUE)
+  if (props.items.length === 0) return <Empty title={props.empty ?? 'Nothing yet'} />
+  return (
+    <ul class="bars" aria-label={props.label}>
+      {props.items.map(({ label, value, text, href }, at) => (
+        <li key={`${label}-${at}`}>
+          <span class="bar-label" id={`${id}-${at}`}>
+            {href ? <a href={href}>{label}</a> : label}
+          </span>
+          <span class="bar-text">{text ?? short(value)}</span>
+          <span class="bar" aria-hidden="true">
+            <span style={{ width: `${(100 * Math.max(0, value)) / greatest}%` }} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

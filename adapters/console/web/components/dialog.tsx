@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Button } from './form.tsx'
+import { ErrorNote } from './notes.tsx'
+
+/** Something that has to be dealt with first. Escape and the button close it, and the focus goes back. */
+export function Dialog(props: {
+  title: string
+  open: boolean
+  onClose: () => void
+  children?: ComponentChildren
+  wide?: boolean
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const element = dialog.current
+    if (!element) return
+    if (props.open && !element.open) element.showModal()
+    if (!props.open && element.open) element.close()
+  }, [props.open])
+  if (!props.open) return null
+  return (
+    <dialog ref={dialog} class={props.wide ? 'wide' : undefined} aria-labelledby={id} onClose={props.onClose}>
+      <div class="dialog-head">
+        <h2 id={id}>{props.title}</h2>
+        <Button tone="quiet" size="small" label="Close" onClick={props.onClose}>
+          ✕
+        </Button>
+      </div>
+      {props.children}
+    </dialog>
+  )
+}
+
+/**
+ * Asks before something that cannot be undone.
+ *
+ * @param body what will happen, with amounts and names
+ * @param action the button's word: what is done, not "OK"
+ * @param onConfirm its error is shown and the question stays
+ */
+export function Confirm(props: {
+  title: string
+  body: ComponentChildren
+  action: string
+  open: boolean
+  tone?: 'primary' | 'danger'
+  onConfirm: () => Promise<void> | void
+  onClose: () => void
+}) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const close = () => {
+    setError(null)
+    props.onClose()
+  }
+  const confirm = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      await props.onConfirm()
+      close()
+    } catch (fault) {
+      setError(fault)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={props.title} open={props.open} onClose={close}>
+      <div class="confirm-body">{props.body}</div>
+      {error !== null && <ErrorNote error={error} />}
+      <div class="actions end">
+        <Button onClick={close}>Cancel</Button>
+        <Button tone={props.tone ?? 'danger'} busy={busy} onClick={confirm}>
+          {props.action}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { duration, moment, relative, timeOf, usd } from '../format.ts'
+import { now } from '../now.ts'
+import type { Tone } from './layout.tsx'
+
+/** A word about a state. */
+export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>
+}
+
+/** An amount; its title has every decimal. */
+export function Money({ usd: amount }: { usd: number | null | undefined }) {
+  if (amount === null || amount === undefined) return <span class="muted">—</span>
+  return (
+    <span class="money" title={`${amount} USD`}>
+      {usd(amount)}
+    </span>
+  )
+}
+
+/** A time as it is from now; its title has the date in the reader's zone. @param at RFC 3339, or Unix seconds */
+export function When({ at }: { at: string | number | null | undefined }) {
+  if (at === null || at === undefined) return <span class="muted">—</span>
+  const ms = timeOf(at)
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={moment(ms)}>
+      {relative(ms, now.value)}
+    </time>
+  )
+}
+
+/** How long it is until a time, by the second in its last hour. @param to RFC 3339, or Unix seconds */
+export function Countdown({ to, over = 'now' }: { to: string | number; over?: string }) {
+  const ms = timeOf(to)
+  const left = ms - now.value
+  const minutes = Math.floor(left / 60_000)
+  const seconds = Math.floor((left % 60_000) / 1000)
+  const text = minutes < 60 ? `${minutes}:${String(seconds).padStart(2, '0')}` : duration(left)
+  return (
+    <time class="countdown" dateTime={new Date(ms).toISOString()} title={moment(ms)}>
+      {left <= 0 ? over : text}
+    </time>
+  )
+}
+
+/** How far something is. @param value 0–1 */
+export function Progress({ value, label, text }: { value: number; label: string; text?: string }) {
+  const share = Math.max(0, Math.min(1, value))
+  return (
+    <div class="progress">
+      <span>{label}</span>
+      <progress max={1} value={share} aria-label={label} />
+      <span class="figure">{text ?? `${Math.round(share * 100)} %`}</span>
+    </div>
+  )
+}
+
+/** A text to copy, such as a ticket. @param hidden shows the button alone */
+export function Copy({ text, label = 'Copy', hidden = false }: { text: string; label?: string; hidden?: boolean }) {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setSaid('Copied')
+    } catch {
+      setSaid('Select it and copy')
+    }
+    setTimeout(() => setSaid(''), 2000)
+  }
+  return (
+    <span class="copy">
+      {!hidden && <code>{text}</code>}
+      <button type="button" class="small" onClick={copy}>
+        {said || label}
+      </button>
+      <span class="sr" role="status">
+        {said}
+      </span>
+    </span>
+  )
+}

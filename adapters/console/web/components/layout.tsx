@@ -1,0 +1,119 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId } from 'preact/hooks'
+
+/** A page: its title, what it is for, and what can be done on it. */
+export function Page(props: {
+  title: string
+  intro?: ComponentChildren
+  actions?: ComponentChildren
+  children?: ComponentChildren
+}) {
+  useEffect(() => {
+    document.title = `${props.title} · Gazeway`
+  }, [props.title])
+  return (
+    <>
+      <header class="page-head">
+        <div>
+          <h1>{props.title}</h1>
+          {props.intro && <p class="intro">{props.intro}</p>}
+        </div>
+        {props.actions && <div class="actions">{props.actions}</div>}
+      </header>
+      {props.children}
+    </>
+  )
+}
+
+/** A part of a page, with a heading. @param wide takes the whole row in a grid of cards */
+export function Card(props: {
+  title?: string
+  actions?: ComponentChildren
+  wide?: boolean
+  children?: ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <section class={props.wide ? 'card wide' : 'card'} aria-labelledby={props.title ? id : undefined}>
+      {(props.title || props.actions) && (
+        <div class="card-head">
+          {props.title && <h2 id={id}>{props.title}</h2>}
+          {props.actions && <div class="actions">{props.actions}</div>}
+        </div>
+      )}
+      {props.children}
+    </section>
+  )
+}
+
+/** Cards or figures beside each other, as many as fit. @param of figures are narrower than cards */
+export function Grid({ of = 'cards', children }: { of?: 'cards' | 'figures'; children: ComponentChildren }) {
+  return <div class={`grid ${of}`}>{children}</div>
+}
+
+/** What a colour says. */
+export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
+
+/** One figure, large. */
+export function Stat(props: { label: string; value: ComponentChildren; hint?: ComponentChildren; tone?: Tone }) {
+  return (
+    <dl class={`stat ${props.tone ?? 'neutral'}`}>
+      <dt>{props.label}</dt>
+      <dd class="value">{props.value}</dd>
+      {props.hint && <dd class="hint">{props.hint}</dd>}
+    </dl>
+  )
+}
+
+/** Views of one thing, of which one is shown; the arrow keys go from one to the next. */
+export function Tabs<Id extends string>(props: {
+  label: string
+  tabs: readonly { id: Id; label: string }[]
+  active: Id
+  onChange: (id: Id) => void
+}) {
+  const move = (event: KeyboardEvent, by: number) => {
+    const at = props.tabs.findIndex(({ id }) => id === props.active)
+    const next = props.tabs[(at + by + props.tabs.length) % props.tabs.length]
+    if (!next) return
+    event.preventDefault()
+    props.onChange(next.id)
+    const buttons = (event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role=tab]')
+    buttons[props.tabs.indexOf(next)]?.focus()
+  }
+  return (
+    <div
+      class="tabs"
+      role="tablist"
+      aria-label={props.label}
+      onKeyDown={(event) => {
+        if (event.key === 'ArrowRight') move(event, 1)
+        if (event.key === 'ArrowLeft') move(event, -1)
+      }}
+    >
+      {props.tabs.map(({ id, label }) => (
+        <button
+          key={id}
+          type="button"
+          role="tab"
+          aria-selected={id === props.active}
+          tabIndex={id === props.active ? 0 : -1}
+          onClick={() => props.onChange(id)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Where there is nothing to show: why, and what to do about it. */
+export function Empty(props: { title: string; hint?: ComponentChildren; action?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{props.title}</p>
+      {props.hint && <p>{props.hint}</p>}
+      {props.action}
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import type { Series } from './charts.tsx'
+
+const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5']
+
+/** Draws lines over time into an element, as wide as it is. @returns what removes them */
+export function plot(
+  element: HTMLElement,
+  options: {
+    series: readonly Series[]
+    format: (value: number) => string
+    height: number
+    filled: boolean
+    range: readonly [number, number] | undefined
+  },
+): () => void {
+  const { series, format, height, filled, range } = options
+  const style = getComputedStyle(element)
+  const color = (name: string) => style.getPropertyValue(name).trim()
+  const axis = {
+    stroke: color('--muted'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui, sans-serif',
+  }
+  const chart = new uPlot(
+    {
+      width: element.clientWidth,
+      height,
+      padding: [8, 12, 0, 0],
+      legend: { show: true, live: true },
+      cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+      scales: {
+        y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low ?? 0), Math.max(high ?? 0, 1e-6) * 1.1]) },
+      },
+      axes: [
+        { ...axis, space: 64 },
+        { ...axis, size: 64, values: (_, values) => values.map((value) => format(value)) },
+      ],
+      series: [
+        { label: 'Time' },
+        ...series.map(({ label, color: own }, at) => {
+          const stroke = color(own ?? COLORS[at % COLORS.length] ?? '--series-1')
+          return {
+            label,
+            stroke,
+            width: 2,
+            ...(filled && { fill: `${stroke}22` }),
+            points: { show: series.every(({ points }) => points.length < 3) },
+            value: (_: uPlot, value: number | null) => (value === null ? '—' : format(value)),
+          }
+        }),
+      ],
+    },
+    tableOf(series),
+    element,
+  )
+  const resize = new ResizeObserver(() => {
+    if (element.clientWidth > 0 && element.clientWidth !== chart.width)
+      chart.setSize({ width: element.clientWidth, height })
+  })
+  resize.observe(element)
+  return () => {
+    resize.disconnect()
+    chart.destroy()
+  }
+}
+
+/** All lines over the same times, in seconds; null where a line has no point. */
+function tableOf(series: readonly Series[]): uPlot.AlignedData {
+  const times = [...new Set(series.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => a - b)
+  const columns = series.map(({ points }) => {
+    const values = new Map(points)
+    return times.map((at) => values.get(at) ?? null)
+  })
+  return [times.map((at) => at / 1000), ...columns]
+}

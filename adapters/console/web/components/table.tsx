@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact'
+import { count } from '../format.ts'
+import type { Paged } from '../paging.ts'
+import { Button } from './form.tsx'
+
+/** One column. Without `render` it shows the row's field of its key. */
+export interface Column<Row> {
+  key: string
+  label: string
+  render?: (row: Row) => ComponentChildren
+  align?: 'left' | 'right'
+}
+
+/**
+ * Rows under headings; on a narrow screen each row is a block of its own.
+ *
+ * @param empty what to show in place of a table without rows; `<Empty>` says what to do
+ * @param onRow opens a row, by a click anywhere on it or with the keyboard on its first cell
+ */
+export function DataTable<Row>(props: {
+  /** What the table is, for screen readers. */
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  empty?: ComponentChildren
+  onRow?: (row: Row) => void
+}) {
+  const { columns, rows, rowKey, onRow } = props
+  if (rows.length === 0 && props.empty) return <>{props.empty}</>
+  const cell = (row: Row, column: Column<Row>, at: number) => {
+    const shown = column.render ? column.render(row) : textOf((row as Record<string, unknown>)[column.key])
+    if (at > 0 || !onRow) return shown
+    return (
+      <button type="button" class="row-link" onClick={() => onRow(row)}>
+        {shown}
+      </button>
+    )
+  }
+  // Roles are written out: laid out as blocks, the elements lose the ones that they have by themselves.
+  return (
+    <div class="table-frame">
+      <table role="table" aria-label={props.label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ key, label, align }) => (
+              <th key={key} role="columnheader" scope="col" class={align ?? 'left'}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr
+              key={rowKey(row)}
+              role="row"
+              class={onRow ? 'opens' : undefined}
+              onClick={(event) => {
+                if (onRow && !(event.target as Element).closest('a, button, input, select')) onRow(row)
+              }}
+            >
+              {columns.map((column, at) => (
+                <td key={column.key} role="cell" class={column.align ?? 'left'} data-label={column.label}>
+                  {cell(row, column, at)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Where one is in a list, and the way on. */
+export function Pager({ page }: { page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'> }) {
+  if (page.total === 0 || (!page.next && !page.previous)) return null
+  return (
+    <nav class="pager" aria-label="Pages">
+      <Button size="small" disabled={!page.previous} onClick={() => page.previous?.()}>
+        Newer
+      </Button>
+      <span>
+        {count(page.first)}–{count(page.first + page.items.length - 1)} of {count(page.total)}
+      </span>
+      <Button size="small" disabled={!page.next} onClick={() => page.next?.()}>
+        Older
+      </Button>
+    </nav>
+  )
+}
+
+function textOf(value: unknown): ComponentChildren {
+  if (value === null || value === undefined || value === '') return <span class="muted">—</span>
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from 'preact'
+import { timeOf } from '../format.ts'
+import { When } from './inline.tsx'
+import type { Tone } from './layout.tsx'
+import './timeline.css'
+
+/** Something that happened, is going on, or is still to come. */
+export interface Moment {
+  /** RFC 3339; null where it is not known, or lies ahead. */
+  at: string | null
+  title: ComponentChildren
+  detail?: ComponentChildren
+  tone?: Tone
+  /** Whether it has yet to happen. */
+  ahead?: boolean
+}
+
+/** What happened, in the order in which it did; what lies ahead comes last. */
+export function Timeline({ label, moments }: { label: string; moments: readonly Moment[] }) {
+  return (
+    <ol class="timeline" aria-label={label}>
+      {inOrder(moments).map(({ at, title, detail, tone = 'neutral', ahead }, place) => (
+        <li key={place} class={`${tone}${ahead ? ' ahead' : ''}`}>
+          <p class="moment">
+            <strong>{title}</strong>
+            {at !== null && <When at={at} />}
+          </p>
+          {detail && <div class="muted">{detail}</div>}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** By time; one without a time stays behind the one that it was given after. */
+function inOrder(moments: readonly Moment[]): Moment[] {
+  let last = 0
+  const timed = moments.map((moment) => {
+    last = moment.at === null ? last : timeOf(moment.at)
+    return { moment, at: moment.ahead ? Infinity : last }
+  })
+  return timed.sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ moment }) => moment)
+}

@@ -1,0 +1,85 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, api, offline } from './api.ts'
+
+/** What is shown of something that changes. */
+export interface Live<T> {
+  /** The last that came; stays while a newer one cannot be had. Null until the first. */
+  data: T | null
+  /** Why the last attempt failed; null once one works. */
+  error: ApiError | null
+  /** True until the first reply for the present path. */
+  loading: boolean
+  /** Asks again now. */
+  reload(): void
+}
+
+interface Held<T> {
+  path: string | null
+  text: string
+  data: T | null
+  error: ApiError | null
+  loading: boolean
+}
+
+/**
+ * A path of the API, asked again and again while the tab is visible and Gazeway answers.
+ *
+ * @param path null asks nothing. Another query keeps the old data until the new is there; another resource does not.
+ */
+export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: number } = {}): Live<T> {
+  const [held, setHeld] = useState<Held<T>>(() => startOf(path))
+  const [round, setRound] = useState(0)
+  const isOffline = offline.value
+  const shown = useRef(held)
+  shown.current = held
+
+  useEffect(() => {
+    const before = shown.current
+    if (before.path !== path) {
+      const sameResource = path !== null && before.path?.split('?')[0] === path.split('?')[0]
+      setHeld(sameResource ? { ...before, path, loading: true } : startOf(path))
+    }
+    if (path === null) return
+    const ending = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+
+    const ask = async () => {
+      clearTimeout(timer)
+      if (document.hidden) return
+      try {
+        const text = await api.text(path, { signal: ending.signal })
+        setHeld((was) => {
+          if (was.path === path && was.text === text && was.error === null && !was.loading) return was
+          return { path, text, data: JSON.parse(text) as T, error: null, loading: false }
+        })
+      } catch (error) {
+        if (ending.signal.aborted) return
+        if (!(error instanceof ApiError)) throw error
+        setHeld((was) => ({ ...was, path, error, loading: false }))
+      }
+      if (!ending.signal.aborted) timer = setTimeout(ask, everyMs)
+    }
+    const onVisible = () => {
+      if (!document.hidden) void ask()
+    }
+    document.addEventListener('visibilitychange', onVisible)
+    void ask()
+    return () => {
+      ending.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', onVisible)
+    }
+    // Being reachable again is a reason to ask at once.
+  }, [path, everyMs, round, isOffline])
+
+  const reload = useCallback(() => setRound((n) => n + 1), [])
+  return { data: held.data, error: held.error, loading: held.loading, reload }
+}
+
+const startOf = <T>(path: string | null): Held<T> => ({
+  path,
+  text: '',
+  data: null,
+  error: null,
+  loading: path !== null,
+})

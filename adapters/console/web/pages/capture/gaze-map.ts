@@ -1,0 +1,89 @@
+/** One look at a known point: what the camera measured of the face, and where on the window the point was (0 to 1). */
+export interface Look {
+  features: readonly number[]
+  x: number
+  y: number
+}
+
+/** Turns what the camera measures into a position on the window. */
+export interface GazeMap {
+  at(features: readonly number[]): { x: number; y: number }
+  /** How far off it was, on average, for points that it had not been shown; a share of the window. */
+  error: number
+}
+
+/** Keeps the weights small where few looks would let them grow; features are standardised first. */
+const RIDGE = 0.5
+
+/**
+ * Learns a person's gaze from their looks at known points: ridge regression (Hoerl and Kennard 1970) of the position on
+ * the features. Its error is cross-validated by leaving out one point at a time.
+ *
+ * @param looks several for each of at least four points
+ * @returns null when there are fewer points
+ */
+export function learnGaze(looks: readonly Look[]): GazeMap | null {
+  const points = [...new Set(looks.map(pointOf))]
+  if (points.length < 4) return null
+  const misses = points.flatMap((point) => {
+    const guess = fit(looks.filter((look) => pointOf(look) !== point))
+    return looks.filter((look) => pointOf(look) === point).map((look) => distance(guess(look.features), look))
+  })
+  const guess = fit(looks)
+  return {
+    at(features) {
+      const { x, y } = guess(features)
+      return { x: clamp(x), y: clamp(y) }
+    },
+    error: mean(misses),
+  }
+}
+
+const pointOf = ({ x, y }: Look) => `${x}/${y}`
+const clamp = (value: number) => Math.min(1, Math.max(0, value))
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+const distance = (a: { x: number; y: number }, b: { x: number; y: number }) => Math.hypot(a.x - b.x, a.y - b.y)
+
+function fit(looks: readonly Look[]): (features: readonly number[]) => { x: number; y: number } {
+  const width = looks[0]?.features.length ?? 0
+  const columns = Array.from({ length: width }, (_, i) => looks.map((look) => look.features[i] ?? 0))
+  const centers = columns.map(mean)
+  const scales = columns.map((column, i) => Math.sqrt(mean(column.map((v) => (v - (centers[i] ?? 0)) ** 2))) || 1)
+  const standard = (features: readonly number[]) =>
+    centers.map((center, i) => ((features[i] ?? center) - center) / (scales[i] ?? 1))
+  const rows = looks.map((look) => standard(look.features))
+  const [toX, toY] = (['x', 'y'] as const).map((axis) => {
+    const middle = mean(looks.map((look) => look[axis]))
+    const weights = solveRidge(
+      rows,
+      looks.map((look) => look[axis] - middle),
+    )
+    return (row: readonly number[]) => weights.reduce((sum, weight, i) => sum + weight * (row[i] ?? 0), middle)
+  })
+  return (features) => {
+    const row = standard(features)
+    return { x: toX?.(row) ?? 0.5, y: toY?.(row) ?? 0.5 }
+  }
+}
+
+/** The weights w that minimise |Aw − b|² + RIDGE·|w|²: (AᵀA + RIDGE·I) w = Aᵀb, by Gaussian elimination. */
+function solveRidge(rows: readonly (readonly number[])[], values: readonly number[]): number[] {
+  const size = rows[0]?.length ?? 0
+  const system = Array.from({ length: size }, (_, i) => [
+    ...Array.from({ length: size }, (_, j) =>
+      rows.reduce((sum, row) => sum + (row[i] ?? 0) * (row[j] ?? 0), i === j ? RIDGE : 0),
+    ),
+    rows.reduce((sum, row, k) => sum + (row[i] ?? 0) * (values[k] ?? 0), 0),
+  ])
+  // The matrix is positive definite, so that no pivot is zero and none has to be searched for.
+  for (const [i, pivot] of system.entries()) {
+    const lead = pivot[i] ?? 1
+    for (let j = i; j <= size; j++) pivot[j] = (pivot[j] ?? 0) / lead
+    for (const [k, row] of system.entries()) {
+      if (k === i) continue
+      const factor = row[i] ?? 0
+      for (let j = i; j <= size; j++) row[j] = (row[j] ?? 0) - factor * (pivot[j] ?? 0)
+    }
+  }
+  return system.map((row) => row[size] ?? 0)
+}

@@ -1,0 +1,193 @@
+import { emoOf } from './mind.ts'
+
+/** What the camera saw of a face: what gaze follows from, how sure it is (0 to 1), and the expression. */
+export interface Face {
+  at: number
+  features: number[]
+  confidence: number
+  emo: { valence: number; arousal: number }
+}
+
+/** A camera that is watched. */
+export interface Webcam {
+  stop(): void
+}
+
+/** A part of the way to a working camera, in words. */
+export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (8 MB, from this Gazeway)…' | 'Starting…'
+
+/** Why there is no webcam gaze, and what to do about it. */
+export class WebcamError extends Error {}
+
+/** Where this Gazeway serves the models. */
+const MODELS = '/assets/gaze/'
+/** The library rounds positions to pixels of the picture that it is given: a large one makes small eye movements count. */
+const PICTURE_WIDTH = 1600
+
+/**
+ * Opens the camera and watches the face in it. The pictures stay in the browser: only what `onFace` is told leaves here.
+ *
+ * @param video shows the camera
+ * @param options.onFace told for each picture; null where no face is seen
+ * @throws WebcamError
+ */
+export async function openWebcam(
+  video: HTMLVideoElement,
+  options: {
+    onStep: (step: WebcamStep) => void
+    onFace: (face: Face | null) => void
+    onFault: (error: WebcamError) => void
+  },
+): Promise<Webcam> {
+  options.onStep('Asking for the camera…')
+  const stream = await openCamera()
+  const close = () => {
+    for (const track of stream.getTracks()) track.stop()
+    video.srcObject = null
+  }
+  try {
+    options.onStep('Loading the face model (8 MB, from this Gazeway)…')
+    const look = await loadModel()
+    options.onStep('Starting…')
+    video.srcObject = stream
+    await video.play()
+    let stopped = false
+    const stop = () => {
+      stopped = true
+      close()
+    }
+    for (const track of stream.getTracks())
+      track.onended = () => {
+        stop()
+        options.onFault(
+          new WebcamError('The camera was switched off. Start it again, or go on with the pointer alone.'),
+        )
+      }
+    const watch = async () => {
+      while (!stopped) {
+        const face = await look(video)
+        if (!stopped) options.onFace(face)
+        // One picture after the other, and the page in between.
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    }
+    watch().catch((error) => {
+      if (stopped) return
+      stop()
+      options.onFault(new WebcamError(`The face model stopped: ${error instanceof Error ? error.message : error}`))
+    })
+    return { stop }
+  } catch (error) {
+    close()
+    if (error instanceof WebcamError) throw error
+    throw new WebcamError(
+      `The face model could not be loaded (${error instanceof Error ? error.message : error}). Go on with the pointer alone.`,
+    )
+  }
+}
+
+async function openCamera(): Promise<MediaStream> {
+  // Browsers give cameras only to pages that came over https or from this machine.
+  if (!navigator.mediaDevices?.getUserMedia)
+    throw new WebcamError(
+      'This browser gives no camera to this page. Open the console at https://… or http://127.0.0.1, or go on with the pointer alone.',
+    )
+  try {
+    return await navigator.mediaDevices.getUserMedia({
+      video: { width: { ideal: 1280 }, height: { ideal: 720 }, facingMode: 'user' },
+    })
+  } catch (error) {
+    const name = error instanceof DOMException ? error.name : ''
+    if (name === 'NotAllowedError')
+      throw new WebcamError(
+        'The camera is blocked. Allow it for this page beside the browser’s address, then try again; or go on with the pointer alone.',
+      )
+    if (name === 'NotFoundError' || name === 'OverconstrainedError')
+      throw new WebcamError('No camera was found. Plug one in and try again, or go on with the pointer alone.')
+    throw new WebcamError(
+      'The camera could not be opened; another program may be using it. Close that and try again, or go on with the pointer alone.',
+    )
+  }
+}
+
+async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | null>> {
+  const { default: Human } = await import('@vladmandic/human')
+  const off = { enabled: false }
+  const human = new Human({
+    modelBasePath: MODELS,
+    backend: 'humangl',
+    cacheModels: false,
+    debug: false,
+    warmup: 'none',
+    filter: off,
+    gesture: off,
+    body: off,
+    hand: off,
+    object: off,
+    segmentation: off,
+    face: {
+      enabled: true,
+      detector: { modelPath: 'blazeface.json', rotation: false, maxDetected: 1 },
+      mesh: { enabled: true },
+      iris: { enabled: true },
+      emotion: { enabled: true, minConfidence: 0.01 },
+      attention: off,
+      description: off,
+      antispoof: off,
+      liveness: off,
+    },
+  })
+  await human.load()
+  const picture = document.createElement('canvas')
+  const drawing = picture.getContext('2d', { willReadFrequently: false })
+  return async (video) => {
+    picture.width = PICTURE_WIDTH
+    picture.height = Math.round((PICTURE_WIDTH * video.videoHeight) / Math.max(1, video.videoWidth))
+    drawing?.drawImage(video, 0, 0, picture.width, picture.height)
+    const { face, error } = await human.detect(picture)
+    if (error) throw new Error(error)
+    const [seen] = face
+    if (seen === undefined) return null
+    const features = featuresOf(seen.meshRaw, seen.rotation?.angle)
+    if (features === null) return null
+    return { at: Date.now(), features, confidence: seen.faceScore, emo: emoOf(seen.emotion ?? []) }
+  }
+}
+
+type Spot = readonly number[]
+
+/** Corners and iris centre of each eye among the 478 points of the face mesh, as the library numbers them. */
+const EYES = [
+  { outer: 33, inner: 133, iris: 473 },
+  { outer: 263, inner: 362, iris: 468 },
+]
+
+/**
+ * What the direction of the gaze follows from: where in the eyes the irises are, as shares of the eyes' width; how the
+ * head is turned; and where in the picture it is. Null where the irises are not seen.
+ */
+function featuresOf(mesh: readonly Spot[], angle: { yaw: number; pitch: number } | undefined): number[] | null {
+  const eyes = EYES.map(({ outer, inner, iris }) => eyeOf(mesh[outer], mesh[inner], mesh[iris]))
+  const [one, other] = eyes
+  if (!one || !other) return null
+  return [
+    (one.across + other.across) / 2,
+    (one.down + other.down) / 2,
+    angle?.yaw ?? 0,
+    angle?.pitch ?? 0,
+    (one.x + other.x) / 2,
+    (one.y + other.y) / 2,
+  ]
+}
+
+function eyeOf(outer: Spot | undefined, inner: Spot | undefined, iris: Spot | undefined) {
+  const [outerX, outerY] = outer ?? []
+  const [innerX, innerY] = inner ?? []
+  const [irisX, irisY] = iris ?? []
+  if (outerX === undefined || innerX === undefined || irisX === undefined) return null
+  if (outerY === undefined || innerY === undefined || irisY === undefined) return null
+  const x = (outerX + innerX) / 2
+  const y = (outerY + innerY) / 2
+  const width = Math.hypot(outerX - innerX, outerY - innerY)
+  return width > 0 ? { x, y, across: (irisX - x) / width, down: (irisY - y) / width } : null
+}

@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals'
+
+/** Who is signed in. The key is kept in this tab's session storage, so that closing the tab forgets it. */
+export interface Session {
+  key: string
+  /** Id of the key or wallet. */
+  id: string
+  scopes: readonly string[]
+  isAdmin: boolean
+}
+
+const STORED_UNDER = 'gazeway.session'
+
+/** Who is signed in; null while nobody is. */
+export const session = signal<Session | null>(stored())
+
+/** Why the last session ended, where it was not the person's own wish. */
+export const endedBecause = signal<string | null>(null)
+
+export function beginSession(begun: Session): void {
+  sessionStorage.setItem(STORED_UNDER, JSON.stringify(begun))
+  endedBecause.value = null
+  session.value = begun
+}
+
+/** Forgets the key. @param because what to tell the person; absent where they signed out themselves */
+export function endSession(because: string | null = null): void {
+  sessionStorage.removeItem(STORED_UNDER)
+  endedBecause.value = because
+  session.value = null
+}
+
+function stored(): Session | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED_UNDER) ?? 'null') as Session | null
+  } catch {
+    return null
+  }
+}

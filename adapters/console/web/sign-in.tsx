@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, api } from './api.ts'
+import { Button, ErrorNote, Field, TextInput } from './components/index.ts'
+import { Mark } from './mark.tsx'
+import { beginSession, endedBecause } from './session.ts'
+
+interface Verified {
+  valid: boolean
+  tier: 'anonymous' | 'free' | 'metered' | 'admin'
+  subject: string | null
+}
+
+/** Asks for a key, and begins a session with it once the platform accepts it. */
+export function SignIn() {
+  const [key, setKey] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+
+  useEffect(() => {
+    document.title = 'Sign in · Gazeway'
+  }, [])
+
+  const signIn = async () => {
+    const given = key.trim()
+    if (given === '') return setError(new Error('Paste a key first.'))
+    setBusy(true)
+    setError(null)
+    try {
+      const { tier, subject } = await api.post<Verified>('/api/verify-session', { key: given }, { key: given })
+      const isAdmin = tier === 'admin'
+      setKey('')
+      beginSession({
+        key: given,
+        id: subject ?? 'unknown',
+        isAdmin,
+        scopes: isAdmin ? ['inference', 'platform', 'admin'] : ['platform'],
+      })
+    } catch (fault) {
+      setError(inWords(fault))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <main class="sign-in">
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void signIn()
+        }}
+      >
+        <h1>
+          <Mark /> Gazeway
+        </h1>
+        <p class="intro">What your agents do, and what it costs.</p>
+        {endedBecause.value && (
+          <p class="error-note" role="alert">
+            {endedBecause.value}
+          </p>
+        )}
+        <Field
+          label="API key"
+          hint={
+            <>
+              A key with the scope <code>platform</code> or <code>admin</code>. The first admin key is in{' '}
+              <code>admin.key</code> in the data folder; <code>gazeway key create --name me --scope admin</code> makes
+              another.
+            </>
+          }
+        >
+          <TextInput
+            type="password"
+            name="key"
+            autoComplete="off"
+            spellcheck={false}
+            placeholder="gzw_…"
+            value={key}
+            onInput={setKey}
+          />
+        </Field>
+        <ErrorNote error={error} />
+        <Button type="submit" tone="primary" busy={busy}>
+          Sign in
+        </Button>
+        <p class="hint">It is kept in this tab until you sign out or close it.</p>
+      </form>
+    </main>
+  )
+}
+
+function inWords(fault: unknown): unknown {
+  if (!(fault instanceof ApiError)) return fault
+  if (fault.status === 401) return new Error('This key is not valid, or was revoked. Check that all of it was pasted.')
+  if (fault.code === 'insufficient_scope') {
+    return new Error('This key may not use the console: it needs the scope platform or admin.')
+  }
+  return fault
+}

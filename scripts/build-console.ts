@@ -1,0 +1,49 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { build } from 'vite'
+
+const WEB = fileURLToPath(new URL('../adapters/console/web', import.meta.url))
+const MODELS = fileURLToPath(new URL('../node_modules/@vladmandic/human/models', import.meta.url))
+/** What finds a face, its landmarks and its irises in a webcam's picture. */
+const GAZE_MODELS = ['blazeface', 'facemesh', 'iris']
+const COMPRESSED = /\.(html|js|css|svg|json)$/
+/** Smaller files are not worth a second copy. */
+const COMPRESSED_FROM_BYTES = 1024
+
+/** Bundles the operator console into a folder, each text file beside its compressed copies. */
+export async function buildConsole(outDir: string): Promise<void> {
+  await build({
+    root: WEB,
+    configFile: false,
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2022',
+      // Everything is a file of this server: the policy of the page allows no inline script.
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      // The library that follows eyes is one large file by itself.
+      chunkSizeWarningLimit: 3000,
+    },
+  })
+  mkdirSync(`${outDir}/assets/gaze`, { recursive: true })
+  for (const model of GAZE_MODELS) {
+    for (const part of [`${model}.json`, `${model}.bin`])
+      copyFileSync(`${MODELS}/${part}`, `${outDir}/assets/gaze/${part}`)
+  }
+  compress(outDir)
+}
+
+function compress(outDir: string): void {
+  for (const path of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {
+    if (!COMPRESSED.test(path)) continue
+    const content = readFileSync(`${outDir}/${path}`)
+    if (content.length < COMPRESSED_FROM_BYTES) continue
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+    writeFileSync(`${outDir}/${path}.br`, brotliCompressSync(content, { params }))
+    writeFileSync(`${outDir}/${path}.gz`, gzipSync(content, { level: 9 }))
+  }
+}

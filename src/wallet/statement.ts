@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+import type { LedgerTransferRow } from '../store/tables/wallet.ts'
+import { accountOf } from './accounts.ts'
+import { toUsd } from './money.ts'
+import { type Entry, TransferKind } from './transfer.ts'
+
+/** Whose statement to read. */
+export const StatementQuery = ListQuery.extend({
+  caller_id: z.string().max(256).optional().describe('A key or a wallet; the caller when absent.'),
+})
+export type StatementQuery = z.infer<typeof StatementQuery>
+
+const Amount = z.object({ account: z.string(), amount_usd: z.number() })
+
+/** A transfer as the statement of one of its accounts shows it. */
+export const StatementLine = z.object({
+  key: z.string().describe('What makes it happen once, and tells what it was for'),
+  position: z.int().describe('Its place in the account, from 1'),
+  kind: TransferKind,
+  at: z.iso.datetime(),
+  amount_usd: z.number().describe('What came into the account; below zero what left it'),
+  entries: z.array(Amount).describe('All accounts that it moved money between; they sum to zero'),
+  memo: z.string().nullable(),
+  hash: z.string().describe('Chains it to the one before'),
+})
+export type StatementLine = z.infer<typeof StatementLine>
+
+/**
+ * What came into a caller's account and left it, newest first. The account's own chain holds every transfer of it, for
+ * no kind of account sorts before `caller`; its length is kept in the account.
+ *
+ * @throws GazewayError `invalid_cursor`
+ */
+export async function readStatement(
+  { db }: Store,
+  callerId: string,
+  { limit, cursor, offset }: ListQuery,
+): Promise<Page<StatementLine>> {
+  const { id } = accountOf('caller', callerId)
+  let query = db.selectFrom('ledger_transfers').selectAll().where('chain', '=', id)
+  if (cursor !== undefined) query = query.where('position', '<', decodeCursor(cursor, z.tuple([z.int()]))[0])
+  if (offset !== undefined) query = query.offset(offset)
+  const rows = await query
+    .orderBy('position', 'desc')
+    .limit(limit + 1)
+    .execute()
+  const account = await db.selectFrom('ledger_accounts').select('transfers').where('id', '=', id).executeTakeFirst()
+  return toPage(rows, {
+    limit,
+    total: account?.transfers ?? 0,
+    item: (row) => toLine(row, id),
+    cursor: (row) => [row.position],
+  })
+}
+
+function toLine({ chain: _, kind, entries, ...row }: LedgerTransferRow, account: string): StatementLine {
+  const moved = JSON.parse(entries) as Entry[]
+  return {
+    ...row,
+    kind: TransferKind.parse(kind),
+    amount_usd: toUsd(moved.find((entry) => entry.account === account)?.micros ?? 0),
+    entries: moved.map((entry) => ({ account: entry.account, amount_usd: toUsd(entry.micros) })),
+  }
+}
