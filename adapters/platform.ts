@@ -50,6 +50,8 @@ export interface PlatformOptions {
   paymentGate?: MiddlewareHandler<Frame>
   /** How deposits can be paid. */
   payments?: PlatformPayments
+  /** Where the built console is; by default beside this program. */
+  consoleFolder?: string
 }
 
 /**
@@ -136,7 +138,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
-  consoleRoutes(app)
+  consoleRoutes(app, options.consoleFolder)
   if (paymentGate) app.use('/v1/*', paymentGate)
   app.all('/v1/*', (c) => proxy.handle(c))
   refuseOtherMethods(app)

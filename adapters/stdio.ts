@@ -62,7 +62,8 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
 
   const closed = new Promise<void>((resolve) => {
     mcp.server.onclose = resolve
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void mcp.close())
+    // Not once: where the last listener of a signal has gone, libraries that listen too end the process themselves.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void mcp.close())
   })
   mcp.server.onerror = (err) => log.debug('A message was not understood.', { err })
   await mcp.connect(stdioTransport(process.stdin, process.stdout))

@@ -5,8 +5,8 @@ import { build } from 'vite'
 
 const WEB = fileURLToPath(new URL('../adapters/console/web', import.meta.url))
 const MODELS = fileURLToPath(new URL('../node_modules/@vladmandic/human/models', import.meta.url))
-/** What finds a face, its landmarks and its irises in a webcam's picture. */
-const GAZE_MODELS = ['blazeface', 'facemesh', 'iris']
+/** What finds a face, its landmarks, its irises and its expression in a webcam's picture. */
+const GAZE_MODELS = ['blazeface', 'facemesh', 'iris', 'emotion']
 const COMPRESSED = /\.(html|js|css|svg|json)$/
 /** Smaller files are not worth a second copy. */
 const COMPRESSED_FROM_BYTES = 1024

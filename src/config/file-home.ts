@@ -1,5 +1,4 @@
 import { GazewayError } from '../errors.ts'
-import { updateDocument } from './file.ts'
 import type { ConfigHome } from './home.ts'
 
 /** Configuration in config.json itself, for the processes that share a data folder. */
@@ -9,6 +8,8 @@ export function fileHome(file: string): ConfigHome {
     revision: async () => '',
     read: async () => new Map(),
     async change(_, change) {
+      // Most processes never change it.
+      const { updateDocument } = await import('./file.ts')
       await updateDocument(file, change).catch(refuseBroken)
     },
   }

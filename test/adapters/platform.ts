@@ -23,6 +23,8 @@ export interface RunningPlatform {
   gatewayUrl: string
   /** The lines that were logged. */
   logged: string[]
+  /** Stops the platform alone. @returns what serves it again; at the same address where `platformPort` was given */
+  pause(): Promise<() => Promise<void>>
   close(): Promise<void>
 }
 
@@ -38,14 +40,16 @@ export async function startPlatform(
     document?: Record<string, unknown>
     withHttp?: boolean
     paymentGate?: PlatformOptions['paymentGate']
+    consoleFolder?: string
+    platformPort?: number
   } = {},
 ): Promise<RunningPlatform> {
-  const { env = {}, document = {}, withHttp = true, paymentGate } = options
+  const { env = {}, document = {}, withHttp = true, platformPort = 0, paymentGate, consoleFolder } = options
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
   writeFileSync(join(folder, 'config.json'), JSON.stringify(document))
   const loaded = await loadConfig({
     env: { GAZEWAY_UPSTREAM_API_KEY: 'upstream-secret-key', ...env },
-    flags: { data: folder, upstream, port: '0', platformPort: '0' },
+    flags: { data: folder, upstream, port: '0', platformPort: String(platformPort) },
   })
   const logged: string[] = []
   const log = createLog({
@@ -59,7 +63,13 @@ export async function startPlatform(
   const passes = createPasses()
   const http = withHttp ? await serveHttp(gateway, passes) : null
   const agentGateway = agentGatewayTarget(loaded.config, http && { url: http.url, passes })
-  const platform = await servePlatform(gateway, { agentGateway, ...(paymentGate && { paymentGate }) })
+  const serving = () =>
+    servePlatform(gateway, {
+      agentGateway,
+      ...(paymentGate && { paymentGate }),
+      ...(consoleFolder && { consoleFolder }),
+    })
+  let platform = await serving()
   return {
     url: platform.url,
     key,
@@ -68,6 +78,12 @@ export async function startPlatform(
     gateway,
     gatewayUrl: http?.url ?? '',
     logged,
+    async pause() {
+      await platform.stop()
+      return async () => {
+        platform = await serving()
+      }
+    },
     async close() {
       await platform.stop()
       await http?.stop()

@@ -97,3 +97,29 @@ describe('README.md on PostgreSQL', () => {
     assert.match(told?.stdout ?? '', /counts and sums agree\.[\s\S]*ok +store +postgres/)
   })
 })
+
+describe('README.md on sessions, skills and the agent', () => {
+  let told: Told[]
+  before(async () => {
+    told = await walkThrough(sectionOf(readme, 'Sessions, skills and the agent'))
+  })
+
+  it('answers with what is remembered, whole and streamed, and keeps the session', () => {
+    const output = told[0]?.stdout ?? ''
+    assert.match(output, /"object":"session.chat.completion","content":"\[sandbox\].*Thursdays/)
+    assert.match(output, /event: assistant\.delta\ndata: .*\n[\s\S]*event: done/)
+    assert.match(output, /"object":"list","session_id":"release",.*"total":4/)
+  })
+
+  it('changes the configuration', () => {
+    const output = told[1]?.stdout ?? ''
+    assert.match(output, /"changed":\["gaze\.min_score","pricing\.margin_usd"\]/)
+    assert.match(output, /"provider":"sandbox"/)
+  })
+
+  it('makes a ticket that nothing shows again', () => {
+    const [made = '', listed = ''] = (told[2]?.stdout ?? '').match(/\{.*?\}(?=\{|$)/gm) ?? []
+    assert.match(made, /"url":"ws:\/\/127\.0\.0\.1:\d+\/agent","ticket":"gzt_/)
+    assert.doesNotMatch(listed, /gzt_/)
+  })
+})

@@ -58,8 +58,11 @@ export function operatorQueries({ store, wallet, gaze, chain, config }: QueryDep
         attestation: attested,
       }
     },
-    // In a field of its own: the file has a `type`, too.
-    wallet_metadata: async ({ reachedAt }: Speaker) => ({ registration: await chain.registration(reachedAt) }),
+    async wallet_metadata({ reachedAt }: Speaker) {
+      // In a field of its own, too: the frame's `type` takes the place of the file's.
+      const registration = await chain.registration(reachedAt)
+      return { ...registration, registration }
+    },
     x402_policy: async () => paymentPolicy(config().mpp),
     async bridge_status() {
       const [chains, vault, attestation] = await Promise.all([chain.status(), chain.vault(), ledgerHead()])

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { offline } from '../api.ts'
 import { moment, short } from '../format.ts'
 import { Empty } from './layout.tsx'
 
@@ -27,6 +28,9 @@ export function LineChart(props: {
 }) {
   const frame = useRef<HTMLDivElement>(null)
   const [scheme, setScheme] = useState(0)
+  const [failed, setFailed] = useState(false)
+  // Drawn again once Gazeway answers again: the part of the program that draws may not have come.
+  const isOffline = offline.value
   const { series, unit = '', height = 180, filled = false, range } = props
   const format = props.format ?? ((value: number) => `${short(value)}${unit && ` ${unit}`}`)
   const drawn = JSON.stringify([series, scheme, unit, height])
@@ -44,15 +48,20 @@ export function LineChart(props: {
     if (!element || !hasPoints) return
     let gone = false
     let remove = () => {}
-    void import('./plot.ts').then(({ plot }) => {
-      if (!gone) remove = plot(element, { series, format, height, filled, range })
-    })
+    import('./plot.ts').then(
+      ({ plot }) => {
+        if (gone) return
+        setFailed(false)
+        remove = plot(element, { series, format, height, filled, range })
+      },
+      () => setFailed(true),
+    )
     return () => {
       gone = true
       remove()
     }
     // `drawn` holds all that the drawing depends on.
-  }, [drawn, hasPoints])
+  }, [drawn, hasPoints, isOffline])
 
   if (!hasPoints) return <Empty title="Nothing to draw yet" />
   return (
@@ -63,6 +72,7 @@ export function LineChart(props: {
         aria-label={`${props.label}: ${summaryOf(series, format)}`}
         style={{ minHeight: `${height}px` }}
       />
+      {failed && <p class="hint">The drawing could not be loaded; reload the page. The values are in the table.</p>}
       <details>
         <summary>{props.label} as a table</summary>
         <PointsTable label={props.label} series={series} format={format} />

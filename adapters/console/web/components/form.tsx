@@ -64,6 +64,8 @@ interface TextOptions {
   max?: number | string
   step?: number | string
   pattern?: string
+  /** The id of a datalist. */
+  list?: string
   inputMode?: 'decimal' | 'numeric' | 'text'
   'aria-label'?: string
 }

@@ -1,6 +1,21 @@
 import { Page } from '../components/index.ts'
+import { useLive } from '../live.ts'
+import { RecentErrors } from './overview/errors.tsx'
+import { AsOf, HealthPanel } from './overview/health.tsx'
+import './overview/overview.css'
+import type { Health } from './overview/records.ts'
+import { Today } from './overview/today.tsx'
+import { Trends } from './overview/trends.tsx'
 
-/** How Gazeway is, what it cost today, and who spent it. */
+/** Whether Gazeway is healthy, what today cost, and who spent it. */
 export default function Overview() {
-  return <Page title="Overview" />
+  const health = useLive<Health>('/health', { everyMs: 3000 })
+  return (
+    <Page title="Overview" actions={<AsOf health={health.data} />}>
+      <HealthPanel health={health} />
+      <Today />
+      <RecentErrors />
+      <Trends />
+    </Page>
+  )
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { Caller, type Names } from '../components/caller.tsx'
+import { Exact } from '../components/exact.tsx'
 import {
   Button,
   Card,
@@ -8,7 +9,6 @@ import {
   Empty,
   ErrorNote,
   Field,
-  Money,
   notify,
   Pager,
   Select,
@@ -20,7 +20,7 @@ import { usePage } from '../paging.ts'
 import { session } from '../session.ts'
 import type { Receipt, Usage } from './usage-records.ts'
 
-/** Which receipts are shown: a caller's id, and times as a date field has them (`2026-11-21T08:00`, the reader's zone). */
+/** Which receipts are shown: a caller's id, and the first and last day in the reader's zone (`2026-11-21`); empty is all. */
 export interface ReceiptFilter {
   caller: string
   from: string
@@ -74,10 +74,10 @@ export function Receipts(props: {
           </Field>
         )}
         <Field label="From">
-          <TextInput type="datetime-local" value={filter.from} onInput={(from) => change({ from })} />
+          <TextInput type="date" value={filter.from} onInput={(from) => change({ from })} />
         </Field>
-        <Field label="To">
-          <TextInput type="datetime-local" value={filter.to} onInput={(to) => change({ to })} />
+        <Field label="Up to">
+          <TextInput type="date" value={filter.to} onInput={(to) => change({ to })} />
         </Field>
       </div>
       <ErrorNote error={page.error} onRetry={page.reload} />
@@ -100,15 +100,15 @@ export function Receipts(props: {
             key: 'cost',
             label: 'Upstream',
             align: 'right',
-            render: ({ billing }) => <Money usd={billing.upstream_cost_usd} />,
+            render: ({ billing }) => <Exact usd={billing.upstream_cost_usd} />,
           },
           {
             key: 'margin',
             label: 'Margin',
             align: 'right',
-            render: ({ billing }) => <Money usd={billing.margin_usd} />,
+            render: ({ billing }) => <Exact usd={billing.margin_usd} />,
           },
-          { key: 'total', label: 'Total', align: 'right', render: ({ billing }) => <Money usd={billing.total_usd} /> },
+          { key: 'total', label: 'Total', align: 'right', render: ({ billing }) => <Exact usd={billing.total_usd} /> },
           { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
         ]}
         empty={
@@ -132,13 +132,20 @@ export function Receipts(props: {
   )
 }
 
-/** A filter as the API takes it; times in UTC. */
+/** A filter as the API takes it: times in UTC, the last one excluded. */
 function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string> {
   return {
     ...(caller && { caller_id: caller }),
-    ...(from && { from: new Date(from).toISOString() }),
-    ...(to && { to: new Date(to).toISOString() }),
+    ...(from && { from: midnight(from, 0) }),
+    ...(to && { to: midnight(to, 1) }),
   }
+}
+
+/** When a day of the reader's begins, or the day so many days later. */
+function midnight(day: string, later: number): string {
+  const at = new Date(`${day}T00:00`)
+  at.setDate(at.getDate() + later)
+  return at.toISOString()
 }
 
 /** Has the browser save a file. */

@@ -1,17 +1,6 @@
 import { type Names, useNames } from '../components/caller.tsx'
-import {
-  Badge,
-  Card,
-  DataTable,
-  Empty,
-  ErrorNote,
-  Field,
-  Money,
-  Pager,
-  Select,
-  type Tone,
-  When,
-} from '../components/index.ts'
+import { Exact } from '../components/exact.tsx'
+import { Badge, Card, DataTable, Empty, ErrorNote, Field, Pager, Select, type Tone, When } from '../components/index.ts'
 import { shortId } from '../format.ts'
 import { usePage } from '../paging.ts'
 import { go, href } from '../router.ts'
@@ -74,12 +63,7 @@ export function Ledger({ of }: { of: string | null }) {
               key: 'amount_usd',
               label: 'Amount',
               align: 'right',
-              render: ({ amount_usd }) => (
-                <span class={amount_usd > 0 ? 'money-in' : ''}>
-                  {amount_usd > 0 && '+'}
-                  <Money usd={amount_usd} />
-                </span>
-              ),
+              render: ({ amount_usd }) => <Exact usd={amount_usd} signed />,
             },
           ]}
           empty={

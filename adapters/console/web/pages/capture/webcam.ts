@@ -154,7 +154,7 @@ async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | 
   }
 }
 
-type Spot = readonly number[]
+type Spot = readonly (number | undefined)[]
 
 /** Corners and iris centre of each eye among the 478 points of the face mesh, as the library numbers them. */
 const EYES = [

@@ -1,0 +1,144 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Layout } from './graph-layout.ts'
+import type { Tone } from './layout.tsx'
+import { Loading } from './notes.tsx'
+import './graph.css'
+
+/** One box of a graph. */
+export interface GraphNode {
+  id: string
+  title: string
+  /** A word about its state. */
+  status: string
+  tone: Tone
+  /** Who is at it. */
+  note?: string | null
+  href: string
+}
+
+/** Characters that fit on a line of a box, and the lines of its title. */
+const LINE = 27
+const LINES = 2
+
+/**
+ * Boxes and what waits for what, drawn in ranks. Each box is a link, which says to screen readers what it waits for.
+ *
+ * @param edges `[from, to]`: "to" waits for "from"
+ */
+export function Graph(props: {
+  label: string
+  nodes: readonly GraphNode[]
+  edges: readonly (readonly [string, string])[]
+}) {
+  const { nodes, edges, label } = props
+  const frame = useRef<HTMLDivElement>(null)
+  const [room, setRoom] = useState(0)
+  const [layout, setLayout] = useState<Layout | null>(null)
+  const shape = JSON.stringify([nodes.map(({ id }) => id), edges])
+
+  useEffect(() => {
+    const element = frame.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setRoom(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  useEffect(() => {
+    if (room === 0) return
+    let gone = false
+    void import('./graph-layout.ts').then(({ laidOut }) => {
+      const ids = nodes.map(({ id }) => id)
+      if (!gone) setLayout(laidOut(ids, edges, room))
+    })
+    return () => {
+      gone = true
+    }
+    // `shape` holds the boxes and edges that the layout depends on.
+  }, [shape, room])
+
+  return (
+    <div class="graph" ref={frame}>
+      {layout ? <Drawing label={label} nodes={nodes} edges={edges} layout={layout} /> : <Loading what="the graph" />}
+    </div>
+  )
+}
+
+function Drawing(props: {
+  label: string
+  nodes: readonly GraphNode[]
+  edges: readonly (readonly [string, string])[]
+  layout: Layout
+}) {
+  const { nodes, edges, layout } = props
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const waitsFor = (id: string) => edges.filter(([, to]) => to === id).flatMap(([from]) => byId.get(from)?.title ?? [])
+  return (
+    <svg
+      role="group"
+      aria-label={props.label}
+      width={layout.width}
+      height={layout.height}
+      viewBox={`0 0 ${layout.width} ${layout.height}`}
+    >
+      <defs>
+        <marker id="graph-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+          <path d="M0 0L8 4L0 8z" class="arrow" />
+        </marker>
+      </defs>
+      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a g takes no focus; the label says all of it */}
+      <g aria-hidden="true">
+        {layout.lines.map(({ from, to, path }) => (
+          <path key={`${from} ${to}`} class="edge" d={path} marker-end="url(#graph-arrow)" />
+        ))}
+      </g>
+      {layout.boxes.map(({ id, x, y }) => {
+        const node = byId.get(id)
+        return node && <Box key={id} node={node} x={x} y={y} waitsFor={waitsFor(id)} />
+      })}
+    </svg>
+  )
+}
+
+function Box({ node, x, y, waitsFor }: { node: GraphNode; x: number; y: number; waitsFor: string[] }) {
+  const { title, status, tone, note, href } = node
+  const lines = wrapped(title)
+  const state = shortened(note ? `${status} · ${note}` : status, LINE + 4)
+  // The name begins with what is seen, as voice control expects, and goes on with what is not.
+  const seen = `${lines.join(' ')} ${state}`
+  const whole = lines.join(' ') === title ? '' : `. ${title}`
+  const waits = waitsFor.length === 0 ? '' : `, waits for ${waitsFor.join(' and ')}`
+  return (
+    <a href={href} class={`box ${tone}`} data-status={status} aria-label={`${seen}${whole}${waits}`}>
+      <g transform={`translate(${x} ${y})`}>
+        <rect width="212" height="76" rx="8" />
+        <rect class="stripe" width="5" height="76" rx="2.5" />
+        <text x="16" y="23" class="title">
+          {lines.map((line, i) => (
+            <tspan key={i} x="16" dy={i === 0 ? 0 : 17}>
+              {`${line} `}
+            </tspan>
+          ))}
+        </text>
+        <text x="16" y="64" class="status">
+          {state}
+        </text>
+      </g>
+    </a>
+  )
+}
+
+/** A title on as many lines as there are, broken between words; what does not fit is cut. */
+function wrapped(text: string): string[] {
+  const lines: string[] = []
+  for (const word of text.split(/\s+/)) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`
+    if (lines.length > 0 && longer.length <= LINE) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  if (lines.length <= LINES) return lines.map((line) => shortened(line, LINE))
+  return [...lines.slice(0, LINES - 1), lines.slice(LINES - 1).join(' ')].map((line) => shortened(line, LINE))
+}
+
+const shortened = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1)}…`

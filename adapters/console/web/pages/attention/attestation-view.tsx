@@ -1,0 +1,70 @@
+import { Badge, Copy, Countdown, Progress } from '../../components/index.ts'
+import { count } from '../../format.ts'
+import { href } from '../../router.ts'
+import type { Attestation } from './gaze.ts'
+
+/** What each component says. */
+const COMPONENTS: readonly { name: keyof Attestation['components']; label: string; means: string }[] = [
+  { name: 'coverage', label: 'Coverage', means: 'enough records, and enough of the time inside them' },
+  { name: 'continuity', label: 'Continuity', means: 'no long gaps' },
+  { name: 'plausibility', label: 'Plausibility', means: 'dwells and movements like a person’s' },
+  { name: 'confidence', label: 'Confidence', means: 'how sure the source was' },
+  { name: 'freshness', label: 'Freshness', means: 'halves every 15 minutes' },
+]
+
+/** How far a session proves attention: its score, what it is made of, and what is missing. */
+export function AttestationView({ attestation }: { attestation: Attestation }) {
+  const { status, poa_score, records, records_needed, progress, components, reasons, task_id } = attestation
+  return (
+    <div class="attestation stack">
+      <p class="attestation-head" role="status">
+        <StatusBadge status={status} /> <strong class="score">{poa_score.toFixed(2)}</strong>{' '}
+        <span class="muted">proof of attention, 0 to 1</span>
+      </p>
+      {reasons.length > 0 && (
+        <ul class="plain-list" aria-label="Why it has not passed">
+          {reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      )}
+      <div class="components">
+        <Progress
+          value={progress}
+          label="Records"
+          text={records < records_needed ? `${records}/${records_needed}` : count(records)}
+        />
+        {COMPONENTS.map(({ name, label, means }) => (
+          <div key={name} title={means}>
+            <Progress value={components[name]} label={label} text={components[name].toFixed(2)} />
+          </div>
+        ))}
+      </div>
+      <dl class="facts">
+        <dt>Valid for</dt>
+        <dd>
+          <Countdown to={attestation.expires_at} over="over; it is assessed anew when asked for" />
+        </dd>
+        {task_id !== null && (
+          <>
+            <dt>Task</dt>
+            <dd>
+              <a href={href('tasks', { id: task_id })}>{task_id}</a>
+            </dd>
+          </>
+        )}
+        <dt>Attestation</dt>
+        <dd>
+          <Copy text={attestation.id} />
+        </dd>
+      </dl>
+    </div>
+  )
+}
+
+const TONES = { collecting: 'accent', passed: 'good', failed: 'bad' } as const
+
+/** The verdict in a word. */
+export function StatusBadge({ status }: { status: Attestation['status'] }) {
+  return <Badge tone={TONES[status]}>{status}</Badge>
+}

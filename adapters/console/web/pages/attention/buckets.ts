@@ -1,0 +1,118 @@
+import { type GazeRecord, placeOf } from './gaze.ts'
+
+/** A row of the heat map: a place, or some lines of it, and the dwell in each step of time, in milliseconds. */
+export interface HeatRow {
+  place: string
+  cells: number[]
+  total: number
+}
+
+/** Attention by place and time. `from` and `step` are in milliseconds, `from` since 1970. */
+export interface HeatMap {
+  rows: HeatRow[]
+  from: number
+  step: number
+  /** The greatest dwell in one cell. */
+  greatest: number
+  /** Places that have no row. */
+  others: number
+}
+
+/** The lines that one row stands for. */
+const LINES = 10
+const MOST_ROWS = 14
+
+/** Dwell by place, widened to tens of lines where records name lines, over equal steps of time. */
+export function heatOf(records: readonly GazeRecord[], steps: number): HeatMap {
+  const { from, step } = span(records, steps)
+  const rows = new Map<string, HeatRow>()
+  for (const record of records) {
+    const place = regionOf(record)
+    const row = rows.get(place) ?? { place, cells: new Array<number>(steps).fill(0), total: 0 }
+    rows.set(place, row)
+    const at = Math.min(steps - 1, Math.floor((Date.parse(record.at) - from) / step))
+    row.cells[at] = (row.cells[at] ?? 0) + record.dwell_ms
+    row.total += record.dwell_ms
+  }
+  const sorted = [...rows.values()].sort((a, b) => b.total - a.total)
+  const shown = sorted.slice(0, MOST_ROWS)
+  return {
+    rows: shown,
+    from,
+    step,
+    greatest: Math.max(1, ...shown.flatMap(({ cells }) => cells)),
+    others: sorted.length - shown.length,
+  }
+}
+
+/** Dwell by position in the window: `rows` × `columns` cells, in milliseconds; null where no record has a position. */
+export function positionsOf(records: readonly GazeRecord[], columns: number, rows: number): number[][] | null {
+  const placed = records.filter(({ env }) => env.x !== undefined && env.y !== undefined)
+  if (placed.length === 0) return null
+  const cells = Array.from({ length: rows }, () => new Array<number>(columns).fill(0))
+  for (const { env, dwell_ms } of placed) {
+    const row = cells[Math.min(rows - 1, Math.floor((env.y ?? 0) * rows))]
+    const column = Math.min(columns - 1, Math.floor((env.x ?? 0) * columns))
+    // A raw sample of an eye tracker has no dwell of its own; it counts for one.
+    if (row) row[column] = (row[column] ?? 0) + Math.max(1, dwell_ms)
+  }
+  return cells
+}
+
+/** The three channels over time. */
+export interface Channels {
+  cog: [number, number | null][]
+  emo: [number, number | null][]
+  env: [number, number | null][]
+}
+
+/**
+ * How active each channel is over time, as the classification has it: COG = (focus + load) / 2, EMO = (|valence| +
+ * arousal) / 2, ENV = (distraction + switching) / 2, means weighted by dwell; switching is the share of records that
+ * changed the place. A step without records is a gap.
+ *
+ * @param records in order of time
+ */
+export function channelsOf(records: readonly GazeRecord[], steps: number): Channels {
+  const { from, step } = span(records, steps)
+  const sums = Array.from({ length: steps }, () => ({ weight: 0, cog: 0, emo: 0, distraction: 0, moves: 0, count: 0 }))
+  for (const [i, record] of records.entries()) {
+    const sum = sums[Math.min(steps - 1, Math.floor((Date.parse(record.at) - from) / step))]
+    if (!sum) continue
+    const { cog, emo, env, dwell_ms } = record
+    const weight = Math.max(1, dwell_ms)
+    const before = records[i - 1]
+    sum.weight += weight
+    sum.cog += (weight * (cog.focus + cog.load)) / 2
+    sum.emo += (weight * (Math.abs(emo.valence) + emo.arousal)) / 2
+    sum.distraction += weight * (env.distraction ?? 0)
+    sum.count++
+    if (before && regionOf(before) !== regionOf(record)) sum.moves++
+  }
+  const line = (of: (sum: (typeof sums)[number]) => number) =>
+    sums.map((sum, i): [number, number | null] => [
+      from + (i + 0.5) * step,
+      sum.count === 0 ? null : Math.round(of(sum) * 1000) / 1000,
+    ])
+  return {
+    cog: line((sum) => sum.cog / sum.weight),
+    emo: line((sum) => sum.emo / sum.weight),
+    env: line((sum) => (sum.distraction / sum.weight + sum.moves / sum.count) / 2),
+  }
+}
+
+function regionOf(record: GazeRecord): string {
+  const place = placeOf(record)
+  const line = record.env.line_start
+  if (line === undefined) return place
+  const first = Math.floor((line - 1) / LINES) * LINES + 1
+  return `${place} : ${first}–${first + LINES - 1}`
+}
+
+function span(records: readonly GazeRecord[], steps: number): { from: number; step: number } {
+  const starts = records.map(({ at }) => Date.parse(at))
+  const ends = records.map(({ at, dwell_ms }) => Date.parse(at) + dwell_ms)
+  const from = starts.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
+  const to = ends.reduce((most, at) => Math.max(most, at), Number.NEGATIVE_INFINITY)
+  return records.length === 0 ? { from: 0, step: 1 } : { from, step: Math.max(1, (to - from) / steps) }
+}

@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Button } from '../../components/index.ts'
+import { type GazeMap, type Look, learnGaze } from './gaze-map.ts'
+import type { Face } from './webcam.ts'
+
+/** Where the points are, as shares of the window. */
+const POINTS = [0.1, 0.5, 0.9].flatMap((y) => [0.06, 0.5, 0.94].map((x) => ({ x, y })))
+/** Pictures of the face that are taken for each point. */
+const LOOKS = 5
+/** After a point appears the eyes are on their way to it, in milliseconds. */
+const SETTLE_MS = 700
+
+/**
+ * Nine points to look at, one after the other, over the whole window; each is on until the camera saw enough.
+ *
+ * @param faces hears what the camera sees; returns what ends that
+ * @param onDone told the map, or null where the person gave up
+ */
+export function Calibration(props: {
+  faces: (listener: (face: Face | null) => void) => () => void
+  onDone: (map: GazeMap | null) => void
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [at, setAt] = useState(-1)
+  const [seen, setSeen] = useState(true)
+  const looks = useRef<Look[]>([])
+  const point = POINTS[at]
+
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+
+  useEffect(() => {
+    if (!point) return
+    const from = Date.now() + SETTLE_MS
+    let taken = 0
+    return props.faces((face) => {
+      setSeen(face !== null)
+      if (face === null || face.at < from || taken === LOOKS) return
+      looks.current.push({ features: face.features, ...point })
+      taken++
+      if (taken < LOOKS) return
+      if (at + 1 < POINTS.length) setAt(at + 1)
+      else props.onDone(learnGaze(looks.current))
+    })
+  }, [at])
+
+  return (
+    <dialog ref={dialog} class="calibration" aria-label="Calibrate the webcam" onClose={() => props.onDone(null)}>
+      {point ? (
+        <>
+          <span
+            class="calibration-point"
+            style={{ left: `${100 * point.x}%`, top: `${100 * point.y}%` }}
+            aria-hidden="true"
+          />
+          <p class="calibration-word" role="status">
+            {seen
+              ? `Look at the point: ${at + 1} of ${POINTS.length}`
+              : 'No face is seen. Sit so that the camera sees your eyes, with light from the front.'}
+          </p>
+        </>
+      ) : (
+        <div class="calibration-word">
+          <p>Nine points appear, one after the other. Look at each until it moves on, and keep your head still.</p>
+        </div>
+      )}
+      <div class="calibration-actions">
+        {!point && (
+          <Button tone="primary" onClick={() => setAt(0)}>
+            Begin
+          </Button>
+        )}
+        <Button onClick={() => dialog.current?.close()}>Cancel</Button>
+      </div>
+    </dialog>
+  )
+}

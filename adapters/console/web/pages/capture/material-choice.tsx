@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks'
+import { Card, ErrorNote, Field, Select, TextInput, useFieldProps } from '../../components/index.ts'
+import { useLive } from '../../live.ts'
+import { fileMaterial, type Material, type ReadableTask, sampleMaterial, taskMaterial } from './material.ts'
+
+type Kind = 'sample' | 'task' | 'file'
+
+const KINDS: readonly { value: Kind; label: string }[] = [
+  { value: 'sample', label: 'A short text about recordings' },
+  { value: 'task', label: 'A task, to prove attention to it' },
+  { value: 'file', label: 'A file from this computer' },
+]
+/** A larger file is refused before it is read into the page. */
+const MOST_BYTES = 2_000_000
+
+/** What to read while recording. @param onChange null while nothing is chosen */
+export function MaterialChoice(props: {
+  taskId: string | null
+  disabled: boolean
+  onChange: (material: Material | null) => void
+}) {
+  const [kind, setKind] = useState<Kind>(props.taskId === null ? 'sample' : 'task')
+  const choose = (next: Kind) => {
+    setKind(next)
+    props.onChange(next === 'sample' ? sampleMaterial() : null)
+  }
+  return (
+    <Card title="What to read">
+      <div class="fields">
+        <Field label="Material">
+          <Select value={kind} options={KINDS} disabled={props.disabled} onChange={choose} />
+        </Field>
+        {kind === 'task' && <TaskChoice {...props} />}
+        {kind === 'file' && <FileChoice {...props} />}
+      </div>
+    </Card>
+  )
+}
+
+function TaskChoice(props: {
+  taskId: string | null
+  disabled: boolean
+  onChange: (material: Material | null) => void
+}) {
+  const { data, error, reload } = useLive<{ items: ReadableTask[] }>('/api/tasks?limit=100', { everyMs: 10_000 })
+  const [id, setId] = useState(props.taskId ?? '')
+  const tasks = [...(data?.items ?? [])].sort((a, b) => Number(b.gaze_required) - Number(a.gaze_required))
+  const choose = (next: string) => {
+    setId(next)
+    const task = tasks.find((one) => one.id === next)
+    props.onChange(task ? taskMaterial(task) : null)
+  }
+  if (error) return <ErrorNote error={error} onRetry={reload} />
+  return (
+    <Field
+      label="Task"
+      hint={
+        data?.items.length === 0
+          ? 'There are no tasks yet; make one on the page Tasks.'
+          : 'The recording counts for this task alone, such as to claim it or to release its reward.'
+      }
+    >
+      <Select
+        value={id}
+        disabled={props.disabled || tasks.length === 0}
+        options={[
+          { value: '', label: 'Choose a task…' },
+          ...tasks.map((task) => ({
+            value: task.id,
+            label: `${task.title}${task.gaze_required ? ' (needs gaze)' : ''} · ${task.status}`,
+          })),
+        ]}
+        onChange={choose}
+      />
+    </Field>
+  )
+}
+
+function FileChoice(props: { disabled: boolean; onChange: (material: Material | null) => void }) {
+  const [text, setText] = useState<string | null>(null)
+  const [path, setPath] = useState('')
+  const [error, setError] = useState<string | null>(null)
+  const tell = (nextPath: string, nextText: string | null) =>
+    props.onChange(nextText === null || nextPath.trim() === '' ? null : fileMaterial(nextPath.trim(), nextText))
+  const open = async (file: File | undefined) => {
+    setError(null)
+    setText(null)
+    props.onChange(null)
+    if (!file) return
+    if (file.size > MOST_BYTES) return setError('The file is larger than 2 MB; choose a part of it.')
+    const read = await file.text()
+    if (read.includes('\0')) return setError('That is no text; choose a file with text in it.')
+    setText(read)
+    setPath(file.name)
+    tell(file.name, read)
+  }
+  return (
+    <>
+      <Field label="File" error={error} hint="Its text stays in this browser; records name its path and lines.">
+        <FileInput disabled={props.disabled} onFile={open} />
+      </Field>
+      {text !== null && (
+        <Field label="Path in the project" hint="So that the work context finds it, such as src/index.ts">
+          <TextInput
+            value={path}
+            disabled={props.disabled}
+            onInput={(next) => {
+              setPath(next)
+              tell(next, text)
+            }}
+          />
+        </Field>
+      )}
+    </>
+  )
+}
+
+function FileInput(props: { disabled: boolean; onFile: (file: File | undefined) => void }) {
+  const field = useFieldProps()
+  return (
+    <input
+      {...field}
+      type="file"
+      disabled={props.disabled}
+      onChange={(event) => props.onFile(event.currentTarget.files?.[0])}
+    />
+  )
+}

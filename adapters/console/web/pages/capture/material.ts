@@ -1,0 +1,70 @@
+/** A text that is read while attention is recorded. */
+export interface Material {
+  title: string
+  lines: readonly string[]
+  /** What records name as their place. */
+  place: { path: string } | { url: string }
+  /** The task that the attention is for; null for none. */
+  taskId: string | null
+}
+
+/** What a task gives to read. */
+export interface ReadableTask {
+  id: string
+  title: string
+  description: string
+  gaze_required: boolean
+  status: string
+  result: unknown
+}
+
+/** A longer file is not read line by line here. */
+const MOST_LINES = 2000
+
+/** The address of this console, which is what records name where nothing else was looked at. */
+export const consoleUrl = (page: string) => `${location.origin}/#/${page}`
+
+/** A task's title, description and result, as lines to read. */
+export function taskMaterial({ id, title, description, result }: ReadableTask): Material {
+  const outcome = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
+  const text = [title, '', description, ...(result === null ? [] : ['', 'Result', '', outcome])].join('\n')
+  return { title, lines: linesOf(text), place: { url: consoleUrl(`tasks/${id}`) }, taskId: id }
+}
+
+/** A file of this computer; its text stays in the browser. @param path what the file is called in its project */
+export function fileMaterial(path: string, text: string): Material {
+  return { title: path, lines: linesOf(text), place: { path }, taskId: null }
+}
+
+/** A text to try it with. */
+export function sampleMaterial(): Material {
+  const [title = '', ...rest] = SAMPLE
+  return { title, lines: [title, ...rest], place: { url: consoleUrl('capture') }, taskId: null }
+}
+
+function linesOf(text: string): string[] {
+  return text.replaceAll('\r\n', '\n').split('\n').slice(0, MOST_LINES)
+}
+
+const SAMPLE = [
+  'What a recording holds',
+  '',
+  'While you read, this page notes where your pointer rests and for how long.',
+  'A rest of a tenth of a second or more becomes a record: when it began, how long',
+  'it lasted, the line that it was on, and where on the window that is.',
+  '',
+  'Focus is the share of the last ten seconds that you spent on the text.',
+  'Load rises when you go back to earlier lines, as readers do when it gets hard.',
+  'Without a camera nothing is known of feelings, so they are recorded as neutral.',
+  '',
+  'With a camera, and only after you agree, the page also follows your eyes.',
+  'The pictures never leave this browser. Where you looked does, and how sure the',
+  'camera was. Calibration shows how far off it is before you record anything.',
+  '',
+  'Records go to this Gazeway every two seconds. It chains them by hash, compares',
+  'them with how people read, and says in a score how much they look like a',
+  'person’s attention. Twenty records over five seconds are enough for a verdict.',
+  '',
+  'Read at your own pace, and let the pointer go along with what you read.',
+  'A still pointer says little; one that moves by a timer says that nobody is here.',
+]

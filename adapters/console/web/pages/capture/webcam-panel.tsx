@@ -1,0 +1,150 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Badge, Button, Card, Dialog, ErrorNote } from '../../components/index.ts'
+import { percent } from '../../format.ts'
+import { Calibration } from './calibration.tsx'
+import type { GazeMap } from './gaze-map.ts'
+import { type Face, openWebcam, type Webcam, type WebcamStep } from './webcam.ts'
+
+/** A map that is further off than this says little about what was looked at. */
+const FAR_OFF = 0.25
+
+/**
+ * The camera: consent, a picture of what it sees, and calibration.
+ *
+ * @param onFace told what the camera sees
+ * @param onMap told when gaze can be read from it; null when no longer
+ */
+export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap: (map: GazeMap | null) => void }) {
+  const video = useRef<HTMLVideoElement>(null)
+  const webcam = useRef<Webcam | null>(null)
+  const listeners = useRef(new Set<(face: Face | null) => void>())
+  const gone = useRef(false)
+  const [asking, setAsking] = useState(false)
+  const [step, setStep] = useState<WebcamStep | null>(null)
+  const [on, setOn] = useState(false)
+  const [seen, setSeen] = useState<boolean | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const [calibrating, setCalibrating] = useState(false)
+  const [map, setMap] = useState<GazeMap | null>(null)
+
+  const learnt = (made: GazeMap | null) => {
+    setMap(made)
+    props.onMap(made)
+  }
+  const stop = () => {
+    webcam.current?.stop()
+    webcam.current = null
+    setOn(false)
+    setSeen(null)
+    learnt(null)
+  }
+  useEffect(
+    () => () => {
+      gone.current = true
+      webcam.current?.stop()
+    },
+    [],
+  )
+
+  const start = async () => {
+    setAsking(false)
+    setError(null)
+    const element = video.current
+    if (!element) return
+    try {
+      const opened = await openWebcam(element, {
+        onStep: setStep,
+        onFace(face) {
+          setSeen(face !== null)
+          for (const listener of listeners.current) listener(face)
+          props.onFace(face)
+        },
+        onFault(fault) {
+          stop()
+          setError(fault)
+        },
+      })
+      if (gone.current) return opened.stop()
+      webcam.current = opened
+      setOn(true)
+    } catch (fault) {
+      setError(fault)
+    } finally {
+      setStep(null)
+    }
+  }
+
+  return (
+    <Card
+      title="Webcam gaze"
+      actions={
+        on ? (
+          <>
+            <Button size="small" onClick={() => setCalibrating(true)}>
+              {map ? 'Calibrate again' : 'Calibrate'}
+            </Button>
+            <Button size="small" onClick={stop}>
+              Switch off
+            </Button>
+          </>
+        ) : (
+          <Button size="small" busy={step !== null} onClick={() => setAsking(true)}>
+            Use the webcam too
+          </Button>
+        )
+      }
+    >
+      {!on && step === null && error === null && (
+        <p class="hint">Optional. A camera follows your eyes; it is asked for only after you agree.</p>
+      )}
+      <p role="status">{step ?? statusOf(on, seen, map)}</p>
+      {map && map.error > FAR_OFF && (
+        <p class="hint">That is far off: sit closer, with light from the front, and calibrate again.</p>
+      )}
+      <ErrorNote error={error} {...(!on && { onRetry: start })} />
+      <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="What the camera sees" />
+      <Dialog title="Follow your eyes with the webcam?" open={asking} onClose={() => setAsking(false)}>
+        <ul class="plain-list">
+          <li>The pictures are looked at in this browser. They are neither kept nor sent.</li>
+          <li>
+            Sent to this Gazeway: where on the window you looked, for how long, and how pleasant and stirred your
+            expression seemed.
+          </li>
+          <li>A face model of 8 MB is loaded from this Gazeway, and from nowhere else.</li>
+          <li>You can switch it off at any time; leaving the page does so, too.</li>
+        </ul>
+        <div class="actions end">
+          <Button onClick={() => setAsking(false)}>Not now</Button>
+          <Button tone="primary" onClick={start}>
+            Agree and start the camera
+          </Button>
+        </div>
+      </Dialog>
+      {calibrating && (
+        <Calibration
+          faces={(listener) => {
+            listeners.current.add(listener)
+            return () => void listeners.current.delete(listener)
+          }}
+          onDone={(made) => {
+            setCalibrating(false)
+            if (made !== null) learnt(made)
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+function statusOf(on: boolean, seen: boolean | null, map: GazeMap | null) {
+  if (!on) return null
+  if (seen === null) return 'Looking for a face…'
+  if (!seen) return 'No face is seen. Sit so that the camera sees your eyes, with light from the front.'
+  if (map === null) return 'Your face is seen. Calibrate, so that your gaze can be read from it.'
+  return (
+    <>
+      <Badge tone={map.error > FAR_OFF ? 'warn' : 'good'}>following</Badge> Off by {percent(map.error)} of the window on
+      average.
+    </>
+  )
+}

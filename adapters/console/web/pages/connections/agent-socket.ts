@@ -1,0 +1,65 @@
+/** What the socket answers a chat with. */
+export interface Reply {
+  type: 'reply'
+  content: string
+  tensor: string
+  poa_score: number
+  session_id: string
+  message_id: string
+}
+
+/** A frame that comes in; those that have an `id` answer the frame that had it. */
+export type Incoming =
+  | Reply
+  | { type: 'ready'; connection_id: string; session_id: string; role: 'user' | 'admin' }
+  | { type: 'error'; code: string; message: string; param: string | null; id?: number }
+  | { type: 'wallet_status' | 'wallet_metadata' | 'x402_policy' | 'bridge_status'; [field: string]: unknown }
+
+/** What an admin may ask. */
+export const QUERIES = ['wallet_status', 'wallet_metadata', 'x402_policy', 'bridge_status'] as const
+export type Query = (typeof QUERIES)[number]
+
+/** An open agent socket. */
+export interface AgentSocket {
+  send(frame: { type: 'chat'; content: string } | { type: Query }): void
+  close(): void
+}
+
+/** Why a socket closed, in words, by its code. */
+const CLOSED: Record<number, string> = {
+  1000: 'The connection was closed.',
+  1001: 'Gazeway stopped. Connect again once it runs.',
+  1009: 'The message was too long; at most 256 KiB fit.',
+  1011: 'Gazeway failed. Connect again.',
+  1013: 'The store did not answer. Connect again.',
+  4000: 'Someone closed this connection.',
+  4401: 'The ticket or its key is not valid any more. Connect again.',
+}
+
+/**
+ * Opens the agent socket with a ticket.
+ *
+ * @param options.onClose told once why it closed, whoever closed it
+ */
+export function openAgentSocket(
+  { url, ticket, sessionId }: { url: string; ticket: string; sessionId: string | null },
+  options: { onFrame: (frame: Incoming) => void; onClose: (why: string) => void },
+): AgentSocket {
+  const address = sessionId === null ? url : `${url}?session_id=${encodeURIComponent(sessionId)}`
+  const socket = new WebSocket(address, ['gazeway.v1', `ticket.${ticket}`])
+  let opened = false
+  socket.onmessage = ({ data }) => {
+    opened = true
+    options.onFrame(JSON.parse(String(data)) as Incoming)
+  }
+  socket.onclose = ({ code, reason }) => {
+    const unknown = opened
+      ? `The connection ended (${code} ${reason}). Connect again.`
+      : 'The connection could not be opened. Try again.'
+    options.onClose(CLOSED[code] ?? unknown)
+  }
+  return {
+    send: (frame) => socket.send(JSON.stringify(frame)),
+    close: () => socket.close(1000),
+  }
+}

@@ -1,0 +1,217 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Badge, Button, Card, ErrorNote, Field, Select, TextInput } from '../../components/index.ts'
+import { shortId } from '../../format.ts'
+import { href } from '../../router.ts'
+import { session } from '../../session.ts'
+import { type AgentSocket, type Incoming, openAgentSocket, QUERIES, type Query, type Reply } from './agent-socket.ts'
+import type { Ticket } from './ticket.ts'
+
+type Line =
+  | { from: 'you'; text: string }
+  | { from: 'agent'; reply: Reply }
+  | { from: 'figures'; title: string; json: string }
+  | { from: 'fault'; text: string }
+
+const QUERY_LABELS: Record<Query, string> = {
+  wallet_status: 'Wallet status',
+  wallet_metadata: 'Agent registration',
+  x402_policy: 'Payment policy',
+  bridge_status: 'Chains and vault',
+}
+
+/** A chat over the real agent socket, on a connection of its own. @param onChange told when it connects or closes */
+export function Chat({ onChange }: { onChange: () => void }) {
+  const [user, setUser] = useState('operator')
+  const [role, setRole] = useState<'user' | 'admin'>(session.value?.isAdmin ? 'admin' : 'user')
+  const [sessionId, setSessionId] = useState('')
+  const [ready, setReady] = useState<Extract<Incoming, { type: 'ready' }> | null>(null)
+  const [connecting, setConnecting] = useState(false)
+  const [waiting, setWaiting] = useState(0)
+  const [lines, setLines] = useState<Line[]>([])
+  const [text, setText] = useState('')
+  const [error, setError] = useState<unknown>(null)
+  const socket = useRef<AgentSocket | null>(null)
+  const log = useRef<HTMLOListElement>(null)
+
+  useEffect(() => () => socket.current?.close(), [])
+  useEffect(() => log.current?.scrollTo(0, log.current.scrollHeight), [lines])
+
+  const say = (line: Line) => setLines((before) => [...before, line])
+  const onFrame = (frame: Incoming) => {
+    if (frame.type === 'ready') {
+      setReady(frame)
+      setConnecting(false)
+      onChange()
+      return
+    }
+    setWaiting((n) => Math.max(0, n - 1))
+    if (frame.type === 'reply') say({ from: 'agent', reply: frame })
+    else if (frame.type === 'error') say({ from: 'fault', text: frame.message })
+    else {
+      const { type, ...figures } = frame
+      say({ from: 'figures', title: QUERY_LABELS[type], json: JSON.stringify(figures, null, 2) })
+    }
+  }
+  const onClose = (why: string) => {
+    socket.current = null
+    setReady(null)
+    setConnecting(false)
+    setWaiting(0)
+    setError(new Error(why))
+    onChange()
+  }
+  const connect = async () => {
+    setConnecting(true)
+    setError(null)
+    setLines([])
+    try {
+      const { url, ticket } = await api.post<Ticket>('/api/connections', { user, role })
+      socket.current = openAgentSocket({ url, ticket, sessionId: sessionId.trim() || null }, { onFrame, onClose })
+    } catch (fault) {
+      setError(fault)
+      setConnecting(false)
+    }
+  }
+  const send = () => {
+    const content = text.trim()
+    if (content === '') return
+    socket.current?.send({ type: 'chat', content })
+    say({ from: 'you', text: content })
+    setWaiting((n) => n + 1)
+    setText('')
+  }
+  const ask = (query: Query) => {
+    socket.current?.send({ type: query })
+    setWaiting((n) => n + 1)
+  }
+
+  return (
+    <Card
+      title="Chat"
+      actions={
+        ready && (
+          <>
+            <Badge tone="good">connected as {ready.role}</Badge>
+            <Button size="small" onClick={() => socket.current?.close()}>
+              Disconnect
+            </Button>
+          </>
+        )
+      }
+    >
+      {!ready && (
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void connect()
+          }}
+        >
+          <p class="hint">Talk to the agent over the socket that agents use. A ticket is made and used at once.</p>
+          <div class="fields">
+            <Field label="Name">
+              <TextInput value={user} onInput={setUser} required maxLength={200} />
+            </Field>
+            <Field label="As">
+              <Select value={role} options={session.value?.isAdmin ? ['user', 'admin'] : ['user']} onChange={setRole} />
+            </Field>
+            <Field label="Session" hint="Optional: goes on with one that this key has.">
+              <TextInput value={sessionId} onInput={setSessionId} placeholder="a new one" maxLength={128} />
+            </Field>
+          </div>
+          <div class="actions">
+            <Button type="submit" tone="primary" busy={connecting}>
+              Connect
+            </Button>
+          </div>
+        </form>
+      )}
+      <ErrorNote error={error} />
+      {(ready || lines.length > 0) && (
+        <>
+          {ready && (
+            <p class="muted">
+              Session <code title={ready.session_id}>{shortId(ready.session_id)}</code>
+            </p>
+          )}
+          <ol class="chat" ref={log} aria-label="Conversation" aria-live="polite" tabIndex={0}>
+            {lines.length === 0 && <li class="muted">Nothing was said yet.</li>}
+            {lines.map((line, at) => (
+              <li key={`${at}`} class={`from-${line.from}`}>
+                <ChatLine line={line} />
+              </li>
+            ))}
+            {waiting > 0 && (
+              <li class="muted">
+                <span class="spinner" aria-hidden="true" /> Waiting for the answer…
+              </li>
+            )}
+          </ol>
+        </>
+      )}
+      {ready && (
+        <>
+          <form
+            class="chat-form"
+            onSubmit={(event) => {
+              event.preventDefault()
+              send()
+            }}
+          >
+            <TextInput value={text} onInput={setText} aria-label="Message" placeholder="Say something" />
+            <Button type="submit" tone="primary" disabled={text.trim() === ''}>
+              Send
+            </Button>
+          </form>
+          {ready.role === 'admin' && (
+            <fieldset class="queries">
+              <legend class="hint">Ask for the operator’s figures</legend>
+              {QUERIES.map((query) => (
+                <Button key={query} size="small" onClick={() => ask(query)}>
+                  {QUERY_LABELS[query]}
+                </Button>
+              ))}
+            </fieldset>
+          )}
+        </>
+      )}
+    </Card>
+  )
+}
+
+function ChatLine({ line }: { line: Line }) {
+  if (line.from === 'you')
+    return (
+      <p>
+        <span class="who-said">You</span> {line.text}
+      </p>
+    )
+  if (line.from === 'fault') return <p role="alert">{line.text}</p>
+  if (line.from === 'figures')
+    return (
+      <details open>
+        <summary>{line.title}</summary>
+        <pre role="region" tabIndex={0} aria-label={line.title}>
+          {line.json}
+        </pre>
+      </details>
+    )
+  const { content, tensor, poa_score, session_id } = line.reply
+  return (
+    <>
+      <p>
+        <span class="who-said">Agent</span> {content}
+      </p>
+      <p class="measured">
+        <span title="How the exchange and the latest gaze are classified">
+          tensor <code>{tensor}</code>
+        </span>
+        <span title="The attestation of the session; 0 without gaze">
+          poa_score <code>{poa_score}</code>
+        </span>
+        {poa_score > 0 && <a href={href('attention', { id: session_id })}>Attention</a>}
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Button, Copy, Countdown, Dialog, ErrorNote, Field, Select, TextInput } from '../../components/index.ts'
+import { session } from '../../session.ts'
+import type { Ticket } from './ticket.ts'
+
+/** Makes a ticket for an agent or a person, and shows it once. */
+export function NewConnection({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const [user, setUser] = useState('')
+  const [role, setRole] = useState<'user' | 'admin'>('user')
+  const [ticket, setTicket] = useState<Ticket | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const [busy, setBusy] = useState(false)
+  const close = () => {
+    setTicket(null)
+    setError(null)
+    onClose()
+  }
+  const create = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      setTicket(await api.post<Ticket>('/api/connections', { user, role }))
+    } catch (fault) {
+      setError(fault)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title="New connection" open={open} onClose={close}>
+      {ticket === null ? (
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void create()
+          }}
+        >
+          <Field label="User" hint="The name that the agent is told.">
+            <TextInput value={user} onInput={setUser} required maxLength={200} />
+          </Field>
+          <Field
+            label="Role"
+            hint={
+              session.value?.isAdmin
+                ? 'An admin may ask for the operator’s figures, too.'
+                : 'Connections for admins need an admin’s key.'
+            }
+          >
+            <Select value={role} options={session.value?.isAdmin ? ['user', 'admin'] : ['user']} onChange={setRole} />
+          </Field>
+          <ErrorNote error={error} />
+          <div class="actions end">
+            <Button onClick={close}>Cancel</Button>
+            <Button type="submit" tone="primary" busy={busy}>
+              Create
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <div class="stack">
+          <p>
+            Connect within <Countdown to={ticket.expires_at} over="no time: it has expired, create another" />. The
+            ticket works once and is not shown again.
+          </p>
+          <dl class="facts">
+            <dt>Address</dt>
+            <dd>
+              <Copy text={ticket.url} label="Copy the address" />
+            </dd>
+            <dt>Ticket</dt>
+            <dd>
+              <Copy text={ticket.ticket} label="Copy the ticket" />
+            </dd>
+          </dl>
+          <p class="hint">
+            Offer the subprotocols <code>gazeway.v1</code> and <code>ticket.TICKET</code>, or send the ticket in the
+            first frame. It then appears in the list.
+          </p>
+          <div class="actions end">
+            <Button tone="primary" onClick={close}>
+              Done
+            </Button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}

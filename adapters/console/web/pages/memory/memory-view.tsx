@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/index.ts'
+import { type Memory, textOf } from './memory.ts'
+import { MemoryEditor } from './memory-editor.tsx'
+
+/** One memory: read, edited or forgotten. @param onChange told when it was stored or deleted */
+export function MemoryView(props: { memory: Memory; onClose: () => void; onChange: (memory: Memory | null) => void }) {
+  const { memory } = props
+  const [editing, setEditing] = useState(false)
+  const [deleting, setDeleting] = useState(false)
+  const remove = async () => {
+    await api.delete(`/api/memory/${encodeURIComponent(memory.id)}`)
+    notify(`Forgot ${memory.key}.`)
+    props.onChange(null)
+  }
+  if (deleting)
+    return (
+      <Confirm
+        title="Forget this memory?"
+        open
+        action="Forget it"
+        body={
+          <p>
+            <strong>{memory.key}</strong> in <strong>{memory.namespace}</strong> is deleted for all assistants. This
+            cannot be undone.
+          </p>
+        }
+        onConfirm={remove}
+        onClose={() => setDeleting(false)}
+      />
+    )
+  return (
+    <Dialog title={editing ? `Edit ${memory.key}` : memory.key} open onClose={props.onClose} wide>
+      {editing ? (
+        <MemoryEditor
+          memory={memory}
+          onCancel={() => setEditing(false)}
+          onSaved={(saved) => {
+            notify(`Saved ${saved.key} as version ${saved.version}.`)
+            setEditing(false)
+            props.onChange(saved)
+          }}
+        />
+      ) : (
+        <div class="stack">
+          <pre class="memory-value" role="region" tabIndex={0} aria-label="Value">
+            {textOf(memory.value)}
+          </pre>
+          <dl class="facts">
+            <dt>Namespace</dt>
+            <dd>{memory.namespace}</dd>
+            <dt>Tags</dt>
+            <dd class="actions">
+              {memory.tags.length === 0 ? '—' : memory.tags.map((tag) => <Badge key={tag}>{tag}</Badge>)}
+            </dd>
+            <dt>Version</dt>
+            <dd>{memory.version}</dd>
+            <dt>Stored</dt>
+            <dd>
+              <When at={memory.updated_at} />
+              {memory.version > 1 && (
+                <>
+                  , first <When at={memory.created_at} />
+                </>
+              )}
+            </dd>
+            <dt>Forgotten</dt>
+            <dd>{memory.expires_at === null ? 'never' : <When at={memory.expires_at} />}</dd>
+            <dt>Id</dt>
+            <dd>
+              <code>{memory.id}</code>
+            </dd>
+          </dl>
+          <div class="actions end">
+            <Button tone="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+            <Button tone="primary" onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}

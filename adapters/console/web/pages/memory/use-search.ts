@@ -1,0 +1,48 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { ApiError, api } from '../../api.ts'
+import type { Found } from './memory.ts'
+
+/** Whoever types is not asked for at every letter, in milliseconds. */
+const PAUSE_MS = 250
+const MOST = 50
+
+/** What is searched for. */
+export interface SearchFor {
+  query: string
+  namespace: string
+  tag: string
+}
+
+/** The memories that match best; null while nothing is searched for, or before the first answer. */
+export function useSearch({ query, namespace, tag }: SearchFor) {
+  const [found, setFound] = useState<{ results: Found[]; total: number } | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  const [round, setRound] = useState(0)
+
+  useEffect(() => {
+    if (query === '') {
+      setFound(null)
+      setError(null)
+      return
+    }
+    const ending = new AbortController()
+    const ask = async () => {
+      const filters = { ...(namespace && { namespace }), ...(tag && { tags: [tag] }) }
+      try {
+        setFound(await api.post('/api/memory/search', { query, filters, limit: MOST }, { signal: ending.signal }))
+        setError(null)
+      } catch (fault) {
+        if (ending.signal.aborted) return
+        if (!(fault instanceof ApiError)) throw fault
+        setError(fault)
+      }
+    }
+    const timer = setTimeout(ask, PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      ending.abort()
+    }
+  }, [query, namespace, tag, round])
+
+  return { found, error, reload: useCallback(() => setRound((n) => n + 1), []) }
+}

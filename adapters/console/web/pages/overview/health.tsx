@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact'
+import { type Tone, When } from '../../components/index.ts'
+import { duration, percent } from '../../format.ts'
+import { type Live, useLive } from '../../live.ts'
+import { now } from '../../now.ts'
+import { href } from '../../router.ts'
+import type { CallStats, Health, ModelConfig } from './records.ts'
+
+/** Calls of this long are looked at to tell whether the provider works now, in milliseconds. */
+const RECENT_MS = 15 * 60_000
+/** From this share of failed calls on the provider counts as failing. */
+const FAILING_SHARE = 0.5
+/** Providers that need no key. */
+const KEYLESS = new Set(['sandbox', 'ollama', 'custom'])
+
+/** How one part is. */
+interface Part {
+  name: string
+  tone: Tone
+  state: string
+  /** What to know, or to do about it. */
+  detail: ComponentChildren
+}
+
+interface ChainBalances {
+  items: { chain: string; chain_id: number; error: string | null }[]
+}
+
+/** Whether all is well, in one line, and how each part is. */
+export function HealthPanel({ health }: { health: Live<Health> }) {
+  const recent = useLive<CallStats>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
+  const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
+  const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000 })
+  const parts = partsOf(health, models.data, recent.data, chains.data)
+  const worst = parts.some(({ tone }) => tone === 'bad')
+    ? 'bad'
+    : parts.some(({ tone }) => tone === 'warn')
+      ? 'warn'
+      : 'good'
+  const troubled = parts.filter(({ tone }) => tone === 'bad' || tone === 'warn').map(({ name }) => name)
+
+  return (
+    <section class={`health ${worst}`} aria-labelledby="health-line">
+      <h2 id="health-line">
+        <span class="dot" aria-hidden="true" />
+        {worst === 'good' ? 'Healthy: everything works' : `Look at: ${troubled.join(', ')}`}
+      </h2>
+      <ul>
+        {parts.map(({ name, tone, state, detail }) => (
+          <li key={name}>
+            <span class={`dot ${tone}`} aria-hidden="true" />
+            <strong>{name}</strong> <span class={`state ${tone}`}>{state}</span>
+            <span class="hint">{detail}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Whole minutes, so that the question stays the same between them. */
+const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) * 60_000).toISOString()
+
+function partsOf(
+  { data: health, error }: Live<Health>,
+  models: ModelConfig | null,
+  recent: CallStats | null,
+  chains: ChainBalances | null,
+): Part[] {
+  const platform: Part = error
+    ? { name: 'Platform', tone: 'bad', state: 'does not answer', detail: 'Is its process still running?' }
+    : {
+        name: 'Platform',
+        tone: 'good',
+        state: 'running',
+        detail: health && `version ${health.version}, up for ${duration(health.uptime_seconds * 1000)}`,
+      }
+  if (!health) return [platform]
+  return [platform, storePart(health), gatewayPart(health), providerPart(models, recent), chainPart(chains)]
+}
+
+function storePart({ store }: Health): Part {
+  const engine = store.engine === 'postgres' ? 'PostgreSQL' : 'SQLite'
+  if (store.ok) return { name: 'Store', tone: 'good', state: 'working', detail: engine }
+  return {
+    name: 'Store',
+    tone: 'bad',
+    state: 'does not answer',
+    detail: `${engine}; run gazeway doctor on its machine.`,
+  }
+}
+
+function gatewayPart({ upstream, mode }: Health): Part {
+  const name = 'Agent gateway'
+  if (!upstream.reachable) {
+    if (upstream.checked_at === null) return { name, tone: 'neutral', state: 'being checked', detail: upstream.url }
+    const detail = `${upstream.url}: ${upstream.error ?? 'no answer'}. Start it, or change agent_gateway.url.`
+    return { name, tone: 'bad', state: 'not reachable', detail }
+  }
+  const latency = upstream.latency_ms === null ? '' : `, ${upstream.latency_ms} ms`
+  return { name, tone: 'good', state: 'reachable', detail: `${mode}, ${upstream.version ?? upstream.kind}${latency}` }
+}
+
+function providerPart(models: ModelConfig | null, recent: CallStats | null): Part {
+  const name = 'Models'
+  if (!models) return { name, tone: 'neutral', state: 'being checked', detail: '' }
+  const settings = <a href={href('settings', { id: 'models' })}>Settings</a>
+  if (!models.api_key_set && !KEYLESS.has(models.provider)) {
+    return {
+      name,
+      tone: 'warn',
+      state: 'no API key',
+      detail: (
+        <>
+          Set the key of {models.provider} in {settings}.
+        </>
+      ),
+    }
+  }
+  const { calls = 0, errors = 0, error_rate: rate = 0 } = recent?.totals ?? {}
+  if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
+  const told = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
+  if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: told }
+  if (errors > 0) return { name, tone: 'warn', state: 'some calls fail', detail: told }
+  return { name, tone: 'good', state: 'answering', detail: `${models.provider}; ${calls} calls in 15 min, none failed` }
+}
+
+function chainPart(chains: ChainBalances | null): Part {
+  const name = 'Chains'
+  if (!chains) return { name, tone: 'neutral', state: 'being checked', detail: '' }
+  const dead = chains.items.filter(({ error }) => error !== null)
+  if (chains.items.length === 0)
+    return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger.' }
+  if (dead.length === 0)
+    return { name, tone: 'good', state: 'reachable', detail: chains.items.map(({ chain }) => chain).join(', ') }
+  const detail = dead.map(({ chain, error }) => `${chain}: ${error}`).join('; ')
+  return { name, tone: 'warn', state: `${dead.length} of ${chains.items.length} not readable`, detail }
+}
+
+/** When a page's figures were last true. */
+export function AsOf({ health }: { health: Health | null }) {
+  return health?.upstream.checked_at ? (
+    <span class="hint">
+      checked <When at={health.upstream.checked_at} />
+    </span>
+  ) : null
+}

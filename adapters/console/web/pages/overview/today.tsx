@@ -1,0 +1,116 @@
+import { type Names, useNames } from '../../components/caller.tsx'
+import { BarList, Card, Empty, ErrorNote, Grid, Stat } from '../../components/index.ts'
+import { count, duration, percent, short, usd } from '../../format.ts'
+import { useLive } from '../../live.ts'
+import { now } from '../../now.ts'
+import { href } from '../../router.ts'
+import type { CallStats, CallSums } from './records.ts'
+import { startOf } from './records.ts'
+
+/** The most callers and models that are told apart here. */
+const MOST_SHOWN = 6
+
+/** What today cost, and who and what it was spent on. */
+export function Today() {
+  const from = startOf('day', now.value)
+  const byCaller = useLive<CallStats>(`/api/calls/stats?from=${from}&group_by=caller`, { everyMs: 4000 })
+  const byModel = useLive<CallStats>(`/api/calls/stats?from=${from}&group_by=model`, { everyMs: 4000 })
+  const charged = useLive<{ totals: { total_usd: number } }>(`/api/wallet/metered/usage?from=${from}&limit=1`, {
+    everyMs: 10_000,
+  })
+  const names = useNames()
+  const stats = byCaller.data
+  if (!stats) return <ErrorNote error={byCaller.error} onRetry={byCaller.reload} />
+  const { totals, fallbacks } = stats
+  const chargedUsd = charged.data?.totals.total_usd
+
+  return (
+    <>
+      <Grid of="figures">
+        <Stat
+          label="Cost today"
+          tone="accent"
+          value={usd(totals.upstream_cost_usd)}
+          hint={chargedUsd === undefined ? 'to the provider' : `to the provider; ${usd(chargedUsd)} charged to callers`}
+        />
+        <Stat
+          label="Calls today"
+          value={count(totals.calls)}
+          hint={totals.errors === 0 ? 'none failed' : `${count(totals.errors)} failed (${percent(totals.error_rate)})`}
+          tone={totals.error_rate >= 0.1 ? 'bad' : 'neutral'}
+        />
+        <Stat
+          label="Tokens today"
+          value={short(totals.total_tokens)}
+          hint={`${short(totals.prompt_tokens)} in, ${short(totals.completion_tokens)} out`}
+        />
+        <Stat
+          label="Latency, half of calls"
+          value={totals.latency_ms.p50 === null ? '—' : duration(totals.latency_ms.p50)}
+          hint={totals.latency_ms.p95 === null ? 'no calls' : `95 % within ${duration(totals.latency_ms.p95)}`}
+        />
+        <Stat
+          label="Fallbacks"
+          value={percent(fallbacks.rate)}
+          tone={fallbacks.rate >= 0.2 ? 'warn' : 'neutral'}
+          hint={`${count(fallbacks.fallen_back)} of ${count(fallbacks.requests)} research calls`}
+        />
+      </Grid>
+      <Grid>
+        <Card title="Who spent it today">
+          <Spenders groups={stats.groups} names={names} />
+        </Card>
+        <Card title="On which models">
+          <Shares groups={byModel.data?.groups ?? []} nameOf={(key) => key || 'no model'} label="Cost by model" />
+        </Card>
+      </Grid>
+    </>
+  )
+}
+
+function Spenders({ groups, names }: { groups: CallStats['groups']; names: Names }) {
+  return (
+    <Shares
+      groups={groups}
+      nameOf={(key) => (key === '' ? 'Tools on this machine' : names.of(key))}
+      hrefOf={(key) => href('calls', { query: { caller_id: key } })}
+      label="Cost by caller"
+    />
+  )
+}
+
+function Shares(props: {
+  groups: readonly (CallSums & { key: string })[]
+  nameOf: (key: string) => string
+  hrefOf?: (key: string) => string
+  label: string
+}) {
+  if (props.groups.length === 0) {
+    return (
+      <Empty
+        title="No calls today yet"
+        hint="Point a coding assistant, or any OpenAI client, at this Gazeway; its calls show up here as they end."
+      />
+    )
+  }
+  const sorted = props.groups.toSorted((a, b) => b.upstream_cost_usd - a.upstream_cost_usd || b.calls - a.calls)
+  const rest = sorted.slice(MOST_SHOWN)
+  const items = sorted.slice(0, MOST_SHOWN).map((group) => ({
+    label: props.nameOf(group.key),
+    value: group.upstream_cost_usd,
+    text: textOf(group),
+    ...(props.hrefOf && group.key !== '' && { href: props.hrefOf(group.key) }),
+  }))
+  const others = rest.reduce(
+    (sum, { upstream_cost_usd, calls }) => ({ cost: sum.cost + upstream_cost_usd, calls: sum.calls + calls }),
+    { cost: 0, calls: 0 },
+  )
+  if (rest.length > 0) {
+    const text = textOf({ upstream_cost_usd: others.cost, calls: others.calls })
+    items.push({ label: `${rest.length} others`, value: others.cost, text })
+  }
+  return <BarList label={props.label} items={items} />
+}
+
+const textOf = ({ upstream_cost_usd, calls }: Pick<CallSums, 'upstream_cost_usd' | 'calls'>) =>
+  `${usd(upstream_cost_usd)} · ${count(calls)} ${calls === 1 ? 'call' : 'calls'}`

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks'
+import { Card, ErrorNote, Grid, LineChart, Loading, type Series, Tabs } from '../../components/index.ts'
+import { duration, short, usd } from '../../format.ts'
+import { useLive } from '../../live.ts'
+import { now } from '../../now.ts'
+import type { CallStats, CallSums } from './records.ts'
+import { startOf } from './records.ts'
+
+const HOUR_MS = 3_600_000
+const SPANS = [
+  { id: '24h', label: '24 hours', group: 'hour', stepMs: HOUR_MS, steps: 24 },
+  { id: '7d', label: '7 days', group: 'hour', stepMs: HOUR_MS, steps: 168 },
+  { id: '30d', label: '30 days', group: 'day', stepMs: 24 * HOUR_MS, steps: 30 },
+] as const
+type SpanId = (typeof SPANS)[number]['id']
+
+/** Calls, cost, tokens and latency over time. */
+export function Trends() {
+  const [spanId, setSpanId] = useState<SpanId>('24h')
+  const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0]
+  const last = Math.floor(now.value / span.stepMs) * span.stepMs
+  const first = last - (span.steps - 1) * span.stepMs
+  const path = `/api/calls/stats?from=${startOf('hour', first)}&group_by=${span.group}`
+  const { data, error, reload } = useLive<CallStats>(path, { everyMs: 10_000 })
+  const lines = data && linesOf(data, first, span)
+
+  return (
+    <>
+      <div class="trends-head">
+        <h2>Over time</h2>
+        <Tabs label="Time span" tabs={SPANS} active={spanId} onChange={setSpanId} />
+      </div>
+      <ErrorNote error={data ? null : error} onRetry={reload} />
+      {!lines && !error && <Loading what="charts" />}
+      {lines && (
+        <Grid>
+          <Card title="Calls">
+            <LineChart
+              label="Calls"
+              series={[
+                lines('Calls', (sums) => sums.calls, 0),
+                { ...lines('Failed', (sums) => sums.errors, 0), color: '--bad' },
+              ]}
+            />
+          </Card>
+          <Card title="Cost">
+            <LineChart
+              label="Cost in USD"
+              filled
+              format={usd}
+              series={[lines('Cost', (sums) => sums.upstream_cost_usd, 0)]}
+            />
+          </Card>
+          <Card title="Tokens">
+            <LineChart
+              label="Tokens"
+              format={short}
+              series={[
+                lines('Prompt', (sums) => sums.prompt_tokens, 0),
+                lines('Completion', (sums) => sums.completion_tokens, 0),
+              ]}
+            />
+          </Card>
+          <Card title="Latency">
+            <LineChart
+              label="Latency"
+              format={duration}
+              series={[
+                lines('Half of calls within', (sums) => sums.latency_ms.p50, null),
+                lines('95 % within', (sums) => sums.latency_ms.p95, null),
+              ]}
+            />
+          </Card>
+        </Grid>
+      )}
+    </>
+  )
+}
+
+/** Draws one figure of each step; `without` stands for steps without calls. */
+function linesOf(stats: CallStats, first: number, { stepMs, steps }: (typeof SPANS)[number]) {
+  const sums = new Map(stats.groups.map((group) => [Date.parse(group.key), group]))
+  return (label: string, figure: (sums: CallSums) => number | null, without: number | null): Series => ({
+    label,
+    points: Array.from({ length: steps }, (_, step) => {
+      const at = first + step * stepMs
+      const found = sums.get(at)
+      return [at, found ? figure(found) : without] as const
+    }),
+  })
+}

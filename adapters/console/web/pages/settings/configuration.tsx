@@ -1,0 +1,256 @@
+import { useState } from 'preact/hooks'
+import { ApiError, api } from '../../api.ts'
+import {
+  Badge,
+  Button,
+  Card,
+  Empty,
+  ErrorNote,
+  Field,
+  Loading,
+  notify,
+  Select,
+  TextInput,
+} from '../../components/index.ts'
+import { useLive } from '../../live.ts'
+import {
+  type ConfigChanged,
+  type ConfigShown,
+  choicesOf,
+  kindOf,
+  readValue,
+  type Setting,
+  textOf,
+  valueAt,
+} from './setting.ts'
+
+/** What was typed, by key. */
+type Draft = Readonly<Record<string, string>>
+
+/** Every setting by section; changes are made together, all or none. */
+export function Configuration({ isAdmin }: { isAdmin: boolean }) {
+  const described = useLive<{ items: Setting[] }>('/api/config/keys', { everyMs: 600_000 })
+  const shown = useLive<ConfigShown>('/api/config', { everyMs: 10_000 })
+  const [draft, setDraft] = useState<Draft>({})
+  const [wanted, setWanted] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
+  const [error, setError] = useState<unknown>(null)
+
+  if (!described.data || !shown.data) {
+    const fault = described.error ?? shown.error
+    return fault ? <ErrorNote error={fault} onRetry={shown.reload} /> : <Loading what="settings" />
+  }
+  const { config, env, flags, restart_required } = shown.data
+  const settings = described.data.items
+  const matching = settings.filter((setting) => matches(setting, wanted))
+  const sections = [...new Set(matching.map(({ key }) => key.split('.')[0] ?? key))]
+  const over = new Map([...Object.entries(env), ...Object.entries(flags)].map(([name, { path }]) => [path, name]))
+  const changes = Object.keys(draft)
+
+  const edit = (key: string, text: string) => {
+    const { [key]: _, ...others } = draft
+    setDraft(text === textOf(valueAt(config, key)) ? others : { ...others, [key]: text })
+    setFaults({ ...faults, [key]: '' })
+  }
+
+  const save = async () => {
+    const { values, unreadable } = valuesOf(draft, settings)
+    setFaults(unreadable)
+    setError(null)
+    if (Object.keys(unreadable).length > 0) return
+    setBusy(true)
+    try {
+      const changed = await api.post<ConfigChanged>('/api/config', values)
+      setDraft({})
+      shown.reload()
+      tell(changed)
+    } catch (fault) {
+      const key = fault instanceof ApiError ? keyNamed(fault.param, changes) : undefined
+      if (key !== undefined && fault instanceof ApiError) setFaults({ [key]: fault.message })
+      else setError(fault)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      {restart_required.length > 0 && (
+        <p class="restart-note" role="status">
+          Waiting for a restart:{' '}
+          {restart_required.map((key) => (
+            <code key={key}>{key}</code>
+          ))}
+        </p>
+      )}
+      <Field label="Find a setting">
+        <TextInput type="search" value={wanted} onInput={setWanted} placeholder="port, retention, model…" />
+      </Field>
+      {sections.length === 0 && (
+        <Empty title="No setting matches" hint="Search for a part of its name or description." />
+      )}
+      {sections.map((section) => (
+        <Card key={section} title={section}>
+          <div class="fields">
+            {matching
+              .filter(({ key }) => key.split('.')[0] === section)
+              .map((setting) => (
+                <SettingField
+                  key={setting.key}
+                  setting={setting}
+                  value={valueAt(config, setting.key)}
+                  text={draft[setting.key]}
+                  over={over.get(setting.key)}
+                  fault={faults[setting.key]}
+                  disabled={!isAdmin}
+                  onEdit={(text) => edit(setting.key, text)}
+                />
+              ))}
+          </div>
+        </Card>
+      ))}
+      {(changes.length > 0 || error !== null) && (
+        <div class="save-bar">
+          <ErrorNote error={error} />
+          <p>
+            {changes.length === 1 ? '1 change' : `${changes.length} changes`}: {changes.join(', ')}
+          </p>
+          <div class="actions">
+            <Button
+              onClick={() => {
+                setDraft({})
+                setFaults({})
+                setError(null)
+              }}
+            >
+              Discard
+            </Button>
+            <Button type="submit" tone="primary" busy={busy} disabled={changes.length === 0}>
+              Save
+            </Button>
+          </div>
+        </div>
+      )}
+    </form>
+  )
+}
+
+function SettingField(props: {
+  setting: Setting
+  value: unknown
+  /** What was typed; undefined where nothing was. */
+  text: string | undefined
+  /** The variable or flag that is over it. */
+  over: string | undefined
+  fault: string | undefined
+  disabled: boolean
+  onEdit: (text: string) => void
+}) {
+  const { setting, value, over, onEdit } = props
+  const { key, secret } = setting
+  const kind = kindOf(setting)
+  const isSet = textOf(value) !== textOf(setting.default)
+  const text = props.text ?? (secret && kind !== 'json' ? '' : textOf(value))
+  const disabled = props.disabled || setting.environment_only
+
+  return (
+    <Field
+      label={key}
+      error={props.fault || null}
+      hint={
+        <>
+          {setting.description} <span class="accepts">Accepts {setting.accepts}.</span>
+          <span class="marks">
+            {props.text !== undefined && <Badge tone="accent">changed</Badge>}
+            {secret && <Badge tone={isSet ? 'good' : 'neutral'}>{isSet ? 'secret, set' : 'secret, not set'}</Badge>}
+            {setting.restart && <Badge>needs a restart</Badge>}
+            {setting.environment_only && <Badge>from the environment only</Badge>}
+            {over && <Badge tone="warn">{over} is over it</Badge>}
+            {isSet && !disabled && !over && props.text === undefined && (
+              <Button size="small" tone="quiet" label={`Reset ${key} to its default`} onClick={() => onEdit('')}>
+                Reset
+              </Button>
+            )}
+          </span>
+        </>
+      }
+    >
+      {kind === 'switch' && (
+        <Select value={text} options={optionsOf(['true', 'false'], text)} disabled={disabled} onChange={onEdit} />
+      )}
+      {kind === 'choice' && (
+        <Select
+          value={text}
+          options={optionsOf(choicesOf(setting.schema), text)}
+          disabled={disabled}
+          onChange={onEdit}
+        />
+      )}
+      {(kind === 'text' || kind === 'number') && (
+        <TextInput
+          type={secret ? 'password' : 'text'}
+          {...(kind === 'number' && { inputMode: 'decimal' as const })}
+          autoComplete="off"
+          spellcheck={false}
+          placeholder={secret && isSet ? 'Type another to replace it' : placeholderOf(setting)}
+          disabled={disabled}
+          value={text}
+          onInput={onEdit}
+        />
+      )}
+      {kind === 'json' && (
+        <TextInput rows={Math.min(8, text.split('\n').length + 1)} disabled={disabled} value={text} onInput={onEdit} />
+      )}
+    </Field>
+  )
+}
+
+/** With a word for what is being reset. */
+const optionsOf = (choices: readonly string[], text: string) =>
+  text === '' ? [{ value: '', label: 'its default' }, ...choices] : choices
+
+const placeholderOf = ({ default: value }: Setting) => (value === null ? 'not set' : `default: ${textOf(value)}`)
+
+const matches = ({ key, description }: Setting, wanted: string) =>
+  `${key} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase())
+
+/** What to send, and what is not readable as what it should be. */
+function valuesOf(draft: Draft, settings: readonly Setting[]) {
+  const values: Record<string, unknown> = {}
+  const unreadable: Record<string, string> = {}
+  for (const [key, text] of Object.entries(draft)) {
+    const setting = settings.find((one) => one.key === key)
+    if (!setting) continue
+    try {
+      values[key] = readValue(text, kindOf(setting))
+    } catch (fault) {
+      unreadable[key] = fault instanceof Error ? fault.message : String(fault)
+    }
+  }
+  return { values, unreadable }
+}
+
+/** Which of the keys that were sent a refusal is about. */
+function keyNamed(param: string | null, keys: readonly string[]): string | undefined {
+  if (keys.length === 1) return keys[0]
+  return keys.find((key) => param !== null && (param === key || param.startsWith(`${key}.`)))
+}
+
+/** Says what a change did. */
+export function tell({
+  changed,
+  restart_required,
+  overridden,
+}: Pick<ConfigChanged, 'changed' | 'restart_required' | 'overridden'>) {
+  const waiting = restart_required.filter((key) => changed.some((one) => one === key || one.startsWith(`${key}.`)))
+  if (overridden.length > 0) notify(`Saved, but a variable or flag is over ${overridden.join(', ')}.`, 'warn')
+  else if (waiting.length > 0) notify(`Saved; ${waiting.join(', ')} is in force after a restart.`, 'warn')
+  else notify(changed.length === 0 ? 'Nothing has changed.' : 'Saved; in force now.')
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { buildConsole } from '../../scripts/build-console.ts'
+import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const EXECUTABLE = PLACES.find(existsSync)
+/** Why tests in a browser are skipped; false where there is one. */
+export const WITHOUT_BROWSER = EXECUTABLE ? false : 'Chromium is missing; install it with: apt-get install chromium'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const SCREENSHOTS = `${ROOT}/test/screenshots`
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** How long a page may take to show what is waited for, in milliseconds. */
+const PATIENCE_MS = 8_000
+
+/** A platform with the built console, and a browser to look at it with. */
+export interface ConsoleUnderTest {
+  platform: RunningPlatform
+  browser: Browser
+  /** A tab of its own, signed in with `key` (the admin's where absent; null is not signed in), at a page of the console. */
+  open(at?: string, options?: OpenOptions): Promise<Page>
+  /** Fails where any tab had a script error, broke the page's policy, or asked another server for anything. */
+  assertClean(): void
+  close(): Promise<void>
+}
+
+interface OpenOptions {
+  key?: string | null
+  width?: number
+  height?: number
+  permissions?: string[]
+}
+
+/**
+ * @param upstream a base URL, or `sandbox`
+ * @param options as for `startPlatform`; `browserFlags` go to Chromium
+ */
+export async function startConsole(
+  upstream = 'sandbox',
+  { browserFlags = [], ...options }: Parameters<typeof startPlatform>[1] & { browserFlags?: string[] } = {},
+): Promise<ConsoleUnderTest> {
+  const consoleFolder = await builtConsole()
+  const platform = await startPlatform(upstream, { consoleFolder, platformPort: await freePort(), ...options })
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE ?? '',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...browserFlags],
+  })
+  const faults: string[] = []
+
+  function watch(page: Page): void {
+    page.on('pageerror', (error) => faults.push(`script error: ${error.message}`))
+    page.on('console', (message) => {
+      // What the API refuses is shown to the person; that the browser notes it, too, is no fault.
+      const isRefusal = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !isRefusal) faults.push(`console: ${message.text()}`)
+    })
+    page.on('request', (request) => {
+      const { protocol, host } = new URL(request.url())
+      if (/^(https?|wss?):$/.test(protocol) && host !== new URL(platform.url).host)
+        faults.push(`asked ${request.url()}`)
+    })
+  }
+
+  return {
+    platform,
+    browser,
+    async open(at = '', { key = platform.admin, width = 1280, height = 900, permissions = [] } = {}) {
+      const context = await browser.newContext({ viewport: { width, height }, permissions, reducedMotion: 'reduce' })
+      const page = await context.newPage()
+      page.setDefaultTimeout(PATIENCE_MS)
+      watch(page)
+      await page.goto(`${platform.url}/${at}`)
+      if (key !== null) await signIn(page, key)
+      return page
+    },
+    assertClean: () => assert.deepEqual(faults, []),
+    async close() {
+      await browser.close()
+      await platform.close()
+    },
+  }
+}
+
+/** Signs in as a person does. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page
+    .getByRole('button', { name: 'Sign out' })
+    .or(page.getByRole('button', { name: 'Menu' }))
+    .first()
+    .waitFor()
+}
+
+/** Faults of accessibility that axe calls serious or critical: rule, and the elements at fault. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const violations = await page.evaluate(async () => {
+    interface Violation {
+      id: string
+      impact: string | null
+      nodes: { html: string; failureSummary?: string }[]
+    }
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+    return (await axe.run()).violations
+  })
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+    )
+}
+
+/**
+ * Looks at a page as people do: in light and dark, at 360, 1280 and 1920 px. Fails on serious faults of accessibility in
+ * either scheme, and where a narrow screen has to be scrolled sideways. Leaves screenshots in test/screenshots.
+ */
+export async function inspect(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}.png`, fullPage: true })
+    assert.deepEqual(await axeFaults(page), [], `${name}, ${colorScheme}`)
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  for (const width of [360, 1920]) {
+    await page.setViewportSize({ width, height: 900 })
+    const { scrolled, wide } = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      const over = [...document.querySelectorAll('main *')].filter(
+        (one) => one.getBoundingClientRect().right > clientWidth + 1,
+      )
+      return {
+        scrolled: scrollWidth - clientWidth,
+        wide: over.slice(0, 3).map(({ outerHTML }) => outerHTML.slice(0, 120)),
+      }
+    })
+    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${width}.png`, fullPage: true })
+    assert.ok(scrolled <= 0, `${name} is ${scrolled} px too wide at ${width} px: ${wide.join(' ')}`)
+  }
+  await page.setViewportSize({ width: 1280, height: 900 })
+}
+
+/** The console as it is built; where `npm run build` is behind the source, built for these tests. */
+async function builtConsole(): Promise<string> {
+  const built = `${ROOT}/dist/console`
+  const sources = [`${ROOT}/scripts/build-console.ts`, ...filesIn(`${ROOT}/adapters/console/web`)]
+  const newest = Math.max(...sources.map((path) => statSync(path).mtimeMs))
+  if (existsSync(`${built}/index.html`) && statSync(`${built}/index.html`).mtimeMs > newest) return built
+  const folder = `${tmpdir()}/gazeway-console-${process.getuid?.() ?? 0}-${Math.floor(newest)}-${sources.length}`
+  if (existsSync(folder)) return folder
+  const making = `${folder}-${process.pid}`
+  await buildConsole(making)
+  try {
+    renameSync(making, folder)
+  } catch (error) {
+    // Another test file has made it meanwhile.
+    if (!existsSync(folder)) throw error
+  }
+  return folder
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath}/${entry.name}`)
+}
+
+/** A port that was free just now: a platform that is started again needs the same one. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}

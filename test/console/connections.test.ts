@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import WebSocket from 'ws'
+import { ask, errorOf } from '../adapters/platform.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, () => {
+  let gazeway: ConsoleUnderTest
+
+  before(async () => {
+    gazeway = await startConsole()
+  })
+  after(() => gazeway.close())
+
+  it('shows a ticket once, and lists and ends the connection that it opens', async () => {
+    const page = await gazeway.open('#/connections')
+    await page.getByText('Nobody is connected').waitFor()
+    await page.getByRole('button', { name: 'New connection' }).click()
+    await page.getByLabel('User').fill('ada')
+    assert.deepEqual(await axeFaults(page), [])
+    await page.getByRole('button', { name: 'Create' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Connect within').waitFor()
+    const [url = '', ticket = ''] = await dialog.locator('.copy code').allTextContents()
+    assert.match(ticket, /^gzt_/)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+
+    const socket = new WebSocket(url, ['gazeway.v1', `ticket.${ticket}`])
+    const closed = new Promise<number>((resolve) => socket.once('close', (code) => resolve(code)))
+    const row = page.getByRole('row', { name: /ada/ })
+    await row.waitFor()
+    await inspect(page, 'connections')
+    await page.getByRole('button', { name: 'Disconnect ada' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
+    assert.equal(await closed, 4000)
+    await row.waitFor({ state: 'detached' })
+    assert.doesNotMatch(await page.content(), /gzt_/)
+  })
+
+  it('chats over the real socket, and asks for the operator’s figures', async () => {
+    const page = await gazeway.open('#/connections')
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByText('connected as admin').waitFor()
+    const message = page.getByLabel('Message')
+    await message.fill('What is a ledger?')
+    await message.press('Enter')
+    const conversation = page.getByRole('list', { name: 'Conversation' })
+    await conversation.getByText('poa_score').waitFor()
+    const said = await conversation.innerText()
+    assert.match(said, /What is a ledger\?/)
+    assert.match(said, /sandbox/)
+    assert.match(said, /tensor COG:\d\.\d\d\/EMO:\d\.\d\d\/ENV:\d\.\d\d/)
+    for (const [name, field] of [
+      ['Wallet status', 'settlement'],
+      ['Agent registration', 'registration'],
+      ['Payment policy', 'max_amount_usd'],
+      ['Chains and vault', 'ledger_head'],
+    ] as const) {
+      await page.getByRole('button', { name }).click()
+      await conversation.getByText(`"${field}"`).first().waitFor()
+    }
+    await page.getByRole('table', { name: 'Live connections' }).getByText('operator').waitFor()
+    await inspect(page, 'chat')
+    await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
+    await page.getByText('The connection was closed.').waitFor()
+    await page.getByText('Nobody is connected').waitFor()
+  })
+
+  it('lets a key without the scope admin chat as a user, and only that', async () => {
+    const page = await gazeway.open('#/connections', { key: gazeway.platform.key })
+    assert.deepEqual(await page.getByLabel('As', { exact: true }).locator('option').allTextContents(), ['user'])
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByText('connected as user').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Wallet status' }).count(), 0)
+  })
+
+  it('shows the trail of calls, filters it, and opens one call', async () => {
+    const { platform } = gazeway
+    const body = { goal: 'Write a small plan', dry_run: true }
+    await ask(platform, 'POST', '/api/tasks/swarm', { body })
+    const { items } = (await (await ask(platform, 'GET', '/api/calls', { key: platform.admin })).json()) as {
+      items: { call_id: string; model: string; latency_ms: number }[]
+    }
+    const page = await gazeway.open('#/calls')
+    const table = page.getByRole('table', { name: 'Calls' })
+    await table.waitFor()
+    assert.equal(await table.getByRole('row').count(), items.length + 1)
+    await inspect(page, 'calls')
+    await page.getByLabel('Status').selectOption('error')
+    await page.getByText('No call matches').waitFor()
+    assert.match(page.url(), /status=error/)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await table.getByRole('row').nth(1).getByRole('button').click()
+    await page.getByText('Came in through').waitFor()
+    const [newest] = items
+    assert.match(await page.getByRole('main').innerText(), new RegExp(newest?.call_id ?? 'none'))
+    await inspect(page, 'call')
+
+    const missing = await ask(platform, 'GET', '/api/calls/call_none')
+    await page.goto(`${platform.url}/#/calls/call_none`)
+    await page.getByText((await errorOf(missing)).message).waitFor()
+  })
+
+  it('says where skills come from when there are none, and shows those that there are', async () => {
+    const page = await gazeway.open('#/skills')
+    const found = (await (await ask(gazeway.platform, 'GET', '/api/skills')).json()) as { items: { name: string }[] }
+    const [first] = found.items
+    if (first) await page.getByRole('table', { name: 'Skills' }).getByText(first.name, { exact: true }).first().waitFor()
+    else await page.getByText('No skills are installed').waitFor()
+    await inspect(page, 'skills')
+    await page.getByLabel('Search').fill('no such words anywhere')
+    await page.getByText('No skill matches').waitFor()
+  })
+
+  it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { ask } from '../adapters/platform.ts'
+import { type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+/** The first load, compressed, in bytes. */
+const FIRST_LOAD_LIMIT = 150_000
+
+describe('the console', { skip: WITHOUT_BROWSER }, () => {
+  let console: ConsoleUnderTest
+
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console.close())
+
+  it('is served without a key, under a policy that allows no other server', async () => {
+    const { platform } = console
+    const reply = await ask(platform, 'GET', '/', { key: null })
+    assert.equal(reply.status, 200)
+    const policy = reply.headers.get('content-security-policy') ?? ''
+    assert.match(policy, /^default-src 'none'/)
+    assert.match(policy, new RegExp(`connect-src 'self' ws://${new URL(platform.url).host}(;|$)`))
+    assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval(?<!wasm-unsafe-eval)|https?:/)
+    assert.equal(reply.headers.get('cache-control'), 'no-cache')
+
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(await reply.text())?.[1] ?? ''
+    const asset = await ask(platform, 'GET', script, { key: null, headers: { 'accept-encoding': 'br' } })
+    assert.equal(asset.headers.get('content-encoding'), 'br')
+    assert.match(asset.headers.get('cache-control') ?? '', /immutable/)
+    const etag = asset.headers.get('etag') ?? ''
+    const again = await ask(platform, 'GET', script, { key: null, headers: { 'if-none-match': etag } })
+    assert.equal(again.status, 304)
+    assert.equal((await ask(platform, 'GET', '/assets/../../package.json', { key: null })).status, 401)
+    assert.equal((await ask(platform, 'GET', '/assets/none.js', { key: null })).status, 404)
+    assert.equal((await ask(platform, 'POST', '/', { key: null })).status, 405)
+  })
+
+  it('loads with less than 150 KB', async () => {
+    const page = await console.open('', { key: null })
+    const client = await page.context().newCDPSession(page)
+    await client.send('Network.enable')
+    let received = 0
+    client.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      received += encodedDataLength
+    })
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    assert.ok(received > 0 && received < FIRST_LOAD_LIMIT, `the first load is ${received} bytes`)
+    await page.context().close()
+  })
+
+  it('refuses a wrong key in words, and takes a right one', async () => {
+    const page = await console.open('', { key: null })
+    await inspect(page, 'sign-in')
+    await page.getByLabel('API key').fill('gzw_wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('This key is not valid').waitFor()
+    const { key } = await console.platform.gateway.keys.create({ name: 'calls only', scopes: ['inference'] })
+    await page.getByLabel('API key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByText('it needs the scope platform or admin').waitFor()
+    await signIn(page, console.platform.key)
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    assert.ok(!page.url().includes('gzw_'), 'the key is not in the address')
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.context().close()
+  })
+
+  it('forgets the key on signing out', async () => {
+    const page = await console.open()
+    assert.ok((await stored(page)).includes('gzw_'), 'the key is in the tab')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    assert.equal(await stored(page), '{}{}')
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    await page.context().close()
+  })
+
+  it('signs out when the key is revoked while it is open', async () => {
+    const { gateway } = console.platform
+    const { key, record } = await gateway.keys.create({ name: 'short-lived', scopes: ['platform'] })
+    const page = await console.open('', { key })
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    await gateway.keys.revoke(record.id)
+    await page.getByText('This key was revoked').waitFor()
+    await signIn(page, console.platform.key)
+    await page.context().close()
+  })
+
+  it('says when the platform is gone, keeps what it showed, and carries on once it is back', async () => {
+    const page = await console.open()
+    await page.getByRole('heading', { name: /^(Healthy|Look at)/ }).waitFor()
+    const serveAgain = await console.platform.pause()
+    await page.getByText('Gazeway does not answer; trying again').waitFor()
+    await page.locator('.stat', { hasText: 'Cost today' }).waitFor()
+    await serveAgain()
+    await page.getByText('Gazeway does not answer; trying again').waitFor({ state: 'detached' })
+    await page.getByText('running').waitFor()
+    await page.context().close()
+  })
+
+  it('is walked by the keyboard: to the page, through the navigation, and back', async () => {
+    const page = await console.open()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Settings' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'MAIN')
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    await page.goto(`${console.platform.url}/#/nowhere`)
+    await page.getByText('There is no page').waitFor()
+    await page.context().close()
+  })
+
+  it('opens its navigation from a menu on a narrow screen', async () => {
+    const page = await console.open('', { width: 360 })
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded'), 'false')
+    await page.context().close()
+  })
+
+  it('breaks no policy and asks no other server', () => console.assertClean())
+})
+
+const stored = (page: Awaited<ReturnType<ConsoleUnderTest['open']>>) =>
+  page.evaluate(() => JSON.stringify(sessionStorage) + JSON.stringify(localStorage))

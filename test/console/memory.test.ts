@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { ask } from '../adapters/platform.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+const MEMORIES = [
+  { key: 'deploy/staging', value: 'Uses the eu-west cluster; ask Grace before a release.', tags: ['deploy'] },
+  { key: 'deploy/limits', value: { cpu: 4, memory_gb: 16, regions: ['eu-west', 'us-east'] }, tags: ['deploy', 'limits'] },
+  { key: 'style/commits', value: 'One change a commit; the message says why.', namespace: 'team', tags: ['style'] },
+  { key: 'later', value: 'Gone in an hour.', ttl_seconds: 3600 },
+]
+
+describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
+  let gazeway: ConsoleUnderTest
+
+  before(async () => {
+    gazeway = await startConsole()
+  })
+  after(() => gazeway.close())
+
+  async function recall(key: string, namespace = 'default') {
+    const query = new URLSearchParams({ key, namespace })
+    const reply = await ask(gazeway.platform, 'GET', `/api/memory/recall?${query}`)
+    const body = (await reply.json()) as { memory?: Record<string, unknown> }
+    return body.memory ?? null
+  }
+
+  it('says what to do while nothing is remembered, and stores a first memory', async () => {
+    const page = await gazeway.open('#/memory')
+    await page.getByText('Nothing is remembered yet').waitFor()
+    await page.getByRole('button', { name: 'New memory' }).click()
+    await page.getByLabel('Key').fill('first')
+    await page.getByLabel('Kind').selectOption('json')
+    await page.getByLabel('Value').fill('{"a": 1')
+    await page.getByRole('button', { name: 'Store' }).click()
+    await page.getByText('This is no JSON').waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    await page.getByLabel('Value').fill('{"a": 1}')
+    await page.getByLabel('Tags').fill('one, two, one')
+    await page.getByRole('button', { name: 'Store' }).click()
+    await page.getByText('Stored first.').waitFor()
+    const memory = await recall('first')
+    assert.deepEqual([memory?.value, memory?.tags, memory?.version], [{ a: 1 }, ['one', 'two'], 1])
+
+    await page.getByRole('button', { name: 'New memory' }).click()
+    await page.getByLabel('Key').fill('first')
+    await page.getByLabel('Value').fill('another')
+    await page.getByRole('button', { name: 'Store' }).click()
+    await page.getByRole('alert').waitFor()
+    assert.equal((await recall('first'))?.version, 1)
+  })
+
+  it('lists, filters by namespace and tag, and searches with typos', async () => {
+    for (const body of MEMORIES) await ask(gazeway.platform, 'POST', '/api/memory', { body })
+    const page = await gazeway.open('#/memory')
+    const table = page.getByRole('table', { name: 'Memories' })
+    await table.getByText('deploy/staging').waitFor()
+    assert.equal(await table.getByRole('row').count(), MEMORIES.length + 2)
+    await inspect(page, 'memory')
+    await page.getByLabel('Namespace').selectOption('team')
+    await table.getByText('deploy/staging').waitFor({ state: 'detached' })
+    await table.getByText('style/commits').waitFor()
+    await page.getByLabel('Namespace').selectOption('')
+    await page.getByLabel('Tag').fill('limits')
+    await table.getByText('style/commits').waitFor({ state: 'detached' })
+    await table.getByText('deploy/limits').waitFor()
+    await page.getByLabel('Tag').fill('')
+    await page.getByLabel('Search').fill('stagin relase')
+    await page.getByText(/match(es)?$/).waitFor()
+    assert.match(await table.getByRole('row').nth(1).innerText(), /deploy\/staging/)
+    await page.getByLabel('Search').fill('zzzzqqqq')
+    await page.getByText('No memory matches').waitFor()
+  })
+
+  it('edits a memory with the keyboard, and keeps what another has written meanwhile', async () => {
+    const { platform } = gazeway
+    const page = await gazeway.open('#/memory')
+    const row = page.getByRole('button', { name: 'deploy/staging' })
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await inspect(page, 'memory-view')
+    await page.getByRole('button', { name: 'Edit' }).press('Enter')
+    await inspect(page, 'memory-edit')
+    await page.getByLabel('Value').fill('Uses the us-east cluster.')
+    await page.getByRole('button', { name: 'Save' }).press('Enter')
+    await page.getByText('Saved deploy/staging as version 2.').waitFor()
+    const memory = await recall('deploy/staging')
+    assert.deepEqual([memory?.value, memory?.tags], ['Uses the us-east cluster.', ['deploy']])
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const other = { ...MEMORIES[0], value: 'Written by an assistant.' }
+    await ask(platform, 'POST', '/api/memory', { body: other })
+    await page.getByLabel('Value').fill('Written by a person.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    assert.equal((await recall('deploy/staging'))?.value, 'Written by an assistant.')
+  })
+
+  it('keeps the expiry of what it edits, and deletes after a question', async () => {
+    const page = await gazeway.open('#/memory')
+    const before = await recall('later')
+    await page.getByRole('button', { name: 'later' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Value').fill('Still gone in an hour.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved later as version 2.').waitFor()
+    const after = await recall('later')
+    const moved = Date.parse(String(after?.expires_at)) - Date.parse(String(before?.expires_at))
+    assert.ok(Math.abs(moved) < 2000, `the expiry moved by ${moved} ms`)
+
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('This cannot be undone').waitFor()
+    await page.getByRole('button', { name: 'Forget it' }).click()
+    await page.getByText('Forgot later.').waitFor()
+    assert.equal(await recall('later'), null)
+    await page.getByRole('button', { name: 'later' }).waitFor({ state: 'detached' })
+  })
+
+  it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())
+})

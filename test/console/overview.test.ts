@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { ask } from '../adapters/platform.ts'
+import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { seedCalls } from './seed.ts'
+
+describe('the overview', { skip: WITHOUT_BROWSER }, () => {
+  let console: ConsoleUnderTest
+
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console.close())
+
+  it('says that nothing was called yet, and how to begin', async () => {
+    const page = await console.open('#/overview')
+    await page.getByText('No calls today yet').first().waitFor()
+    await page.getByText('No call has failed').waitFor()
+    await page.context().close()
+  })
+
+  it('answers whether it is healthy, what today cost, and who spent it', async () => {
+    await seedCalls(console.platform)
+    const page = await console.open('#/overview')
+    await page.getByRole('heading', { name: /^(Healthy|Look at: Models)/ }).waitFor()
+
+    const today = new Date()
+    today.setHours(0, 0, 0, 0)
+    const path = `/api/calls/stats?from=${today.toISOString()}&group_by=caller`
+    const reply = await ask(console.platform, 'GET', path, { key: console.platform.admin })
+    const { totals, groups } = (await reply.json()) as {
+      totals: { upstream_cost_usd: number; calls: number }
+      groups: unknown[]
+    }
+    const cost = totals.upstream_cost_usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+    await page.locator('.stat', { hasText: 'Cost today' }).getByText(`$${cost}`, { exact: true }).waitFor()
+    await page.locator('.stat', { hasText: 'Calls today' }).getByText(String(totals.calls), { exact: true }).waitFor()
+    const spenders = page.getByRole('list', { name: 'Cost by caller' })
+    assert.equal(await spenders.getByRole('listitem').count(), groups.length)
+    if (groups.length === 3) await spenders.getByText('research bot').waitFor()
+    await page.locator('.chart canvas').nth(3).waitFor()
+    await inspect(page, 'overview')
+    await page.context().close()
+  })
+
+  it('shows failed calls with what to do, and a new one without a reload', async () => {
+    const page = await console.open('#/overview')
+    const errors = page.getByRole('table', { name: 'Recent errors' })
+    await errors.getByText('slow down', { exact: false }).first().waitFor()
+    const [last] = (await console.platform.gateway.calls.history({ limit: 1 })).items
+    assert.ok(last, 'there are calls')
+    console.platform.gateway.calls.record({
+      ...last,
+      call_id: `call_${'f'.repeat(32)}`,
+      at: new Date().toISOString(),
+      status: 'error',
+      http_status: 402,
+      error: 'The upstream sandbox answered 402.',
+    })
+    await errors.getByText('out of credit', { exact: false }).waitFor()
+    await page.context().close()
+  })
+
+  it('shows each key its own calls alone', async () => {
+    const page = await console.open('#/overview', { key: console.platform.key })
+    const spenders = page.getByRole('list', { name: 'Cost by caller' })
+    await spenders.getByText('You').waitFor()
+    assert.equal(await spenders.getByRole('listitem').count(), 1)
+    await page.context().close()
+  })
+
+  it('changes the span of the charts by the keyboard, and has their values as a table', async () => {
+    const page = await console.open('#/overview')
+    await page.getByRole('tab', { name: '24 hours' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('tab', { name: '7 days', selected: true }).waitFor()
+    await page.getByText('Calls as a table').click()
+    const rows = page.getByRole('region', { name: 'Calls, values' }).getByRole('row')
+    await rows.nth(168).waitFor()
+    assert.equal(await rows.count(), 169)
+    await page.context().close()
+  })
+
+  it('breaks no policy and asks no other server', () => console.assertClean())
+})

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ask } from '../adapters/platform.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+interface Reply {
+  id: string
+  status: string
+  escrow_id: string
+  claim_token: string
+  depends_on: string[]
+  items: Reply[]
+}
+
+const GOAL = `Publish the release notes:
+1. Collect the merged changes since the last release
+- Write the notes for people who run it
+- Measure the start again
+- Check the links
+3. Translate the notes into German
+4. Publish them`
+
+describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, () => {
+  let under: ConsoleUnderTest
+  let worker: { key: string; id: string }
+
+  before(async () => {
+    under = await startConsole()
+    const { key, record } = await under.platform.gateway.keys.create({ name: 'worker', scopes: ['platform'] })
+    worker = { key, id: record.id }
+  })
+  after(async () => {
+    under.assertClean()
+    await under.close()
+  })
+
+  async function call(method: string, path: string, body?: unknown, key = under.platform.key): Promise<Reply> {
+    const reply = await ask(under.platform, method, path, { key, body })
+    const json = (await reply.json()) as Reply
+    assert.ok(reply.ok, `${method} ${path}: ${reply.status} ${JSON.stringify(json)}`)
+    return json
+  }
+  const post = (path: string, body: unknown, key?: string) => call('POST', path, body, key)
+
+  async function done(task: Pick<Reply, 'id'>, agent = 'ada'): Promise<void> {
+    const { claim_token } = await post(`/api/tasks/${task.id}/claim`, { agent }, worker.key)
+    await post(`/api/tasks/${task.id}/complete`, { agent, claim_token, result: 'Done.' }, worker.key)
+  }
+
+  async function attest(taskId: string): Promise<string> {
+    const records = humanStream(7, { records: 120, start: new Date(Date.now() - 90_000).toISOString() })
+    const { attestation } = await under.platform.gateway.gaze.store({ task_id: taskId, records }, under.platform.keyId)
+    assert.equal(attestation.status, 'passed')
+    return attestation.id
+  }
+
+  /** Titles of the boxes that say a status, once there are so many. */
+  const boxes = (page: Page, status: string, many: number) =>
+    page.waitForFunction(
+      ([wanted, number]) => document.querySelectorAll(`.box[data-status="${wanted}"]`).length === Number(number),
+      [status, String(many)],
+    )
+
+  it('divides a goal, and draws how its tasks are claimed, completed and opened', async () => {
+    const page = await under.open('#/swarm')
+    await page.getByText('No swarms yet').waitFor()
+    await page.getByRole('button', { name: 'New swarm…' }).click()
+    await page.getByLabel('Goal').fill(GOAL)
+    await page.getByLabel('Reward in USD').fill('5')
+    await page.getByRole('button', { name: 'Divide it' }).click()
+    await page.waitForURL(/#\/swarm\/swarm_/)
+    const swarm = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+    const { items } = await call('GET', `/api/tasks?swarm_id=${swarm}`)
+    const blocked = items.filter(({ status }) => status === 'blocked').length
+    await boxes(page, 'open', items.length - blocked)
+    await boxes(page, 'blocked', blocked)
+    assert.equal(await page.locator('.edge').count(), items.flatMap(({ depends_on }) => depends_on).length)
+
+    const first = items.find(({ status }) => status === 'open') ?? assert.fail('No task is open.')
+    const { claim_token } = await post(`/api/tasks/${first.id}/claim`, { agent: 'ada' }, worker.key)
+    await boxes(page, 'claimed', 1)
+    await post(`/api/tasks/${first.id}/complete`, { agent: 'ada', claim_token, result: 'It.' }, worker.key)
+    await boxes(page, 'completed', 1)
+    const after = (await call('GET', `/api/tasks?swarm_id=${swarm}`)).items
+    await boxes(page, 'open', after.filter(({ status }) => status === 'open').length)
+    const second = after.find(({ status }) => status === 'open') ?? assert.fail('Nothing was opened.')
+    await post(`/api/tasks/${second.id}/claim`, { agent: 'grace' }, worker.key)
+    await boxes(page, 'claimed', 1)
+    await inspect(page, 'swarm')
+
+    const box = page.locator('.box[data-status="completed"]')
+    assert.match((await box.getAttribute('aria-label')) ?? '', / completed · ada/)
+    await box.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Completed by ada').waitFor()
+    await inspect(page, 'task-completed')
+    await page.goBack()
+    await page.getByRole('link', { name: 'All swarms' }).click()
+    await page.getByRole('table', { name: 'Swarms, newest first' }).waitFor()
+    await inspect(page, 'swarms')
+    await page.close()
+  })
+
+  it('makes a task, shows it where filters let it, and tells its story to the end', async () => {
+    const page = await under.open('#/tasks', { key: under.platform.key })
+    await page.getByRole('button', { name: 'New task…' }).click()
+    await page.getByLabel('Title').fill('Summarise the week')
+    await page.getByLabel('Reward in USD').fill('0.1234567')
+    await page.getByRole('button', { name: 'Make the task' }).click()
+    await page.getByText(/at most 6 decimals/).waitFor()
+    await page.getByLabel('Reward in USD').fill('1.5')
+    await page.getByLabel('Asks for').fill('prose, python')
+    await inspect(page, 'task-new')
+    await page.getByRole('button', { name: 'Make the task' }).click()
+    await page.getByRole('heading', { name: 'Summarise the week' }).waitFor()
+    const story = page.getByRole('list', { name: 'What happened' })
+    await story.getByText('$1.50 locked').waitFor()
+    await story.getByText('Waits for an agent to claim it').waitFor()
+    const id = page.url().split('/').at(-1) ?? ''
+
+    await page.goto(`${under.platform.url}/#/tasks?capability=python&status=open`)
+    await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
+    await page.getByLabel('Status').selectOption('completed')
+    await page.getByText('No task matches').waitFor()
+    await done({ id })
+    await page.getByRole('button', { name: 'Summarise the week' }).click()
+    await story.getByText('Completed by ada').waitFor()
+    await story.getByText('Waits for the release of its reward').waitFor()
+    await page.goto(`${under.platform.url}/#/tasks`)
+    await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
+    await inspect(page, 'tasks')
+    await page.close()
+  })
+
+  it('cancels a task once it has said what moves back', async () => {
+    const task = await post('/api/tasks', { title: 'Not needed', reward_usd: 0.75 })
+    const page = await under.open(`#/tasks/${task.id}`)
+    await page.getByRole('button', { name: 'Cancel the task…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel this task?' })
+    assert.match((await dialog.textContent()) ?? '', /\$0\.75 moves from its escrow back to test/)
+    await dialog.getByRole('button', { name: 'Cancel the task' }).click()
+    await page.getByText('$0.75 back to test').waitFor()
+    assert.equal((await call('GET', `/api/tasks/${task.id}`)).status, 'cancelled')
+    await page.close()
+  })
+
+  it('releases an escrow after saying what moves from whom to whom, and says why it would not', async () => {
+    const task = await post('/api/tasks', { title: 'Draw the map', reward_usd: 2.5 })
+    await done(task, 'mercator')
+    const page = await under.open('#/escrow')
+    const row = page.getByRole('row').filter({ hasText: 'Draw the map' })
+    await row.getByText(/\d+ h|\d+:\d\d/).waitFor()
+    await row.getByRole('button', { name: 'Release…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Release $2.50?' })
+    await dialog.getByText('No gaze session is bound to this task yet').waitFor()
+    const told = (await dialog.textContent()) ?? ''
+    assert.match(told, /What moves\$2\.50 \(2\.5 USD, in pathUSD\)/)
+    assert.match(told, /where test locked it/)
+    assert.match(told, /Toworker, which completed the task as mercator/)
+    await dialog.getByLabel('Attestation').fill('att_unknown')
+    await dialog.getByRole('button', { name: 'Release $2.50' }).click()
+    await dialog.getByText(/There is no such attestation/).waitFor()
+    assert.equal((await call('GET', `/api/wallet/escrow/${task.escrow_id}`)).status, 'locked')
+
+    await dialog.getByLabel('Attestation').fill('')
+    const attestation = await attest(task.id)
+    await page.keyboard.press('Escape')
+    await row.getByRole('button', { name: 'Release…' }).click()
+    await page.waitForFunction(
+      (id) => document.querySelector<HTMLInputElement>('dialog input')?.value === id,
+      attestation,
+    )
+    await inspect(page, 'escrow-release')
+    await dialog.getByRole('button', { name: 'Release $2.50' }).click()
+    await page.getByText('$2.50 moved to worker.').waitFor()
+    await row.getByText('released').waitFor()
+    const escrow = (await call('GET', `/api/wallet/escrow/${task.escrow_id}`)) as unknown as Record<string, unknown>
+    assert.deepEqual([escrow.status, escrow.recipient], ['released', worker.id])
+    await inspect(page, 'escrow')
+    await row.getByRole('link', { name: 'Draw the map' }).click()
+    await page.getByText('$2.50 released to worker').waitFor()
+    await inspect(page, 'task-story')
+    await page.close()
+  })
+
+  it('refunds an escrow whose time is over, for its payer', async () => {
+    const task = await post('/api/tasks', { title: 'Count the stars', reward_usd: 1.25 })
+    const past = new Date(Date.now() - 1000).toISOString()
+    const { db } = under.platform.gateway.store
+    await db.updateTable('escrows').set({ expires_at: past }).where('id', '=', task.escrow_id).execute()
+    const page = await under.open(`#/tasks/${task.id}`, { key: under.platform.key })
+    await page.getByText('Escrow expired').waitFor()
+    await page.getByRole('button', { name: 'Refund…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Refund $1.25?' })
+    const told = (await dialog.textContent()) ?? ''
+    assert.match(told, /ToYou, who locked it/)
+    assert.match(told, /Count the stars: its time is over/)
+    await dialog.getByLabel('Reason').fill('Nobody can')
+    await inspect(page, 'escrow-refund')
+    await dialog.getByRole('button', { name: 'Refund $1.25' }).click()
+    await page.getByText('$1.25 back to You').waitFor()
+    await page.getByText('Nobody can').waitFor()
+    assert.equal((await call('GET', `/api/wallet/escrow/${task.escrow_id}`)).status, 'refunded')
+    await page.close()
+  })
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { ask } from '../adapters/platform.ts'
+import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
+/** Calls of the first caller and of the second. */
+const CALLS = [5, 2] as const
+
+describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
+  let under: ConsoleUnderTest
+  let other: { key: string; id: string }
+
+  before(async () => {
+    under = await startConsole()
+    const { platform } = under
+    const made = await platform.gateway.keys.create({ name: 'research', scopes: ['platform'], credit_limit_usd: 5 })
+    other = { key: made.key, id: made.record.id }
+    for (const [caller, many] of [[platform.key, CALLS[0]] as const, [other.key, CALLS[1]] as const]) {
+      for (let i = 0; i < many; i++) {
+        const body = { caller_id: caller, model: MODELS[i % 2], prompt: `Say ${i}.`, max_tokens: 50 }
+        const reply = await ask(platform, 'POST', '/api/wallet/metered/call', { key: null, body })
+        assert.equal(reply.status, 200, await reply.text())
+      }
+    }
+    await platform.gateway.wallet.deposit({ caller_id: platform.keyId, amount_usd: 3, reference: 'invoice-1' })
+    await backdate(4)
+  })
+  after(async () => {
+    under.assertClean()
+    await under.close()
+  })
+
+  /** Spreads what was used over the days before today, for the charts: sums are kept by day. */
+  async function backdate(days: number): Promise<void> {
+    const { db } = under.platform.gateway.store
+    const rows = await db.selectFrom('metered_usage').selectAll().execute()
+    for (let ago = 1; ago <= days; ago++) {
+      const day = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+      for (const row of rows) {
+        const calls = row.calls * ((ago % 3) + 1)
+        const values = { ...row, day, calls, margin_micros: 80_000 * calls, upstream_cost_micros: 4000 * ago * calls }
+        await db.insertInto('metered_usage').values(values).execute()
+      }
+    }
+  }
+
+  const usageOf = async (query = '', accept = 'application/json') =>
+    (
+      await ask(under.platform, 'GET', `/api/wallet/metered/usage${query}`, {
+        key: under.platform.admin,
+        headers: { accept },
+      })
+    ).text()
+
+  it('shows what a key has, and every transfer of its account', async () => {
+    const page = await under.open('#/wallet', { key: under.platform.key })
+    await page.getByText('Rewards are paid in the ledger').waitFor()
+    const { ledger } = (await (await ask(under.platform, 'GET', '/api/wallet')).json()) as {
+      ledger: { available_usd: number }
+    }
+    await page.locator(`.stat .money[title="${ledger.available_usd} USD"]`).waitFor()
+    assert.equal(await page.getByRole('tab', { name: 'Callers and limits' }).count(), 0)
+    await inspect(page, 'wallet')
+    await page.getByRole('tab', { name: 'Balances' }).press('ArrowRight')
+    const statement = page.getByRole('table', { name: 'Transfers, newest first' })
+    await statement.getByText('Deposit', { exact: true }).waitFor()
+    assert.equal(await statement.getByText('Set aside for a call').count(), CALLS[0])
+    assert.match((await statement.getByRole('row').nth(1).textContent()) ?? '', /deposits → You.*invoice-1.*\+\$3\.00/)
+    await inspect(page, 'wallet-ledger')
+    await page.getByRole('tab', { name: 'Prices' }).click()
+    await page.getByText('llm-4-1-fast-reasoning').waitFor()
+    await inspect(page, 'wallet-prices')
+    await page.close()
+  })
+
+  it('shows an admin who spent what, by day, caller and model', async () => {
+    const page = await under.open('#/usage')
+    const { totals } = JSON.parse(await usageOf('?limit=1')) as { totals: { calls: number } }
+    await page.locator('.stat', { hasText: 'Calls' }).getByText(String(totals.calls), { exact: true }).waitFor()
+    await page.getByRole('list', { name: 'Spending by caller' }).getByText('research').waitFor()
+    await page
+      .getByRole('list', { name: 'Spending by model' })
+      .getByText(MODELS[1] ?? '')
+      .waitFor()
+    await page.locator('.uplot canvas').waitFor()
+    await page.getByText('Spending by day as a table').click()
+    assert.equal(await page.getByRole('region', { name: 'Spending by day, values' }).getByRole('row').count(), 31)
+    await page.getByText('Spending by day as a table').click()
+    await inspect(page, 'usage')
+    await page.close()
+  })
+
+  it('downloads the receipts of a selection as the API gives them', async () => {
+    const page = await under.open('#/usage')
+    await page
+      .getByText(`1–${CALLS[0] + CALLS[1]} of`)
+      .or(page.getByRole('table', { name: 'Receipts, newest first' }))
+      .first()
+      .waitFor()
+    const saved = async () => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download CSV' }).click(),
+      ])
+      assert.equal(download.suggestedFilename(), 'receipts.csv')
+      return readFileSync(await download.path(), 'utf8')
+    }
+    const all = await saved()
+    assert.equal(all, await usageOf('', 'text/csv'))
+    assert.equal(all.trim().split('\r\n').length, 1 + CALLS[0] + CALLS[1])
+
+    await page.getByLabel('Caller', { exact: true }).selectOption(other.id)
+    await page.waitForFunction(
+      (many) => document.querySelectorAll('table[aria-label="Receipts, newest first"] tbody tr').length === many,
+      CALLS[1],
+    )
+    assert.equal(await saved(), await usageOf(`?caller_id=${other.id}`, 'text/csv'))
+    await page.getByLabel('Up to').fill('2020-01-01')
+    await page.getByText('No receipts here').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Download CSV' }).isDisabled(), true)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByRole('table', { name: 'Receipts, newest first' }).waitFor()
+    await page.close()
+  })
+
+  it('has an admin change limits and credit an account', async () => {
+    const page = await under.open('#/wallet/callers')
+    await inspect(page, 'wallet-callers')
+    await page.getByRole('button', { name: 'Limits of research' }).click()
+    const limits = page.getByRole('dialog', { name: 'Limits of research' })
+    await limits.getByLabel('Credit in USD').fill('much')
+    await limits.getByRole('button', { name: 'Save limits' }).click()
+    await limits.getByText(/credit_limit_usd: .*accepted/).waitFor()
+    await limits.getByLabel('Credit in USD').fill('12.5')
+    await limits.getByLabel('Spending in a day').fill('2')
+    await inspect(page, 'wallet-limits')
+    await limits.getByLabel('Credit in USD').press('Enter')
+    const row = page.getByRole('row').filter({ hasText: 'research' })
+    await row.getByText('$12.50').waitFor()
+    await row.getByText('$2.00').waitFor()
+    const key = (await under.platform.gateway.keys.list({ limit: 10 })).items.find(({ id }) => id === other.id)
+    assert.deepEqual([key?.credit_limit_usd, key?.daily_limit_usd], [12.5, 2])
+
+    await page.getByRole('button', { name: 'Deposit for research' }).click()
+    const deposit = page.getByRole('dialog', { name: 'Deposit for research' })
+    await deposit.getByLabel('Amount in USD').fill('1.5')
+    await deposit.getByLabel('Reference').fill('invoice-2')
+    await deposit.getByRole('button', { name: 'Credit the account' }).click()
+    await page.getByText('research now has $').waitFor()
+    await row.getByRole('link', { name: 'research' }).click()
+    await page.getByRole('table', { name: 'Transfers, newest first' }).getByText('invoice-2').waitFor()
+    await page.close()
+  })
+
+  it('says what to do where there is nothing yet', async () => {
+    const { key } = await under.platform.gateway.keys.create({ name: 'new', scopes: ['platform'] })
+    const page = await under.open('#/usage', { key })
+    await page.getByText('No metered calls in this period').waitFor()
+    await page.getByText('No receipts here').waitFor()
+    await inspect(page, 'usage-empty')
+    await page.goto(`${under.platform.url}/#/wallet/ledger`)
+    await page.getByText('Nothing has moved in this account').waitFor()
+    await page.close()
+  })
+})
