@@ -110,14 +110,20 @@ function startGatewaySweeps(gateway: Gateway, payments: readonly Sweep[]): Sweep
   })
 }
 
-/** Resolves at the first signal to stop; a second one ends the process at once, as it does by itself. */
+/** Resolves at the first signal to stop; a second one ends the process at once. */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
-    function told() {
-      for (const signal of SIGNALS) process.removeListener(signal, told)
-      resolve()
+    let told = false
+    function listen(signal: NodeJS.Signals) {
+      if (!told) resolve()
+      else {
+        process.removeAllListeners(signal)
+        process.kill(process.pid, signal)
+      }
+      told = true
     }
-    for (const signal of SIGNALS) process.on(signal, told)
+    // For good: where the last listener of a signal has gone, libraries that listen too end the process themselves.
+    for (const signal of SIGNALS) process.on(signal, listen)
   })
 }
 

@@ -25,6 +25,8 @@ export async function buildConsole(outDir: string): Promise<void> {
       // Everything is a file of this server: the policy of the page allows no inline script.
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
+      // What the libraries inside ask for.
+      license: { fileName: 'licenses.md' },
       // The library that follows eyes is one large file by itself.
       chunkSizeWarningLimit: 3000,
     },

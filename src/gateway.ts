@@ -144,7 +144,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     (defaultCredit) => ({ of: createLimits(store, defaultCredit) }),
   )
   const verifier: Gaze['verifier'] = {
-    check: (trx, of) => gaze.verifier.check(trx, of),
+    check: (db, of) => gaze.verifier.check(db, of),
     use: (trx, of) => gaze.verifier.use(trx, of),
   }
   const escrows = createEscrows({

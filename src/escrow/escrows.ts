@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import type { LimitsOf } from '../wallet/limits.ts'
+import { taskStatusAt } from '../tasks/record.ts'
 import { type Micros, toMicros } from '../wallet/money.ts'
 import { type Caller, found, requireFundable, requirePayer, requireRefundable } from './access.ts'
 import { createExpiry } from './expiry.ts'
@@ -151,8 +152,12 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
         const held = found(await lockedRow(trx, id))
         requirePayer(held, caller)
         if (held.status === 'refunded') return held
-        const task = await trx.selectFrom('tasks').select('status').where('id', '=', held.task_id).executeTakeFirst()
-        requireRefundable(held, { taskStatus: task?.status ?? 'cancelled', at })
+        const task = await trx
+          .selectFrom('tasks')
+          .select(['status', 'lease_expires_at'])
+          .where('id', '=', held.task_id)
+          .executeTakeFirstOrThrow()
+        requireRefundable(held, { taskStatus: taskStatusAt(task, at), at })
         const tally = createTally()
         const refunded = await refund(trx, held, { reason, at }, tally)
         await tally.write(trx)

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
-import { type Assessed, Attestation, type AttestationRules, assess } from './attestation.ts'
+import { type Assessed, type Assessment, Attestation, type AttestationRules, assess } from './attestation.ts'
 import type { GazeSession } from './session.ts'
 import type { GazeSource } from './tensor.ts'
 
@@ -38,16 +38,16 @@ export async function issueAttestation(
 }
 
 /**
- * The score that the records which an attestation covers give, as of when it was issued and by what was asked for then: its
- * own, unless one of them was changed.
+ * What the records which an attestation covers show, as of when it was issued and of as many as were needed then: what the
+ * attestation says, unless one of them or itself was changed.
  */
-export async function scoreAgain(
-  trx: Transaction<Schema>,
+export async function assessAgain(
+  db: Kysely<Schema>,
   { session_id, records, records_needed, issued_at }: Attestation,
   terms: AttestationTerms,
-): Promise<number> {
-  const window = await newestRecords(trx, session_id, records, terms.windowRecords)
-  return assess(window, records, { ...terms, recordsNeeded: records_needed }, new Date(issued_at)).poa_score
+): Promise<Assessment> {
+  const window = await newestRecords(db, session_id, records, terms.windowRecords)
+  return assess(window, records, { ...terms, recordsNeeded: records_needed }, new Date(issued_at))
 }
 
 /** The session's newest attestation that is still valid at `now`, or null. */
@@ -69,12 +69,12 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
  * would take most of its time.
  */
 async function newestRecords(
-  trx: Transaction<Schema>,
+  db: Kysely<Schema>,
   sessionId: string,
   upTo: number,
   limit: number,
 ): Promise<Assessed[]> {
-  const rows = await trx
+  const rows = await db
     .selectFrom('gaze_records')
     .select(['at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
     .where('session_id', '=', sessionId)

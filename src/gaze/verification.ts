@@ -1,7 +1,7 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { AttestationRow } from '../store/tables/gaze.ts'
-import { type AttestationTerms, scoreAgain } from './attest.ts'
+import { type AttestationTerms, assessAgain } from './attest.ts'
 import { Attestation } from './attestation.ts'
 import { CHAIN_START, chainHash } from './fingerprint.ts'
 
@@ -12,11 +12,12 @@ const CHECKED_RECORDS = 1000
 export interface GazeVerifier {
   /**
    * Why an attestation does not prove attention to a task, each reason a sentence for whoever sent it; empty when it does.
+   * It computes for some tens of milliseconds: ask before the transaction, in which `use` then decides.
    *
    * @param check.taskId the task that it must be bound to
    * @param check.at now, RFC 3339 UTC
    */
-  check(trx: Transaction<Schema>, check: { attestationId: string; taskId: string; at: string }): Promise<string[]>
+  check(db: Kysely<Schema>, check: { attestationId: string; taskId: string; at: string }): Promise<string[]>
   /**
    * Uses an attestation up, in the transaction that it is used for. Of several at once, one does it.
    *
@@ -30,20 +31,20 @@ export interface GazeVerifier {
 /**
  * The verifier. An attestation proves attention when it passed, is bound to the task, has the score, is not too old, is no
  * replay, was not used before, and is no forgery: the columns of its row say the same as the attestation in it, it names
- * the hash of the record that it covers last, the hashes of the newest thousand records that it covers come out the same
- * when they are computed again, and so does its score.
+ * the hash and the task of the record that it covers last, the hashes of the newest thousand records that it covers come
+ * out the same when they are computed again, and so does what it says of them.
  */
 export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
   return {
-    async check(trx, { attestationId, taskId, at }) {
-      const row = await trx.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
+    async check(db, { attestationId, taskId, at }) {
+      const row = await db.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
       if (row === undefined) return ['There is no such attestation; store gaze records for the task to get one.']
       const attestation = readAttestation(row)
-      if (attestation === null || !(await isGenuine(trx, attestation, terms)))
+      if (attestation === null || !(await isGenuine(db, attestation, terms)))
         return [
           'The attestation does not agree with the records that it covers; store newer gaze records to get another.',
         ]
-      const used = await trx
+      const used = await db
         .selectFrom('attestation_uses')
         .select('used_by')
         .where('attestation_id', '=', attestationId)
@@ -91,9 +92,15 @@ function readAttestation({ body, ...columns }: AttestationRow): Attestation | nu
   return names.every((name) => parsed.data[name] === columns[name]) ? parsed.data : null
 }
 
-/** Whether the records that an attestation covers are as they were, and give its score. */
-async function isGenuine(trx: Transaction<Schema>, covered: Attestation, terms: AttestationTerms): Promise<boolean> {
-  return (await isOfItsChain(trx, covered)) && (await scoreAgain(trx, covered, terms)) === covered.poa_score
+/**
+ * Whether the records that an attestation covers are as they were, and it says of them what they show. Whether it passed
+ * or failed is for its score to tell, by what is asked for now.
+ */
+async function isGenuine(db: Kysely<Schema>, covered: Attestation, terms: AttestationTerms): Promise<boolean> {
+  if (!(await isOfItsChain(db, covered))) return false
+  const { poa_score, replayed, status } = await assessAgain(db, covered, terms)
+  const isJudged = (told: Attestation['status']) => told !== 'collecting'
+  return poa_score === covered.poa_score && replayed === covered.replayed && isJudged(status) === isJudged(covered.status)
 }
 
 /**
@@ -101,15 +108,15 @@ async function isGenuine(trx: Transaction<Schema>, covered: Attestation, terms: 
  * records were cleared away, as many as the session says may be missing.
  */
 async function isOfItsChain(
-  trx: Transaction<Schema>,
-  { session_id, records, chain_head }: Attestation,
+  db: Kysely<Schema>,
+  { session_id, task_id, records, chain_head }: Attestation,
 ): Promise<boolean> {
-  const session = await trx
+  const session = await db
     .selectFrom('gaze_sessions')
     .select('pruned')
     .where('session_id', '=', session_id)
     .executeTakeFirst()
-  const rows = await trx
+  const rows = await db
     .selectFrom('gaze_records')
     .select(['id', 'session_id', 'task_id', 'seq', 'tensor', 'hash'])
     .where('session_id', '=', session_id)
@@ -118,7 +125,8 @@ async function isOfItsChain(
     .limit(CHECKED_RECORDS + 1)
     .execute()
   const [newest] = rows
-  if (session === undefined || newest?.seq !== records || newest.hash !== chain_head) return false
+  if (session === undefined || newest?.seq !== records) return false
+  if (newest.hash !== chain_head || newest.task_id !== task_id) return false
   let missing = 0
   for (const [i, row] of rows.entries()) {
     const before = row.seq === 1 ? { seq: 0, hash: CHAIN_START } : rows[i + 1]

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import { requireAttention } from '../escrow/attention-gate.ts'
+import { type Attention, lookAtAttention, requireAttention } from '../escrow/attention-gate.ts'
 import type { Caller } from '../escrow/escrows.ts'
 import { createTally } from '../escrow/tally.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
@@ -60,13 +60,16 @@ export function createClaims({
         lease_expires_at: later(at, input.lease_seconds),
         updated_at: at.toISOString(),
       }
-      const attempt = () => store.write((trx) => take(trx, id, claim, verifier, input.attestation_id))
-      let row = await attempt()
+      const attempt = (attention: Attention | null) =>
+        store.write((trx) => take(trx, { id, claim, attention, verifier }))
+      let row = await attempt(null)
       if (row === 'lapsed') {
         await leases.reopen(id, claim.updated_at)
-        row = await attempt()
+        row = await attempt(null)
       }
-      if (row === 'lapsed') throw outOfOrder(await read(store.db, id), 'claim', 'claimed', claim.updated_at)
+      if (row === 'unseen')
+        row = await attempt(await look(store, verifier, { attestationId: input.attestation_id, taskId: id, at }))
+      if (typeof row === 'string') throw outOfOrder(await read(store.db, id), 'claim', 'claimed', claim.updated_at)
       return { ...toTask(row, claim.updated_at), claim_token: token }
     },
 
@@ -98,20 +101,26 @@ type ClaimColumns = Pick<
   'agent' | 'claimed_by' | 'claim_hash' | 'lease_seconds' | 'lease_expires_at' | 'updated_at'
 >
 
+interface Taking {
+  id: string
+  claim: ClaimColumns
+  /** Null where the attestation was not looked at yet. */
+  attention: Attention | null
+  verifier: GazeVerifier
+}
+
 /**
- * One statement claims the task where nothing else is asked; else its row says why not.
+ * One statement, which one claimant wins, claims the task; else its row says why not.
  *
- * @returns `lapsed` for a claim whose lease is over
+ * @returns `lapsed` where the lease of another claim is over; `unseen` where an attestation must be looked at first
  */
 async function take(
   trx: Transaction<Schema>,
-  id: string,
-  claim: ClaimColumns,
-  verifier: GazeVerifier,
-  attestationId: string | undefined,
-): Promise<TaskRow | 'lapsed'> {
-  const row = (await claimOpen(trx, id, claim)) ?? (await claimWithAttention(trx, id, claim, verifier, attestationId))
-  if (row === 'lapsed') return row
+  { id, claim, attention, verifier }: Taking,
+): Promise<TaskRow | 'lapsed' | 'unseen'> {
+  const row = await claimOpen(trx, id, claim, attention === null ? 0 : 1)
+  if (row === undefined) return refuse(await read(trx, id), claim.updated_at)
+  if (attention !== null) await requireAttention(trx, verifier, attention, { usedBy: `claim ${id}`, at: claim.updated_at })
   await markCapabilities(trx, [row], 'claimed')
   const tally = createTally()
   tally.move('open', 'claimed')
@@ -119,52 +128,58 @@ async function take(
   return row
 }
 
-async function claimOpen(trx: Transaction<Schema>, id: string, claim: ClaimColumns): Promise<TaskRow | undefined> {
+/** A task whose reward has expired would be done for nothing. */
+async function claimOpen(
+  trx: Transaction<Schema>,
+  id: string,
+  claim: ClaimColumns,
+  gazeRequired: 0 | 1,
+): Promise<TaskRow | undefined> {
+  const { updated_at: at } = claim
   const { rows } = await runBuilt<TaskRow>(
     trx,
     'claim',
-    ['claimed', ...Object.values(claim), id, claim.updated_at],
-    () => claiming(trx, id, claim).where(sql<boolean>`gaze_required = 0`).compile(),
+    ['claimed', ...Object.values(claim), id, at, gazeRequired],
+    () =>
+      trx
+        .updateTable('tasks')
+        .set({ status: 'claimed', ...claim })
+        .where('id', '=', id)
+        .where(sql<boolean>`status = 'open'`)
+        .where((eb) => eb.or([eb('reward_expires_at', 'is', null), eb('reward_expires_at', '>', at)]))
+        .where('gaze_required', '=', gazeRequired)
+        .returningAll()
+        .compile(),
   )
   return rows[0]
 }
 
-/** The statement that one claimant wins; a task whose reward has expired would be done for nothing. */
-function claiming(db: Kysely<Schema>, id: string, claim: ClaimColumns) {
-  return db
-    .updateTable('tasks')
-    .set({ status: 'claimed', ...claim })
-    .where('id', '=', id)
-    .where(sql<boolean>`status = 'open'`)
-    .where((eb) => eb.or([eb('reward_expires_at', 'is', null), eb('reward_expires_at', '>', claim.updated_at)]))
-    .returningAll()
-}
-
-async function claimWithAttention(
-  trx: Transaction<Schema>,
-  id: string,
-  claim: ClaimColumns,
-  verifier: GazeVerifier,
-  attestationId: string | undefined,
-): Promise<TaskRow | 'lapsed'> {
-  const at = claim.updated_at
-  const row = foundTask(await trx.selectFrom('tasks').selectAll().where('id', '=', id).forUpdate().executeTakeFirst())
+/** Says why a task could not be claimed. @throws GazewayError `invalid_transition` */
+function refuse(row: TaskRow, at: string): 'lapsed' | 'unseen' {
   if (row.status === 'claimed' && taskStatusAt(row, at) === 'open') return 'lapsed'
   if (row.status !== 'open') throw outOfOrder(row, 'claim', 'claimed', at)
   if (row.reward_expires_at !== null && row.reward_expires_at <= at)
     throw new GazewayError(
       'invalid_transition',
-      `Task ${id} is open, but its reward expired at ${row.reward_expires_at}: nobody can claim it any more.`,
+      `Task ${row.id} is open, but its reward expired at ${row.reward_expires_at}: nobody can claim it any more.`,
     )
-  if (attestationId === undefined && row.gaze_required === 1)
-    throw new GazewayError(
-      'gaze_verification_failed',
-      'This task needs gaze verification: send attestation_id, an attestation that is bound to it.',
-      { param: 'attestation_id' },
-    )
-  if (attestationId !== undefined && row.gaze_required === 1)
-    await requireAttention(trx, verifier, { attestationId, taskId: id, usedBy: `claim ${id}`, at })
-  return claiming(trx, id, claim).executeTakeFirstOrThrow()
+  // It opened again since: a claim that came first was ended.
+  return row.gaze_required === 1 ? 'unseen' : 'lapsed'
+}
+
+/** @throws GazewayError `gaze_verification_failed` where there is no attestation to look at */
+function look(
+  store: Store,
+  verifier: GazeVerifier,
+  { attestationId, taskId, at }: { attestationId: string | undefined; taskId: string; at: Date },
+): Promise<Attention> {
+  if (attestationId !== undefined)
+    return lookAtAttention(store, verifier, { attestationId, taskId, at: at.toISOString() })
+  throw new GazewayError(
+    'gaze_verification_failed',
+    'This task needs gaze verification: send attestation_id, an attestation that is bound to it.',
+    { param: 'attestation_id' },
+  )
 }
 
 const read = async (db: Kysely<Schema>, id: string): Promise<TaskRow> =>

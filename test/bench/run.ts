@@ -1,3 +1,4 @@
+import { section as console } from './console.ts'
 import { section as context } from './context.ts'
 import { section as http } from './http.ts'
 import { section as memory } from './memory.ts'
@@ -19,7 +20,7 @@ import { section as wallet } from './wallet.ts'
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS = { start, resident, memory, context, http, store, wallet, socket, tasks, settlement, skills }
+const SECTIONS = { start, resident, memory, context, http, store, wallet, socket, tasks, settlement, skills, console }
 const FORMS = { '--json': 'json', '--markdown': 'markdown' } as const
 type Name = keyof typeof SECTIONS
 

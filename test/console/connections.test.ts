@@ -46,7 +46,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await message.press('Enter')
     const conversation = page.getByRole('list', { name: 'Conversation' })
     await conversation.getByText('poa_score').waitFor()
-    const said = await conversation.innerText()
+    const said = String(await conversation.textContent())
     assert.match(said, /What is a ledger\?/)
     assert.match(said, /sandbox/)
     assert.match(said, /tensor COG:\d\.\d\d\/EMO:\d\.\d\d\/ENV:\d\.\d\d/)
@@ -93,8 +93,8 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await table.getByRole('row').nth(1).getByRole('button').click()
     await page.getByText('Came in through').waitFor()
     const [newest] = items
-    assert.match(await page.getByRole('main').innerText(), new RegExp(newest?.call_id ?? 'none'))
-    await inspect(page, 'call')
+    assert.match(String(await page.getByRole('main').textContent()), new RegExp(newest?.call_id ?? 'none'))
+    assert.deepEqual(await axeFaults(page), [])
 
     const missing = await ask(platform, 'GET', '/api/calls/call_none')
     await page.goto(`${platform.url}/#/calls/call_none`)
@@ -105,7 +105,8 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     const page = await gazeway.open('#/skills')
     const found = (await (await ask(gazeway.platform, 'GET', '/api/skills')).json()) as { items: { name: string }[] }
     const [first] = found.items
-    if (first) await page.getByRole('table', { name: 'Skills' }).getByText(first.name, { exact: true }).first().waitFor()
+    if (first)
+      await page.getByRole('table', { name: 'Skills' }).getByText(first.name, { exact: true }).first().waitFor()
     else await page.getByText('No skills are installed').waitFor()
     await inspect(page, 'skills')
     await page.getByLabel('Search').fill('no such words anywhere')

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ask } from '../adapters/platform.ts'
 import { humanStream } from '../gaze/human-stream.ts'
-import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 interface Reply {
   id: string
@@ -95,11 +95,10 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await box.focus()
     await page.keyboard.press('Enter')
     await page.getByText('Completed by ada').waitFor()
-    await inspect(page, 'task-completed')
     await page.goBack()
     await page.getByRole('link', { name: 'All swarms' }).click()
     await page.getByRole('table', { name: 'Swarms, newest first' }).waitFor()
-    await inspect(page, 'swarms')
+    assert.deepEqual(await axeFaults(page), [])
     await page.close()
   })
 
@@ -112,7 +111,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.getByText(/at most 6 decimals/).waitFor()
     await page.getByLabel('Reward in USD').fill('1.5')
     await page.getByLabel('Asks for').fill('prose, python')
-    await inspect(page, 'task-new')
+    assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Make the task' }).click()
     await page.getByRole('heading', { name: 'Summarise the week' }).waitFor()
     const story = page.getByRole('list', { name: 'What happened' })
@@ -156,7 +155,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     const dialog = page.getByRole('dialog', { name: 'Release $2.50?' })
     await dialog.getByText('No gaze session is bound to this task yet').waitFor()
     const told = (await dialog.textContent()) ?? ''
-    assert.match(told, /What moves\$2\.50 \(2\.5 USD, in pathUSD\)/)
+    assert.match(told, /What moves\$2\.50 in pathUSD/)
     assert.match(told, /where test locked it/)
     assert.match(told, /Toworker, which completed the task as mercator/)
     await dialog.getByLabel('Attestation').fill('att_unknown')
@@ -198,7 +197,6 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     assert.match(told, /ToYou, who locked it/)
     assert.match(told, /Count the stars: its time is over/)
     await dialog.getByLabel('Reason').fill('Nobody can')
-    await inspect(page, 'escrow-refund')
     await dialog.getByRole('button', { name: 'Refund $1.25' }).click()
     await page.getByText('$1.25 back to You').waitFor()
     await page.getByText('Nobody can').waitFor()

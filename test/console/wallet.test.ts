@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
-import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { KEYS, startAnvil } from '../chain/anvil.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
 /** Calls of the first caller and of the second. */
@@ -71,7 +72,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await inspect(page, 'wallet-ledger')
     await page.getByRole('tab', { name: 'Prices' }).click()
     await page.getByText('llm-4-1-fast-reasoning').waitFor()
-    await inspect(page, 'wallet-prices')
+    assert.deepEqual(await axeFaults(page), [])
     await page.close()
   })
 
@@ -135,7 +136,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await limits.getByText(/credit_limit_usd: .*accepted/).waitFor()
     await limits.getByLabel('Credit in USD').fill('12.5')
     await limits.getByLabel('Spending in a day').fill('2')
-    await inspect(page, 'wallet-limits')
+    assert.deepEqual(await axeFaults(page), [])
     await limits.getByLabel('Credit in USD').press('Enter')
     const row = page.getByRole('row').filter({ hasText: 'research' })
     await row.getByText('$12.50').waitFor()
@@ -159,9 +160,36 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     const page = await under.open('#/usage', { key })
     await page.getByText('No metered calls in this period').waitFor()
     await page.getByText('No receipts here').waitFor()
-    await inspect(page, 'usage-empty')
+    assert.deepEqual(await axeFaults(page), [])
     await page.goto(`${under.platform.url}/#/wallet/ledger`)
     await page.getByText('Nothing has moved in this account').waitFor()
     await page.close()
+  })
+})
+
+describe('balances across chains in the console', { skip: WITHOUT_BROWSER }, () => {
+  it('shows what an address has on each, and that a dead one hides none of the others', async () => {
+    const anvil = await startAnvil({ chainId: 31_337 })
+    const under = await startConsole('sandbox', {
+      env: { GAZEWAY_WALLET_PRIVATE_KEY: KEYS[0] },
+      document: {
+        chain: {
+          networks: {
+            31337: { name: 'Test chain', native: { symbol: 'TST', decimals: 18 } },
+            2: { name: 'Dead chain' },
+          },
+          rpc_urls: { 31337: anvil.url, 2: 'http://127.0.0.1:1/' },
+        },
+      },
+      withHttp: false,
+    })
+    const page = await under.open('#/wallet')
+    const table = page.getByRole('table', { name: 'Balances on chains' })
+    await table.getByText('The node cannot be reached.').waitFor()
+    assert.match((await table.getByRole('row').filter({ hasText: 'Test chain' }).textContent()) ?? '', /10000 TST/)
+    await inspect(page, 'wallet-chains')
+    under.assertClean()
+    await under.close()
+    await anvil.stop()
   })
 })

@@ -103,6 +103,63 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.deepEqual(groups.map((group) => [group.key, group.calls])[0], ['2026-03-01', 72])
     })
 
+    it('groups by the hour for charts, those of one caller or model alone too', async () => {
+      const range = { from: '2026-03-02T05:30:00.000Z', to: '2026-03-03T05:30:00.000Z' }
+      for (const only of [{}, { caller_id: 'key_a' }, { model: 'model-b' }]) {
+        const inside = CALLS.filter(
+          ({ at, caller_id, model }) =>
+            at >= range.from &&
+            at < range.to &&
+            (!('caller_id' in only) || caller_id === only.caller_id) &&
+            (!('model' in only) || model === only.model),
+        )
+        const { groups } = await calls.stats({ ...range, ...only, group_by: 'hour' })
+        const hours = new Map<string, CallRecord[]>()
+        for (const call of inside) {
+          const hour = `${call.at.slice(0, 13)}:00:00.000Z`
+          hours.set(hour, [...(hours.get(hour) ?? []), call])
+        }
+        const expected = [...hours]
+          .map(([hour, of]) => [hour, of.length])
+          .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+        assert.deepEqual(
+          groups.map(({ key, calls: count }) => [key, count]),
+          expected,
+        )
+      }
+    })
+
+    it('finds one call, and none that it does not hold', async () => {
+      assert.deepEqual(await calls.find(CALLS[7]?.call_id ?? ''), CALLS[7])
+      assert.equal(await calls.find('call_none'), null)
+    })
+
+    it('counts how often the responses endpoint was stood in for', async () => {
+      const separate = await open()
+      const trail = createCalls({ store: separate, onError: (error) => assert.fail(String(error)) })
+      const [template] = CALLS
+      assert.ok(template, 'there is a call')
+      const at = (minute: number) => new Date(START + minute * 60_000).toISOString()
+      for (let i = 0; i < 4; i++) {
+        const caller_id = i % 2 ? 'key_b' : 'key_a'
+        const asked = { ...template, call_id: newId('call'), at: at(i * 100), path: '/v1/responses', caller_id }
+        trail.record(asked)
+        if (i === 0) continue
+        trail.record({
+          ...template,
+          call_id: newId('call'),
+          at: at(i * 100 + 1),
+          caller_id,
+          fallback_from: asked.call_id,
+        })
+      }
+      assert.deepEqual(await trail.fallbacks({}), { requests: 4, fallen_back: 3, rate: 0.75 })
+      assert.deepEqual(await trail.fallbacks({ caller_id: 'key_a' }), { requests: 2, fallen_back: 1, rate: 0.5 })
+      assert.deepEqual(await trail.fallbacks({ from: at(50), to: at(150) }), { requests: 1, fallen_back: 1, rate: 1 })
+      assert.deepEqual(await trail.fallbacks({ from: at(1000) }), { requests: 0, fallen_back: 0, rate: 0 })
+      await separate.close()
+    })
+
     it('knows latency quantiles within 2.5 %', async () => {
       const sorted = CALLS.map((call) => call.latency_ms).sort((a, b) => a - b)
       const { totals } = await calls.stats({})

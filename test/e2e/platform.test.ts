@@ -92,6 +92,8 @@ describe('the platform as a process', () => {
     const upstream = await startProvider()
     const gateway = await startGatewayProcess(newPlace(), { args: [...BOTH, '--upstream', upstream.url] })
     const platform = await platformOf(gateway)
+    // What writes config.json listens to signals, too.
+    assert.equal((await post(`${platform}/api/config`, gateway.key, { 'gaze.min_score': 0.7 })).status, 200)
     let goOn = () => {}
     const told = new Promise<void>((resolve) => {
       goOn = resolve

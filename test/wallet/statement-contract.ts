@@ -35,7 +35,7 @@ export function statementContract(open: OpenStore): void {
     }
     await holds.reserve(hold)
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-    await holds.capture(hold, { content: '', usage, costMicros: 20_000, upstreamCallId: null, latencyMs: 5 })
+    await holds.capture(hold, { content: '', usage, costMicros: 20_000, upstreamCallId: 'call_up', latencyMs: 5 })
     const locked = { account: escrowAccount('esc_1', other), micros: 500_000 }
     const paid = { account: accountOf('caller', mine), micros: 500_000 }
     await store.write((trx) =>

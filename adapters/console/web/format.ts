@@ -2,6 +2,7 @@ const counts = new Intl.NumberFormat('en')
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const shares = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
 /** `$12.34`; as many decimals as small amounts need, at most 6. */
@@ -41,6 +42,9 @@ export const moment = (ms: number): string => moments.format(ms)
 
 /** The time of day in the reader's zone. */
 export const timeOfDay = (ms: number): string => clock.format(ms)
+
+/** The day and month in the reader's zone. */
+export const dayOfMonth = (ms: number): string => days.format(ms)
 
 /** `just now`, `3 min ago`, `in 2 h` */
 export function relative(ms: number, now: number): string {

@@ -13,30 +13,41 @@ export interface PageEntry {
   load: () => Promise<PageModule>
 }
 
-const modules = import.meta.glob<PageModule>(
-  './pages/{overview,connections,wallet,usage,tasks,swarm,escrow,attention,capture,memory,calls,skills,settings}.tsx',
-)
-
-const named = (name: string, label: string): PageEntry[] => {
-  const load = modules[`./pages/${name}.tsx`]
-  return load ? [{ name, label, load }] : []
-}
-
 /** All pages, as the navigation groups them. */
 export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
-  { label: 'Now', pages: [...named('overview', 'Overview'), ...named('connections', 'Connections')] },
-  { label: 'Money', pages: [...named('wallet', 'Wallet'), ...named('usage', 'Usage'), ...named('escrow', 'Escrow')] },
-  { label: 'Work', pages: [...named('tasks', 'Tasks'), ...named('swarm', 'Swarm'), ...named('calls', 'Calls')] },
+  {
+    label: 'Now',
+    pages: [
+      { name: 'overview', label: 'Overview', load: () => import('./pages/overview.tsx') },
+      { name: 'connections', label: 'Connections', load: () => import('./pages/connections.tsx') },
+    ],
+  },
+  {
+    label: 'Money',
+    pages: [
+      { name: 'wallet', label: 'Wallet', load: () => import('./pages/wallet.tsx') },
+      { name: 'usage', label: 'Usage', load: () => import('./pages/usage.tsx') },
+      { name: 'escrow', label: 'Escrow', load: () => import('./pages/escrow.tsx') },
+    ],
+  },
+  {
+    label: 'Work',
+    pages: [
+      { name: 'tasks', label: 'Tasks', load: () => import('./pages/tasks.tsx') },
+      { name: 'swarm', label: 'Swarm', load: () => import('./pages/swarm.tsx') },
+      { name: 'calls', label: 'Calls', load: () => import('./pages/calls.tsx') },
+    ],
+  },
   {
     label: 'Mind',
     pages: [
-      ...named('attention', 'Attention'),
-      ...named('capture', 'Capture'),
-      ...named('memory', 'Memory'),
-      ...named('skills', 'Skills'),
+      { name: 'attention', label: 'Attention', load: () => import('./pages/attention.tsx') },
+      { name: 'capture', label: 'Capture', load: () => import('./pages/capture.tsx') },
+      { name: 'memory', label: 'Memory', load: () => import('./pages/memory.tsx') },
+      { name: 'skills', label: 'Skills', load: () => import('./pages/skills.tsx') },
     ],
   },
-  { label: 'Gazeway', pages: named('settings', 'Settings') },
+  { label: 'Gazeway', pages: [{ name: 'settings', label: 'Settings', load: () => import('./pages/settings.tsx') }] },
 ]
 
 /** A page by its name in the address. */

@@ -22,7 +22,7 @@ export function useNames(): Names {
     known,
     of(id) {
       const name = known.find((key) => key.id === id)?.name
-      if (id === own) return name ? `${name} (you)` : 'You'
+      if (id === own) return 'You'
       return name ?? (id === 'key_environment' ? 'GAZEWAY_API_KEY' : shortId(id))
     },
   }

@@ -1,7 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre'
+import { BOX } from './graph-box.ts'
 
-/** Size of a box, in pixels. */
-export const BOX = { width: 212, height: 76 }
 const GAPS = { nodesep: 24, ranksep: 56, marginx: 8, marginy: 8 }
 
 /** Where boxes and the lines between them are, in pixels. */

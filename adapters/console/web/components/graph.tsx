@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { BOX } from './graph-box.ts'
 import type { Layout } from './graph-layout.ts'
 import type { Tone } from './layout.tsx'
 import { Loading } from './notes.tsx'
@@ -17,8 +18,10 @@ export interface GraphNode {
 }
 
 /** Characters that fit on a line of a box, and the lines of its title. */
-const LINE = 27
+const LINE = 26
 const LINES = 2
+/** The least that a graph is shrunk to fit, so that its words can be read; a wider one is scrolled. */
+const LEAST_SCALE = 0.75
 
 /**
  * Boxes and what waits for what, drawn in ranks. Each box is a link, which says to screen readers what it waits for.
@@ -57,9 +60,19 @@ export function Graph(props: {
     // `shape` holds the boxes and edges that the layout depends on.
   }, [shape, room])
 
+  const scale = layout ? Math.min(1, Math.max(LEAST_SCALE, room / layout.width)) : 1
+  useLayoutEffect(() => {
+    const element = frame.current
+    if (element) element.scrollLeft = (element.scrollWidth - element.clientWidth) / 2
+  }, [layout])
+
   return (
     <div class="graph" ref={frame}>
-      {layout ? <Drawing label={label} nodes={nodes} edges={edges} layout={layout} /> : <Loading what="the graph" />}
+      {layout ? (
+        <Drawing label={label} nodes={nodes} edges={edges} layout={layout} scale={scale} />
+      ) : (
+        <Loading what="the graph" />
+      )}
     </div>
   )
 }
@@ -69,16 +82,17 @@ function Drawing(props: {
   nodes: readonly GraphNode[]
   edges: readonly (readonly [string, string])[]
   layout: Layout
+  scale: number
 }) {
-  const { nodes, edges, layout } = props
+  const { nodes, edges, layout, scale } = props
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const waitsFor = (id: string) => edges.filter(([, to]) => to === id).flatMap(([from]) => byId.get(from)?.title ?? [])
   return (
     <svg
       role="group"
       aria-label={props.label}
-      width={layout.width}
-      height={layout.height}
+      width={layout.width * scale}
+      height={layout.height * scale}
       viewBox={`0 0 ${layout.width} ${layout.height}`}
     >
       <defs>
@@ -110,9 +124,9 @@ function Box({ node, x, y, waitsFor }: { node: GraphNode; x: number; y: number; 
   const waits = waitsFor.length === 0 ? '' : `, waits for ${waitsFor.join(' and ')}`
   return (
     <a href={href} class={`box ${tone}`} data-status={status} aria-label={`${seen}${whole}${waits}`}>
-      <g transform={`translate(${x} ${y})`}>
-        <rect width="212" height="76" rx="8" />
-        <rect class="stripe" width="5" height="76" rx="2.5" />
+      <svg aria-hidden="true" x={x} y={y} {...BOX}>
+        <rect x="2" y="2" width={BOX.width - 4} height={BOX.height - 4} rx="7" />
+        <rect class="stripe" x="2" y="8" width="5" height={BOX.height - 16} rx="2.5" />
         <text x="16" y="23" class="title">
           {lines.map((line, i) => (
             <tspan key={i} x="16" dy={i === 0 ? 0 : 17}>
@@ -123,7 +137,7 @@ function Box({ node, x, y, waitsFor }: { node: GraphNode; x: number; y: number; 
         <text x="16" y="64" class="status">
           {state}
         </text>
-      </g>
+      </svg>
     </a>
   )
 }

@@ -1,5 +1,6 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { dayOfMonth, moment, timeOfDay } from '../format.ts'
 import type { Series } from './charts.tsx'
 
 const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5']
@@ -35,11 +36,15 @@ export function plot(
         y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low ?? 0), Math.max(high ?? 0, 1e-6) * 1.1]) },
       },
       axes: [
-        { ...axis, space: 64 },
+        {
+          ...axis,
+          space: 64,
+          values: (_, times, _axis, _space, step) => times.map((at) => timeLabel(at * 1000, step)),
+        },
         { ...axis, size: 64, values: (_, values) => values.map((value) => format(value)) },
       ],
       series: [
-        { label: 'Time' },
+        { label: 'Time', value: (_, at) => (at === null ? 'last' : moment(at * 1000)) },
         ...series.map(({ label, color: own }, at) => {
           const stroke = color(own ?? COLORS[at % COLORS.length] ?? '--series-1')
           return {
@@ -48,7 +53,10 @@ export function plot(
             width: 2,
             ...(filled && { fill: `${stroke}22` }),
             points: { show: series.every(({ points }) => points.length < 3) },
-            value: (_: uPlot, value: number | null) => (value === null ? '—' : format(value)),
+            value: (chart: uPlot, value: number | null, index: number, at: number | null) => {
+              const shown = at === null ? lastOf(chart.data[index]) : value
+              return shown === null || shown === undefined ? '—' : format(shown)
+            },
           }
         }),
       ],
@@ -66,6 +74,17 @@ export function plot(
     chart.destroy()
   }
 }
+
+/** The time of day; the date at midnight, and where the steps are days. @param step in seconds */
+function timeLabel(ms: number, step: number): string {
+  const at = new Date(ms)
+  const isDay = step >= 86_400 || (at.getHours() === 0 && at.getMinutes() === 0)
+  return isDay ? dayOfMonth(ms) : timeOfDay(ms)
+}
+
+/** The last value of a line: what is shown of it while nothing is pointed at. */
+const lastOf = (values: ArrayLike<number | null | undefined> | undefined) =>
+  Array.from(values ?? []).findLast((value) => value !== null && value !== undefined)
 
 /** All lines over the same times, in seconds; null where a line has no point. */
 function tableOf(series: readonly Series[]): uPlot.AlignedData {

@@ -62,7 +62,7 @@ export function DataTable<Row>(props: {
             >
               {columns.map((column, at) => (
                 <td key={column.key} role="cell" class={column.align ?? 'left'} data-label={column.label}>
-                  {cell(row, column, at)}
+                  <div class="cell">{cell(row, column, at)}</div>
                 </td>
               ))}
             </tr>

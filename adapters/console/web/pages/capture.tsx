@@ -8,7 +8,7 @@ import { type Capture as Capturing, startCapture } from './capture/capture.ts'
 import type { GazeMap } from './capture/gaze-map.ts'
 import { type Material, sampleMaterial } from './capture/material.ts'
 import { MaterialChoice } from './capture/material-choice.tsx'
-import { createRecorder, type Recorded, type Recorder } from './capture/recorder.ts'
+import { createRecorder, NOTHING_RECORDED, type Recorded, type Recorder } from './capture/recorder.ts'
 import { WebcamPanel } from './capture/webcam-panel.tsx'
 import './attention/attention.css'
 import './capture/capture.css'
@@ -16,17 +16,22 @@ import './capture/capture.css'
 /** A person reads, and what the pointer and the webcam tell of their attention becomes an attestation. */
 export default function Capture({ query }: PageProps) {
   const taskId = query.get('task')
+  return <CapturePage key={taskId} taskId={taskId} />
+}
+
+function CapturePage({ taskId }: { taskId: string | null }) {
   const [material, setMaterial] = useState<Material | null>(() => (taskId === null ? sampleMaterial() : null))
   const [recorded, setRecorded] = useState<Recorded | null>(null)
   const [made, setMade] = useState(0)
   const [recording, setRecording] = useState(false)
   const [stopping, setStopping] = useState(false)
   const running = useRef<{ capture: Capturing; recorder: Recorder } | null>(null)
+  const ended = useRef<Recorder | null>(null)
   const gazeMap = useRef<GazeMap | null>(null)
 
   const start = (chosen: Material) => {
     setMade(0)
-    setRecorded({ sessionId: null, stored: 0, attestation: null, error: null })
+    setRecorded(NOTHING_RECORDED)
     const recorder = createRecorder({ taskId: chosen.taskId, onChange: setRecorded })
     const onRecord = (record: Tensor) => {
       recorder.add(record)
@@ -41,6 +46,7 @@ export default function Capture({ query }: PageProps) {
   const stop = async () => {
     const ending = running.current
     running.current = null
+    ended.current = ending?.recorder ?? null
     ending?.capture.stop()
     setRecording(false)
     setStopping(true)
@@ -86,7 +92,13 @@ export default function Capture({ query }: PageProps) {
                 second becomes a record.
               </p>
             )}
-            <ErrorNote error={recorded?.error ?? null} />
+            <ErrorNote
+              error={recorded?.error ?? null}
+              {...(!recording && recorded?.waiting && { onRetry: () => void ended.current?.send() })}
+            />
+            {recorded?.error && (
+              <p class="hint">{count(recorded.waiting)} records wait to be sent; stay on this page until they are.</p>
+            )}
             {recording && !attestation && <Progress value={made / 20} label="Records" text={count(made)} />}
             {attestation && <AttestationView attestation={attestation} />}
             {recorded?.sessionId && (

@@ -41,7 +41,7 @@ const CLOSINGS = {
 
 /** Agent sockets: who is connected, tickets for more, and a chat. */
 export default function Connections() {
-  const page = usePage<Connection>('/api/connections')
+  const page = usePage<Connection>('/api/connections', { everyMs: 1500 })
   const [making, setMaking] = useState(false)
   const [ending, setEnding] = useState<Connection | null>(null)
 

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import type { Names } from '../components/caller.tsx'
+import { exactUsd } from '../components/exact.tsx'
 import { Confirm, Field, notify, TextInput } from '../components/index.ts'
-import { shortId, usd } from '../format.ts'
+import { shortId } from '../format.ts'
 import type { Escrow } from './escrow-records.ts'
 import type { Task } from './tasks-records.ts'
 
@@ -20,14 +21,14 @@ export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
   const why = escrow.status === 'expired' ? 'its time is over' : `the task is ${task.status}`
   const refund = async () => {
     await api.post<Escrow>(`/api/wallet/escrow/${escrow.id}/refund`, reason.trim() ? { reason: reason.trim() } : {})
-    notify(`${usd(escrow.amount_usd)} went back to ${names.of(escrow.payer)}.`)
+    notify(`${exactUsd(escrow.amount_usd)} went back to ${names.of(escrow.payer)}.`)
     onMoved()
   }
   return (
     <Confirm
-      title={`Refund ${usd(escrow.amount_usd)}?`}
+      title={`Refund ${exactUsd(escrow.amount_usd)}?`}
       open
-      action={`Refund ${usd(escrow.amount_usd)}`}
+      action={`Refund ${exactUsd(escrow.amount_usd)}`}
       onConfirm={refund}
       onClose={onClose}
       body={
@@ -35,7 +36,7 @@ export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
           <dl class="facts">
             <dt>What moves</dt>
             <dd>
-              <strong>{usd(escrow.amount_usd)}</strong> ({escrow.amount_usd} USD, in {escrow.token})
+              <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
             </dd>
             <dt>From</dt>
             <dd>

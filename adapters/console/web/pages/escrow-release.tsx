@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import type { Names } from '../components/caller.tsx'
+import { exactUsd } from '../components/exact.tsx'
 import { Badge, Confirm, Countdown, Field, notify, TextInput } from '../components/index.ts'
-import { percent, shortId, usd } from '../format.ts'
+import { percent, shortId } from '../format.ts'
 import { useLive } from '../live.ts'
 import { href } from '../router.ts'
 import type { Attestation, Escrow } from './escrow-records.ts'
@@ -27,15 +28,15 @@ export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) 
 
   const release = async () => {
     await api.post<Escrow>('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
-    notify(`${usd(escrow.amount_usd)} moved to ${recipientOf(escrow, task, names)}.`)
+    notify(`${exactUsd(escrow.amount_usd)} moved to ${recipientOf(escrow, task, names)}.`)
     onMoved()
   }
   return (
     <Confirm
-      title={`Release ${usd(escrow.amount_usd)}?`}
+      title={`Release ${exactUsd(escrow.amount_usd)}?`}
       open
       tone="primary"
-      action={`Release ${usd(escrow.amount_usd)}`}
+      action={`Release ${exactUsd(escrow.amount_usd)}`}
       onConfirm={release}
       onClose={onClose}
       body={
@@ -43,7 +44,7 @@ export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) 
           <dl class="facts">
             <dt>What moves</dt>
             <dd>
-              <strong>{usd(escrow.amount_usd)}</strong> ({escrow.amount_usd} USD, in {escrow.token})
+              <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
             </dd>
             <dt>From</dt>
             <dd>

@@ -1,4 +1,5 @@
-import { Caller, useNames } from '../components/caller.tsx'
+import { Caller, type Names, useNames } from '../components/caller.tsx'
+import { Exact } from '../components/exact.tsx'
 import {
   Badge,
   Card,
@@ -8,7 +9,6 @@ import {
   ErrorNote,
   Field,
   Grid,
-  Money,
   Page,
   Pager,
   Select,
@@ -22,7 +22,7 @@ import { go, href, type PageProps } from '../router.ts'
 import { EscrowActions } from './escrow-actions.tsx'
 import { ESCROW_STATUSES, ESCROW_TONES, type Escrow, type EscrowStatus } from './escrow-records.ts'
 import { useTasks } from './tasks-lookup.ts'
-import type { TaskStats } from './tasks-records.ts'
+import type { Task, TaskStats } from './tasks-records.ts'
 
 /** Rewards that are locked until their tasks are done, and what became of the others. */
 export default function EscrowPage({ query }: PageProps) {
@@ -32,6 +32,10 @@ export default function EscrowPage({ query }: PageProps) {
   const page = usePage<Escrow>(`/api/wallet/escrow${status && `?status=${status}`}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const tasks = useTasks(page.items.map(({ task_id }) => task_id))
+  const reload = () => {
+    page.reload()
+    stats.reload()
+  }
   const reward = stats.data?.reward_usd
   return (
     <Page
@@ -46,7 +50,7 @@ export default function EscrowPage({ query }: PageProps) {
         </Grid>
       )}
       <Card title="Escrows">
-        <div class="filters">
+        <div class="filters" style={{ maxWidth: '18rem' }}>
           <Field label="Status">
             <Select<EscrowStatus | ''>
               value={status}
@@ -55,7 +59,7 @@ export default function EscrowPage({ query }: PageProps) {
             />
           </Field>
         </div>
-        <ErrorNote error={page.error ?? stats.error} onRetry={page.reload} />
+        <ErrorNote error={page.error ?? stats.error} onRetry={reload} />
         <DataTable<Escrow>
           label="Escrows, newest first"
           rows={page.items}
@@ -70,17 +74,12 @@ export default function EscrowPage({ query }: PageProps) {
                 </a>
               ),
             },
-            { key: 'amount', label: 'Amount', align: 'right', render: ({ amount_usd }) => <Money usd={amount_usd} /> },
+            { key: 'amount', label: 'Amount', align: 'right', render: ({ amount_usd }) => <Exact usd={amount_usd} /> },
             { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
             {
               key: 'recipient',
               label: 'To',
-              render: ({ recipient }) =>
-                recipient === null ? (
-                  <span class="muted">whoever completes it</span>
-                ) : (
-                  <Caller id={recipient} names={names} />
-                ),
+              render: (escrow) => <Payee of={escrow} task={tasks.get(escrow.task_id)} names={names} />,
             },
             { key: 'status', label: 'Status', render: (escrow) => <EscrowState of={escrow} /> },
             { key: 'expires', label: 'Expires', render: (escrow) => <Expiry of={escrow} /> },
@@ -88,7 +87,7 @@ export default function EscrowPage({ query }: PageProps) {
               key: 'actions',
               label: 'Do',
               render: (escrow) => (
-                <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} names={names} onMoved={page.reload} />
+                <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} names={names} onMoved={reload} />
               ),
             },
           ]}
@@ -119,6 +118,13 @@ export function EscrowState({ of }: { of: Escrow }) {
       )}
     </span>
   )
+}
+
+/** Whom an escrow is for: who was named, or whoever completes its task. */
+function Payee({ of, task, names }: { of: Escrow; task: Task | undefined; names: Names }) {
+  const id = of.recipient ?? (task?.status === 'completed' ? task.claimed_by : null)
+  if (id) return <Caller id={id} names={names} />
+  return <span class="muted">{of.status === 'refunded' ? '—' : 'agent'}</span>
 }
 
 function Expiry({ of }: { of: Escrow }) {

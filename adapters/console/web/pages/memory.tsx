@@ -24,11 +24,12 @@ import { type Memory, type MemoryStats, textOf } from './memory/memory.ts'
 import { MemoryEditor } from './memory/memory-editor.tsx'
 import { MemoryView } from './memory/memory-view.tsx'
 import { useSearch } from './memory/use-search.ts'
+import './memory/memory.css'
 
 const EXCERPT = 160
 
 const COLUMNS: readonly Column<Memory>[] = [
-  { key: 'key', label: 'Key' },
+  { key: 'key', label: 'Key', render: ({ key }) => <span class="memory-key">{key}</span> },
   {
     key: 'value',
     label: 'Value',

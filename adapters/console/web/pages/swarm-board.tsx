@@ -4,6 +4,7 @@ import { shortId } from '../format.ts'
 import { useLive } from '../live.ts'
 import type { List } from '../paging.ts'
 import { go, href } from '../router.ts'
+import './tasks.css'
 import { NewSwarmDialog } from './swarm-new.tsx'
 import { TASK_STATUSES, TASK_TONES, type Task, type TaskStatus } from './tasks-records.ts'
 

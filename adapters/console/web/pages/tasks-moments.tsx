@@ -1,7 +1,8 @@
 import type { Names } from '../components/caller.tsx'
+import { exactUsd } from '../components/exact.tsx'
 import { Countdown } from '../components/index.ts'
 import type { Moment } from '../components/timeline.tsx'
-import { shortId, usd } from '../format.ts'
+import { shortId } from '../format.ts'
 import { href } from '../router.ts'
 import type { Escrow } from './escrow-records.ts'
 import type { Task } from './tasks-records.ts'
@@ -19,11 +20,11 @@ export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names):
 }
 
 function lockMoment({ created_at: at, amount_usd, payer }: Escrow, names: Names): Moment {
-  return { at, title: `${usd(amount_usd)} locked`, detail: `By ${names.of(payer)}`, tone: 'accent' }
+  return { at, title: `${exactUsd(amount_usd)} locked`, detail: `By ${names.of(payer)}`, tone: 'accent' }
 }
 
 function endMoments(escrow: Escrow, names: Names): Moment[] {
-  const amount = usd(escrow.amount_usd)
+  const amount = exactUsd(escrow.amount_usd)
   const moments: Moment[] = []
   if (escrow.released_at)
     moments.push({

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { Caller, type Names, useNames } from '../components/caller.tsx'
+import { Exact, exactUsd } from '../components/exact.tsx'
 import {
   Badge,
   Button,
@@ -10,13 +11,12 @@ import {
   ErrorNote,
   Grid,
   Loading,
-  Money,
   notify,
   Page,
   When,
 } from '../components/index.ts'
 import { Timeline } from '../components/timeline.tsx'
-import { shortId, usd } from '../format.ts'
+import { shortId } from '../format.ts'
 import { useLive } from '../live.ts'
 import type { List } from '../paging.ts'
 import { href } from '../router.ts'
@@ -26,6 +26,7 @@ import { EscrowActions } from './escrow-actions.tsx'
 import type { Escrow } from './escrow-records.ts'
 import { useTasks } from './tasks-lookup.ts'
 import { momentsOf } from './tasks-moments.tsx'
+import './tasks.css'
 import { isUnfinished, TASK_TONES, type Task } from './tasks-records.ts'
 
 /** What happened to one task and to its reward, and what can be done now. */
@@ -75,7 +76,7 @@ export function TaskStory({ id }: { id: string }) {
           {escrows.data?.items.map((escrow) => (
             <Card
               key={escrow.id}
-              title={`Escrow of ${usd(escrow.amount_usd)}`}
+              title={`Escrow of ${exactUsd(escrow.amount_usd)}`}
               actions={<EscrowActions escrow={escrow} task={data} names={names} onMoved={reload} />}
             >
               <dl class="facts">
@@ -115,7 +116,7 @@ function Facts({ of, names }: { of: Task; names: Names }) {
     <dl class="facts">
       <dt>Reward</dt>
       <dd>
-        <Money usd={of.reward_usd} />
+        <Exact usd={of.reward_usd} />
       </dd>
       <dt>Made by</dt>
       <dd>
@@ -181,7 +182,7 @@ function CancelTask({ task, names, onCancelled }: { task: Task; names: Names; on
           <div class="stack">
             {task.reward_usd > 0 ? (
               <p>
-                <strong>{usd(task.reward_usd)}</strong> moves from its escrow back to{' '}
+                <strong>{exactUsd(task.reward_usd)}</strong> moves from its escrow back to{' '}
                 <strong>{names.of(task.creator)}</strong>.
               </p>
             ) : (

@@ -9,6 +9,7 @@ import {
   Empty,
   ErrorNote,
   Field,
+  messageOf,
   notify,
   Pager,
   Select,
@@ -46,7 +47,7 @@ export function Receipts(props: {
       saveAs('receipts.csv', new Blob([csv], { type: 'text/csv' }))
       notify('The receipts are in your downloads.')
     } catch (error) {
-      notify(error instanceof Error ? error.message : String(error), 'bad')
+      notify(messageOf(error), 'bad')
     } finally {
       setBusy(false)
     }

@@ -13,6 +13,7 @@ import {
 } from '../components/index.ts'
 import { usd } from '../format.ts'
 import { useLive } from '../live.ts'
+import { session } from '../session.ts'
 import type { Balances, ChainBalance, Wallet } from './wallet-records.ts'
 
 /** What the signed-in key has, in the ledger and on every chain. */
@@ -63,7 +64,11 @@ export function Account() {
             ) : (
               <Empty
                 title="No address to read"
-                hint="Bind a wallet to this key (gazeway key create --wallet 0x…), or set wallet.private_key so that Gazeway has an account of its own."
+                hint={
+                  session.value?.isAdmin
+                    ? 'Set wallet.private_key, so that Gazeway has an account of its own, or bind a wallet to a key as you make it.'
+                    : 'A wallet is bound to a key as it is made: gazeway key create --wallet 0x…'
+                }
               />
             )
           }

@@ -108,7 +108,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
             }))}
           />
         </Card>
-        <Card title="In words">
+        <Card title="In words" wide>
           <form
             class="stack"
             onSubmit={(event) => {

@@ -87,7 +87,7 @@ export function channelsOf(records: readonly GazeRecord[], steps: number): Chann
     sum.emo += (weight * (Math.abs(emo.valence) + emo.arousal)) / 2
     sum.distraction += weight * (env.distraction ?? 0)
     sum.count++
-    if (before && regionOf(before) !== regionOf(record)) sum.moves++
+    if (before && placeOf(before) !== placeOf(record)) sum.moves++
   }
   const line = (of: (sum: (typeof sums)[number]) => number) =>
     sums.map((sum, i): [number, number | null] => [

@@ -1,11 +1,13 @@
 import { Card, Empty } from '../../components/index.ts'
-import { duration, timeOfDay } from '../../format.ts'
+import { duration } from '../../format.ts'
 import { heatOf, positionsOf } from './buckets.ts'
 import type { GazeRecord } from './gaze.ts'
 
 const STEPS = 24
 const COLUMNS = 24
 const ROWS = 14
+/** The time of day in the reader's zone: a session takes minutes. */
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 
 /** Where attention was, as heat: by place over time, and by position in the window. */
 export function Heat({ records }: { records: readonly GazeRecord[] }) {
@@ -28,12 +30,17 @@ function PlaceHeat({ records }: { records: readonly GazeRecord[] }) {
     <div class="heat-frame" role="region" aria-label="Places over time, as a heat map" tabIndex={0}>
       <table class="heat">
         <caption class="sr">Attention by place over time; darker is longer</caption>
+        <colgroup>
+          <col class="heat-place" />
+          <col span={STEPS} />
+          <col class="heat-sum" />
+        </colgroup>
         <thead class="sr">
           <tr>
             <th scope="col">Place</th>
             {Array.from({ length: STEPS }, (_, i) => (
               <th key={`${i}`} scope="col">
-                {timeOfDay(from + i * step)}
+                {clock.format(from + i * step)}
               </th>
             ))}
             <th scope="col">In all</th>
@@ -49,7 +56,7 @@ function PlaceHeat({ records }: { records: readonly GazeRecord[] }) {
                 <td
                   key={`${i}`}
                   class={`heat-${level(ms, greatest)}`}
-                  title={ms > 0 ? `${duration(ms)} from ${timeOfDay(from + i * step)}` : undefined}
+                  title={ms > 0 ? `${duration(ms)} from ${clock.format(from + i * step)}` : undefined}
                 >
                   <span class="sr">{ms > 0 ? duration(ms) : 'none'}</span>
                 </td>
@@ -60,8 +67,8 @@ function PlaceHeat({ records }: { records: readonly GazeRecord[] }) {
         </tbody>
       </table>
       <p class="heat-axis" aria-hidden="true">
-        <span>{timeOfDay(from)}</span>
-        <span>{timeOfDay(from + STEPS * step)}</span>
+        <span>{clock.format(from)}</span>
+        <span>{clock.format(from + STEPS * step)}</span>
       </p>
       {others > 0 && <p class="hint">{others} more places with less attention are left out.</p>}
     </div>

@@ -5,8 +5,10 @@ import type { Face } from './webcam.ts'
 
 /** Where the points are, as shares of the window. */
 const POINTS = [0.1, 0.5, 0.9].flatMap((y) => [0.06, 0.5, 0.94].map((x) => ({ x, y })))
-/** Pictures of the face that are taken for each point. */
+/** Pictures of the face that are taken for each point; a slow camera's few are enough after a while. */
 const LOOKS = 5
+const FEW_LOOKS = 2
+const LONG_MS = 1500
 /** After a point appears the eyes are on their way to it, in milliseconds. */
 const SETTLE_MS = 700
 
@@ -34,12 +36,14 @@ export function Calibration(props: {
     if (!point) return
     const from = Date.now() + SETTLE_MS
     let taken = 0
+    let isDone = false
     return props.faces((face) => {
       setSeen(face !== null)
-      if (face === null || face.at < from || taken === LOOKS) return
+      if (face === null || face.at < from || isDone) return
       looks.current.push({ features: face.features, ...point })
       taken++
-      if (taken < LOOKS) return
+      if (taken < FEW_LOOKS || (taken < LOOKS && face.at < from + LONG_MS)) return
+      isDone = true
       if (at + 1 < POINTS.length) setAt(at + 1)
       else props.onDone(learnGaze(looks.current))
     })

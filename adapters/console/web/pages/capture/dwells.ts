@@ -18,6 +18,8 @@ export interface DwellTerms {
   heldMs: number
   /** A longer stay is told in parts. */
   longestMs: number
+  /** The fewest positions that show a stay. */
+  fewest: number
 }
 
 /** A shorter stay is a place passed by, no fixation (Salvucci & Goldberg 2000). */
@@ -27,10 +29,10 @@ const SHORTEST_MS = 100
  * A pointer tells only when it moves, so that a position holds until the next one. A pointer that has not moved for ten
  * seconds says nothing more about its person.
  */
-export const POINTER: DwellTerms = { dispersion: 0.04, heldMs: 10_000, longestMs: 20_000 }
+export const POINTER: DwellTerms = { dispersion: 0.04, heldMs: 10_000, longestMs: 20_000, fewest: 1 }
 
-/** A webcam sees gaze within a few degrees, several times a second; what is between far samples is unknown. */
-export const WEBCAM: DwellTerms = { dispersion: 0.16, heldMs: 400, longestMs: 10_000 }
+/** A webcam sees gaze within a few degrees, several times a second; what is between far samples, or after one, is unknown. */
+export const WEBCAM: DwellTerms = { dispersion: 0.16, heldMs: 400, longestMs: 10_000, fewest: 2 }
 
 /** Finds the stays in positions as they come in. */
 export interface DwellFinder {
@@ -44,7 +46,7 @@ export interface DwellFinder {
  * Stays by dispersion threshold (I-DT: Salvucci & Goldberg 2000, "Identifying fixations and saccades in eye-tracking
  * protocols"), as positions come in.
  */
-export function createDwellFinder({ dispersion, heldMs, longestMs }: DwellTerms): DwellFinder {
+export function createDwellFinder({ dispersion, heldMs, longestMs, fewest }: DwellTerms): DwellFinder {
   let group: Group | null = null
 
   function close(at: number): Dwell | null {
@@ -52,7 +54,7 @@ export function createDwellFinder({ dispersion, heldMs, longestMs }: DwellTerms)
     const { first, last, count, sumX, sumY } = group
     group = null
     const ms = Math.round(Math.min(at, last + heldMs) - first)
-    return ms < SHORTEST_MS ? null : { at: Math.round(first), ms, x: sumX / count, y: sumY / count }
+    return ms < SHORTEST_MS || count < fewest ? null : { at: Math.round(first), ms, x: sumX / count, y: sumY / count }
   }
 
   return {

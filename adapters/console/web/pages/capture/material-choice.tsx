@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Card, ErrorNote, Field, Select, TextInput, useFieldProps } from '../../components/index.ts'
 import { useLive } from '../../live.ts'
 import { fileMaterial, type Material, type ReadableTask, sampleMaterial, taskMaterial } from './material.ts'
@@ -43,14 +43,26 @@ function TaskChoice(props: {
   onChange: (material: Material | null) => void
 }) {
   const { data, error, reload } = useLive<{ items: ReadableTask[] }>('/api/tasks?limit=100', { everyMs: 10_000 })
+  const given = useLive<ReadableTask>(props.taskId === null ? null : `/api/tasks/${encodeURIComponent(props.taskId)}`, {
+    everyMs: 60_000,
+  })
   const [id, setId] = useState(props.taskId ?? '')
-  const tasks = [...(data?.items ?? [])].sort((a, b) => Number(b.gaze_required) - Number(a.gaze_required))
+  const others = (data?.items ?? []).filter((task) => task.id !== given.data?.id)
+  const tasks = [
+    ...(given.data ? [given.data] : []),
+    ...others.sort((a, b) => Number(b.gaze_required) - Number(a.gaze_required)),
+  ]
+  useEffect(() => {
+    if (given.data && id === given.data.id) props.onChange(taskMaterial(given.data))
+    // Later versions of the task do not change what is being read.
+  }, [given.data?.id])
   const choose = (next: string) => {
     setId(next)
     const task = tasks.find((one) => one.id === next)
     props.onChange(task ? taskMaterial(task) : null)
   }
-  if (error) return <ErrorNote error={error} onRetry={reload} />
+  const fault = error ?? given.error
+  if (fault) return <ErrorNote error={fault} onRetry={error ? reload : given.reload} />
   return (
     <Field
       label="Task"

@@ -13,12 +13,19 @@ export interface Recorded {
   attestation: Attestation | null
   /** Why the last attempt to send failed; it is tried again with the next. */
   error: Error | null
+  /** Records that are not stored yet. */
+  waiting: number
 }
+
+/** Before anything was sent. */
+export const NOTHING_RECORDED: Recorded = { sessionId: null, stored: 0, attestation: null, error: null, waiting: 0 }
 
 /** Sends records to a gaze session as they are made. */
 export interface Recorder {
   add(record: Tensor): void
-  /** Sends the rest and sends no more. */
+  /** Sends what waits; `onChange` is told how that went. */
+  send(): Promise<void>
+  /** Sends the rest, and no more by itself. */
   stop(): Promise<void>
 }
 
@@ -28,40 +35,44 @@ export interface Recorder {
  */
 export function createRecorder(options: { taskId: string | null; onChange: (recorded: Recorded) => void }): Recorder {
   let waiting: Tensor[] = []
-  let state: Recorded = { sessionId: null, stored: 0, attestation: null, error: null }
+  let state: Recorded = NOTHING_RECORDED
   let sending = Promise.resolve()
   const timer = setInterval(() => void send(), SEND_EVERY_MS)
 
-  async function sendBatch(): Promise<void> {
-    const records = waiting.slice(0, MOST_AT_ONCE)
-    if (records.length === 0) return
-    try {
-      const reply = await api.post<{ session_id: string; stored: number; attestation: Attestation }>(
-        '/api/gaze/store',
-        {
-          ...(state.sessionId !== null && { session_id: state.sessionId }),
-          ...(options.taskId !== null && { task_id: options.taskId }),
-          records,
-        },
-      )
-      waiting = waiting.slice(records.length)
-      const { session_id: sessionId, stored, attestation } = reply
-      state = { sessionId, stored: state.stored + stored, attestation, error: null }
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      state = { ...state, error }
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const records = waiting.slice(0, MOST_AT_ONCE)
+      try {
+        const reply = await api.post<{ session_id: string; stored: number; attestation: Attestation }>(
+          '/api/gaze/store',
+          {
+            ...(state.sessionId !== null && { session_id: state.sessionId }),
+            ...(options.taskId !== null && { task_id: options.taskId }),
+            records,
+          },
+        )
+        waiting = waiting.slice(records.length)
+        const { session_id: sessionId, stored, attestation } = reply
+        state = { sessionId, stored: state.stored + stored, attestation, error: null, waiting: waiting.length }
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        state = { ...state, error, waiting: waiting.length }
+        return
+      } finally {
+        options.onChange(state)
+      }
     }
-    options.onChange(state)
   }
 
   function send(): Promise<void> {
     // One batch at a time: the first names the session that the others go to.
-    sending = sending.then(sendBatch)
+    sending = sending.then(sendAll)
     return sending
   }
 
   return {
     add: (record) => void waiting.push(record),
+    send,
     async stop() {
       clearInterval(timer)
       await send()

@@ -7,6 +7,10 @@ import { type Face, openWebcam, type Webcam, type WebcamStep } from './webcam.ts
 
 /** A map that is further off than this says little about what was looked at. */
 const FAR_OFF = 0.25
+/** Pictures that come further apart than this, in milliseconds, show too little of how eyes move. */
+const SLOW_MS = 300
+/** The share of the newest time between pictures in their mean. */
+const NEWEST = 0.3
 
 /**
  * The camera: consent, a picture of what it sees, and calibration.
@@ -25,6 +29,8 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
   const [seen, setSeen] = useState<boolean | null>(null)
   const [error, setError] = useState<unknown>(null)
   const [calibrating, setCalibrating] = useState(false)
+  const [apart, setApart] = useState<number | null>(null)
+  const pictureAt = useRef<number | null>(null)
   const [map, setMap] = useState<GazeMap | null>(null)
 
   const learnt = (made: GazeMap | null) => {
@@ -36,6 +42,8 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
     webcam.current = null
     setOn(false)
     setSeen(null)
+    setApart(null)
+    pictureAt.current = null
     learnt(null)
   }
   useEffect(
@@ -56,6 +64,10 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
         onStep: setStep,
         onFace(face) {
           setSeen(face !== null)
+          const now = performance.now()
+          const since = pictureAt.current === null ? null : now - pictureAt.current
+          pictureAt.current = now
+          if (since !== null) setApart((mean) => (mean === null ? since : mean + NEWEST * (since - mean)))
           for (const listener of listeners.current) listener(face)
           props.onFace(face)
         },
@@ -98,6 +110,12 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
         <p class="hint">Optional. A camera follows your eyes; it is asked for only after you agree.</p>
       )}
       <p role="status">{step ?? statusOf(on, seen, map)}</p>
+      {on && apart !== null && apart > SLOW_MS && (
+        <p class="hint">
+          This machine looks at {(1000 / apart).toFixed(1)} pictures a second; to follow eyes it takes four or more.
+          Close what keeps it busy, or let the browser use the graphics card. The pointer is recorded all the same.
+        </p>
+      )}
       {map && map.error > FAR_OFF && (
         <p class="hint">That is far off: sit closer, with light from the front, and calibrate again.</p>
       )}

@@ -32,18 +32,13 @@ export function HealthPanel({ health }: { health: Live<Health> }) {
   const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
   const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000 })
   const parts = partsOf(health, models.data, recent.data, chains.data)
-  const worst = parts.some(({ tone }) => tone === 'bad')
-    ? 'bad'
-    : parts.some(({ tone }) => tone === 'warn')
-      ? 'warn'
-      : 'good'
-  const troubled = parts.filter(({ tone }) => tone === 'bad' || tone === 'warn').map(({ name }) => name)
+  const worst = worstOf(parts)
 
   return (
     <section class={`health ${worst}`} aria-labelledby="health-line">
       <h2 id="health-line">
         <span class="dot" aria-hidden="true" />
-        {worst === 'good' ? 'Healthy: everything works' : `Look at: ${troubled.join(', ')}`}
+        {headline(parts, worst)}
       </h2>
       <ul>
         {parts.map(({ name, tone, state, detail }) => (
@@ -58,6 +53,22 @@ export function HealthPanel({ health }: { health: Live<Health> }) {
   )
 }
 
+const BEING_CHECKED = 'being checked'
+
+function worstOf(parts: readonly Part[]): 'bad' | 'warn' | 'good' | 'unknown' {
+  const tones = new Set(parts.map(({ tone }) => tone))
+  if (tones.has('bad')) return 'bad'
+  if (tones.has('warn')) return 'warn'
+  return parts.length === 0 || parts.some(({ state }) => state === BEING_CHECKED) ? 'unknown' : 'good'
+}
+
+function headline(parts: readonly Part[], worst: ReturnType<typeof worstOf>): string {
+  if (worst === 'good') return 'Healthy: everything works'
+  if (worst === 'unknown') return 'Checking…'
+  const troubled = parts.filter(({ tone }) => tone === 'bad' || tone === 'warn')
+  return `Look at: ${troubled.map(({ name }) => name).join(', ')}`
+}
+
 /** Whole minutes, so that the question stays the same between them. */
 const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) * 60_000).toISOString()
 
@@ -67,17 +78,22 @@ function partsOf(
   recent: CallStats | null,
   chains: ChainBalances | null,
 ): Part[] {
-  const platform: Part = error
-    ? { name: 'Platform', tone: 'bad', state: 'does not answer', detail: 'Is its process still running?' }
-    : {
-        name: 'Platform',
-        tone: 'good',
-        state: 'running',
-        detail: health && `version ${health.version}, up for ${duration(health.uptime_seconds * 1000)}`,
-      }
-  if (!health) return [platform]
+  if (error) {
+    const platform: Part = {
+      name: 'Platform',
+      tone: 'bad',
+      state: 'does not answer',
+      detail: 'Is its process running?',
+    }
+    return [platform, ...['Store', 'Agent gateway', 'Models', 'Chains'].map(unknownPart)]
+  }
+  if (!health) return []
+  const detail = `version ${health.version}, up for ${duration(health.uptime_seconds * 1000)}`
+  const platform: Part = { name: 'Platform', tone: 'good', state: 'running', detail }
   return [platform, storePart(health), gatewayPart(health), providerPart(models, recent), chainPart(chains)]
 }
+
+const unknownPart = (name: string): Part => ({ name, tone: 'neutral', state: 'not known', detail: '' })
 
 function storePart({ store }: Health): Part {
   const engine = store.engine === 'postgres' ? 'PostgreSQL' : 'SQLite'
@@ -93,7 +109,7 @@ function storePart({ store }: Health): Part {
 function gatewayPart({ upstream, mode }: Health): Part {
   const name = 'Agent gateway'
   if (!upstream.reachable) {
-    if (upstream.checked_at === null) return { name, tone: 'neutral', state: 'being checked', detail: upstream.url }
+    if (upstream.checked_at === null) return { name, tone: 'neutral', state: BEING_CHECKED, detail: upstream.url }
     const detail = `${upstream.url}: ${upstream.error ?? 'no answer'}. Start it, or change agent_gateway.url.`
     return { name, tone: 'bad', state: 'not reachable', detail }
   }
@@ -103,7 +119,7 @@ function gatewayPart({ upstream, mode }: Health): Part {
 
 function providerPart(models: ModelConfig | null, recent: CallStats | null): Part {
   const name = 'Models'
-  if (!models) return { name, tone: 'neutral', state: 'being checked', detail: '' }
+  if (!models) return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
   const settings = <a href={href('settings', { id: 'models' })}>Settings</a>
   if (!models.api_key_set && !KEYLESS.has(models.provider)) {
     return {
@@ -127,7 +143,7 @@ function providerPart(models: ModelConfig | null, recent: CallStats | null): Par
 
 function chainPart(chains: ChainBalances | null): Part {
   const name = 'Chains'
-  if (!chains) return { name, tone: 'neutral', state: 'being checked', detail: '' }
+  if (!chains) return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
   const dead = chains.items.filter(({ error }) => error !== null)
   if (chains.items.length === 0)
     return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger.' }

@@ -45,7 +45,7 @@ export function Today() {
           hint={`${short(totals.prompt_tokens)} in, ${short(totals.completion_tokens)} out`}
         />
         <Stat
-          label="Latency, half of calls"
+          label="Typical latency"
           value={totals.latency_ms.p50 === null ? '—' : duration(totals.latency_ms.p50)}
           hint={totals.latency_ms.p95 === null ? 'no calls' : `95 % within ${duration(totals.latency_ms.p95)}`}
         />

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/upstream/call-record.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
+
+const CALL: CallRecord = {
+  call_id: 'call_1',
+  at: '2026-03-01T10:20:00.000Z',
+  surface: 'http',
+  caller_id: null,
+  path: '/v1/responses',
+  requested_model: 'm',
+  model: 'm',
+  upstream: 'double',
+  stream: false,
+  status: 'ok',
+  http_status: 200,
+  fallback_from: null,
+  latency_ms: 100,
+  first_token_ms: null,
+  usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+  upstream_cost_usd: 0.001,
+  error: null,
+}
+
+interface Stats {
+  totals: { calls: number; upstream_cost_usd: number }
+  groups: { key: string; calls: number }[]
+  fallbacks: { requests: number; fallen_back: number; rate: number }
+}
+
+describe('the calls over HTTP', () => {
+  let platform: RunningPlatform
+  let own: CallRecord
+
+  before(async () => {
+    platform = await startPlatform('sandbox', { withHttp: false })
+    own = { ...CALL, call_id: 'call_2', at: '2026-03-01T11:20:00.000Z', caller_id: platform.keyId }
+    platform.gateway.calls.record(CALL)
+    platform.gateway.calls.record(own)
+    platform.gateway.calls.record({
+      ...own,
+      call_id: 'call_3',
+      at: '2026-03-01T11:21:00.000Z',
+      fallback_from: 'call_2',
+      path: '/v1/chat/completions',
+    })
+  })
+  after(() => platform.close())
+
+  const get = async <T>(path: string, key = platform.admin): Promise<T> => {
+    const reply = await ask(platform, 'GET', path, { key })
+    assert.equal(reply.status, 200, await reply.clone().text())
+    return (await reply.json()) as T
+  }
+  const ids = ({ items }: { items: CallRecord[] }) => items.map(({ call_id }) => call_id)
+
+  it('lists all for an admin, newest first, in pages, and by filter', async () => {
+    const page = await get<{ items: CallRecord[]; total: number; next_cursor: string }>('/api/calls?limit=2')
+    assert.deepEqual(ids(page), ['call_3', 'call_2'])
+    assert.equal(page.total, 3)
+    assert.deepEqual(ids(await get(`/api/calls?limit=2&cursor=${page.next_cursor}`)), ['call_1'])
+    assert.deepEqual(ids(await get('/api/calls?path=/v1/responses')), ['call_2', 'call_1'])
+  })
+
+  it('shows each key its own alone', async () => {
+    assert.deepEqual(ids(await get('/api/calls', platform.key)), ['call_3', 'call_2'])
+    assert.deepEqual(await get('/api/calls/call_2', platform.key), own)
+    assert.deepEqual(await get('/api/calls/call_1'), CALL)
+    const others = await ask(platform, 'GET', '/api/calls/call_1')
+    assert.equal(others.status, 404)
+    for (const path of ['/api/calls', '/api/calls/stats']) {
+      const refused = await ask(platform, 'GET', `${path}?caller_id=key_other`)
+      assert.equal(refused.status, 403)
+      assert.equal((await errorOf(refused)).code, 'insufficient_scope')
+    }
+    assert.equal((await get<Stats>('/api/calls/stats', platform.key)).totals.calls, 2)
+  })
+
+  it('adds them up by the hour, with how often another endpoint had to answer', async () => {
+    const { totals, groups, fallbacks } = await get<Stats>('/api/calls/stats?from=2026-03-01T00:00:00Z&group_by=hour')
+    assert.deepEqual([totals.calls, totals.upstream_cost_usd], [3, 0.003])
+    assert.deepEqual(
+      groups.map(({ key, calls }) => [key, calls]),
+      [
+        ['2026-03-01T10:00:00.000Z', 1],
+        ['2026-03-01T11:00:00.000Z', 2],
+      ],
+    )
+    assert.deepEqual(fallbacks, { requests: 2, fallen_back: 1, rate: 0.5 })
+  })
+
+  it('describes every key of the configuration', async () => {
+    const { items, total } = await get<{ items: Record<string, unknown>[]; total: number }>(
+      '/api/config/keys',
+      platform.key,
+    )
+    assert.equal(total, items.length)
+    const { schema, ...port } = items.find(({ key }) => key === 'http.platform_port') ?? {}
+    assert.deepEqual(port, {
+      key: 'http.platform_port',
+      description: 'The port of the platform, socket and console; 0 takes a free one.',
+      accepts: 'a whole number from 0 to 65535',
+      default: 8812,
+      has_entries: false,
+      secret: false,
+      restart: true,
+      environment_only: false,
+    })
+    assert.equal((schema as { type: string }).type, 'integer')
+  })
+})

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { ask } from '../adapters/platform.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { readWithPointer } from './reading.ts'
+
+const FACES = fileURLToPath(new URL('../../node_modules/@vladmandic/human/assets/samples.jpg', import.meta.url))
+
+const TEXT = [
+  'A ledger has accounts, and transfers between them.',
+  'A transfer has entries that sum to zero, so that money is neither made nor lost.',
+  'Once it is written, a transfer never changes; what was wrong is put right by another one.',
+  'A hold sets an amount aside before a call, and a capture takes what the call has cost.',
+  'When the call fails, the hold is voided, and nobody is charged for an answer that never came.',
+].join('\n\n')
+
+describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
+  let gazeway: ConsoleUnderTest
+  let folder: string
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gazeway-faces-'))
+    const video = join(folder, 'face.mjpeg')
+    gazeway = await startConsole('sandbox', {
+      browserFlags: ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${video}`],
+    })
+    writeFileSync(video, await faceAsVideo(gazeway.browser))
+  })
+  after(async () => {
+    await gazeway.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('attests a person who reads along with the pointer, and binds it to the task', async () => {
+    const { platform } = gazeway
+    const made = await ask(platform, 'POST', '/api/tasks', {
+      body: { title: 'Read this', description: TEXT, gaze_required: true },
+    })
+    const { id } = (await made.json()) as { id: string }
+    const page = await gazeway.open('#/attention', { key: platform.key })
+    await page.getByText('No attention was recorded yet').waitFor()
+    await page.getByRole('link', { name: 'Record a session' }).first().click()
+    await page.getByText('What a recording holds').first().waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    await page.goto(`${platform.url}/#/capture?task=${id}`)
+    await page.getByRole('list', { name: 'Text: Read this' }).waitFor()
+    await page.getByRole('button', { name: 'Start recording' }).click()
+    await page.getByText('Recording: 0 records so far.').waitFor()
+    await readWithPointer(page, 25)
+    await page.getByRole('button', { name: 'Stop recording' }).click()
+    await page.getByText('passed', { exact: true }).waitFor()
+    await inspect(page, 'capture-done')
+
+    const reply = await ask(platform, 'GET', `/api/attestation/status?task_id=${id}`)
+    const attestation = (await reply.json()) as { id: string; status: string; session_id: string; reasons: string[] }
+    assert.deepEqual([attestation.status, attestation.reasons], ['passed', []])
+    assert.match(String(await page.getByRole('main').textContent()), new RegExp(attestation.id))
+    const history = await ask(platform, 'GET', `/api/gaze/history?session_id=${attestation.session_id}`)
+    const { items } = (await history.json()) as {
+      items: { source: string; env: { line_start?: number; url: string } }[]
+    }
+    assert.ok(items.length >= 20, `${items.length} records`)
+    assert.ok(
+      items.some(({ env }) => env.line_start === 1 && env.url.endsWith(`#/tasks/${id}`)),
+      'the line and the task that was read are named',
+    )
+    await page.getByRole('link', { name: 'See where your attention was' }).click()
+    await page.getByRole('region', { name: 'Places over time, as a heat map' }).waitFor()
+  })
+
+  it('shows a session as a heat map, as lines, as figures with a narrative, and its attestation', async () => {
+    const { platform } = gazeway
+    const records = humanStream(7, { records: 400, start: new Date(Date.now() - 150_000).toISOString() })
+    const body = { session_id: 'reading-code', records }
+    await ask(platform, 'POST', '/api/gaze/store', { body })
+    const page = await gazeway.open('#/attention')
+    await page.getByRole('table', { name: 'Gaze sessions' }).getByText('passed').first().waitFor()
+    await inspect(page, 'attention')
+    await page.goto(`${platform.url}/#/attention/reading-code`)
+    await page.getByText(/400 records/).waitFor()
+    assert.match(String(await page.getByRole('table').textContent()), /src\/a\.ts : \d+–\d+/)
+    await inspect(page, 'attention-heat')
+
+    await page.getByRole('tab', { name: 'Heat map' }).press('ArrowRight')
+    await page.getByText('Channels over time as a table').waitFor()
+    await page.locator('.uplot').waitFor()
+    await inspect(page, 'attention-lines')
+
+    await page.getByRole('tab', { name: 'Analysis' }).click()
+    await page.getByText('Fixations').waitFor()
+    await page.getByLabel('Question').fill('Where was I?')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('Written by the call').waitFor()
+    assert.match(String(await page.locator('.narrative').textContent()), /sandbox/)
+    await inspect(page, 'attention-analysis')
+
+    await page.getByRole('tab', { name: 'Attestation' }).click()
+    await page.getByRole('progressbar', { name: 'Plausibility' }).waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    await page.goto(`${platform.url}/#/attention/nobody`)
+    await page.getByText('This session has no records').waitFor()
+  })
+
+  it('asks before the camera is opened, loads the model from this Gazeway alone, and sees a face', async () => {
+    const page = await gazeway.open('#/capture', { permissions: ['camera'] })
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.getByRole('button', { name: 'Use the webcam too' }).click()
+    await page.getByText('They are neither kept nor sent').waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    await page.getByRole('button', { name: 'Not now' }).click()
+    assert.deepEqual(
+      asked.filter((url) => /human|gaze/.test(url) && !url.includes('/api/')),
+      [],
+      'nothing is loaded before someone agrees',
+    )
+    await page.getByRole('button', { name: 'Use the webcam too' }).click()
+    await page.getByRole('button', { name: 'Agree and start the camera' }).click()
+    await page.getByText('Your face is seen').waitFor({ timeout: 30_000 })
+    await page.getByText(/This machine looks at|following/).waitFor({ timeout: 20_000 })
+    const models = asked.filter((url) => url.includes('/assets/gaze/'))
+    assert.equal(models.length, 8, models.join(' '))
+    assert.deepEqual(await axeFaults(page), [])
+    await page.getByRole('button', { name: 'Calibrate' }).click()
+    await page.getByText('Nine points appear').waitFor()
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByText('Look at the point: 1 of 9').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Switch off' }).click()
+    await page.getByText('Optional. A camera follows your eyes').waitFor()
+  })
+
+  it('says what to do when the camera is refused', async () => {
+    const page = await gazeway.open('#/capture')
+    await page.getByRole('button', { name: 'Use the webcam too' }).click()
+    await page.getByRole('button', { name: 'Agree and start the camera' }).click()
+    await page.getByText('The camera is blocked. Allow it for this page').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Start recording' }).isEnabled(), true)
+  })
+
+  it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())
+})
+
+/** One of the faces that the gaze library ships, as a video for Chromium's fake camera. */
+async function faceAsVideo(browser: Browser): Promise<Buffer> {
+  const page = await browser.newPage()
+  const picture = `data:image/jpeg;base64,${readFileSync(FACES).toString('base64')}`
+  const frame = await page.evaluate(async (source) => {
+    const image = new Image()
+    image.src = source
+    await image.decode()
+    const canvas = document.createElement('canvas')
+    canvas.width = 640
+    canvas.height = 480
+    // The first of the pictures in it.
+    canvas.getContext('2d')?.drawImage(image, 0, 0, 300, 225, 0, 0, 640, 480)
+    return canvas.toDataURL('image/jpeg', 0.95)
+  }, picture)
+  await page.close()
+  const jpeg = Buffer.from(frame.split(',')[1] ?? '', 'base64')
+  return Buffer.concat(Array.from({ length: 10 }, () => jpeg))
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { ask } from '../adapters/platform.ts'
+import { type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+describe('the settings', { skip: WITHOUT_BROWSER }, () => {
+  let console: ConsoleUnderTest
+
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console.close())
+
+  const shown = async () => {
+    const reply = await ask(console.platform, 'GET', '/api/config', { key: console.platform.admin })
+    return ((await reply.json()) as { config: { audit: Record<string, unknown>; upstream: Record<string, unknown> } })
+      .config
+  }
+
+  it('change a setting, in force at once', async () => {
+    const page = await console.open('#/settings/configuration')
+    await page.getByLabel('Find a setting').fill('audit')
+    await page.getByLabel('audit.retention_days').fill('30')
+    await page.getByLabel('audit.store_content').selectOption('true')
+    await page.getByText('2 changes').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved; in force now.').waitFor()
+    const { audit } = await shown()
+    assert.equal(audit.retention_days, 30)
+    assert.equal(audit.store_content, true)
+    assert.equal(console.platform.gateway.loaded.config.audit.retention_days, 30)
+
+    await page.getByRole('button', { name: 'Reset audit.retention_days to its default' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('1 change').waitFor({ state: 'detached' })
+    assert.equal((await shown()).audit.retention_days, null)
+    await page.context().close()
+  })
+
+  it('refuse a wrong value at its field, and change nothing', async () => {
+    const page = await console.open('#/settings/configuration')
+    await page.getByLabel('audit.retention_days').fill('0')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').filter({ hasText: 'a whole number from 1 to 36500' }).waitFor()
+    assert.equal(await page.getByLabel('audit.retention_days').getAttribute('aria-invalid'), 'true')
+    await page.getByLabel('audit.retention_days').fill('many')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This is not a number.').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    assert.equal((await shown()).audit.retention_days, null)
+    await page.context().close()
+  })
+
+  it('say what waits for a restart, and what a flag is over', async () => {
+    const page = await console.open('#/settings/configuration')
+    await page.getByLabel('http.header_timeout_ms').fill('9000')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Waiting for a restart').waitFor()
+    await page.getByText('--upstream is over it').waitFor()
+    await inspect(page, 'settings-configuration')
+    await page.context().close()
+  })
+
+  it('never show a secret, and keep it when it is not replaced', async () => {
+    const page = await console.open('#/settings/configuration')
+    await page.getByLabel('agent_gateway.key').fill('a-secret-for-the-gateway')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    await page.reload()
+    const field = page.getByRole('textbox', { name: 'agent_gateway.key' })
+    assert.equal(await field.inputValue(), '')
+    assert.equal(await field.getAttribute('type'), 'password')
+    assert.ok(!(await page.content()).includes('a-secret-for-the-gateway'), 'the secret is nowhere in the page')
+    assert.equal(console.platform.gateway.loaded.config.agent_gateway.key, 'a-secret-for-the-gateway')
+    await page.context().close()
+  })
+
+  it('change which model does what, and the names of models', async () => {
+    const page = await console.open('#/settings/models')
+    await page.getByLabel('Chat model').fill('fast')
+    await page.getByLabel('Your own names').fill('fast = llm-3-fast')
+    await page.getByRole('button', { name: 'Save models' }).click()
+    await page.getByText('Saved').waitFor()
+    const { upstream } = await shown()
+    assert.equal((upstream.models as { chat: string }).chat, 'fast')
+    assert.deepEqual(upstream.aliases, { fast: 'llm-3-fast' })
+    await inspect(page, 'settings-models')
+    await page.context().close()
+  })
+
+  it('make a key that is shown once and works, list it, and revoke it', async () => {
+    const page = await console.open('#/settings/keys')
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByLabel('Name').fill('laptop')
+    await page.getByLabel('Platform: wallet').check()
+    await page.getByLabel('Daily limit in USD').fill('2.5')
+    await inspect(page, 'settings-new-key')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    const key = (await page.locator('.copy code').textContent()) ?? ''
+    assert.match(key, /^gzw_/)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    assert.ok(!(await page.content()).includes(key), 'the key is gone from the page')
+
+    const other = await console.open('', { key: null })
+    await signIn(other, key)
+    const row = page.getByRole('row', { name: /laptop/ })
+    await row.getByText('$2.50').waitFor()
+    await row.getByRole('button', { name: 'Revoke laptop' }).click()
+    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await row.getByText('revoked').waitFor()
+    await other.getByText('This key was revoked').waitFor()
+    await inspect(page, 'settings-keys')
+    await other.context().close()
+    await page.context().close()
+  })
+
+  it('can be read without an admin’s key, and not changed', async () => {
+    const page = await console.open('#/settings/configuration', { key: console.platform.key })
+    await page.getByText('changing them needs an admin’s key').waitFor()
+    assert.ok(await page.getByLabel('audit.retention_days').isDisabled(), 'the field is disabled')
+    await page.getByRole('tab', { name: 'Keys' }).click()
+    await page.getByText('Keys are for admins').waitFor()
+    await page.context().close()
+  })
+
+  it('break no policy and ask no other server', () => console.assertClean())
+})
