@@ -29,6 +29,7 @@ export async function buildConsole(outDir: string): Promise<void> {
       license: { fileName: 'licenses.md' },
       // The library that follows eyes is one large file by itself.
       chunkSizeWarningLimit: 3000,
+      rolldownOptions: { checks: { pluginTimings: false } },
     },
   })
   mkdirSync(`${outDir}/assets/gaze`, { recursive: true })

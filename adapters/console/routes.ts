@@ -54,9 +54,7 @@ function pageHeaders(c: FrameContext): Record<string, string> {
   return {
     'content-security-policy': [
       "default-src 'none'",
-      // WebAssembly and workers are for the webcam's gaze.
-      "script-src 'self' 'wasm-unsafe-eval'",
-      "worker-src 'self' blob:",
+      "script-src 'self'",
       "style-src 'self'",
       "img-src 'self' data: blob:",
       'media-src blob: mediastream:',

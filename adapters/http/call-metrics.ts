@@ -12,7 +12,7 @@ const OWN_PATHS = ['/chat/completions', '/responses']
 /** Counts upstream calls from their records: each call once, when it has ended. */
 export function callMetrics(
   registry: Registry,
-  { upstream: { provider }, loaded }: Pick<Gateway, 'upstream' | 'loaded'>,
+  gateway: Pick<Gateway, 'upstream' | 'loaded'>,
 ): (record: CallRecord) => void {
   const registers = [registry]
   const calls = new Counter({
@@ -61,17 +61,29 @@ export function callMetrics(
     completion: tokens.labels(model, 'completion'),
     cost: cost.labels(model),
   }))
-  const modelLabel = modelLabels(provider)
-  const pathLabel = pathLabels(provider, [...OWN_PATHS, ...loaded.config.upstream.allowed_paths])
+  const models = new Set<string>()
+  const paths = new Set<string>()
+  let learned: Provider | undefined
+
+  /** Knows what is configured now beside what was: a call may outlast the upstream that it began on. */
+  function learn(provider: Provider): void {
+    learned = provider
+    for (const alias of provider.aliases) models.add(alias).add(provider.resolve(alias, 'chat').upstream)
+    for (const endpoint of [...OWN_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
+      paths.add(provider.pathname + endpoint)
+  }
+  learn(gateway.upstream.provider)
 
   return (record) => {
-    const path = pathLabel(record.path)
+    const { provider } = gateway.upstream
+    if (provider !== learned) learn(provider)
+    const path = pathLabel(paths, record.path)
     ofEnding(`${path} ${record.status}`).inc()
     if (record.status === 'error') ofError(`${path} ${record.http_status ?? 'none'}`).inc()
     if (record.fallback_from !== null) fallbacks.inc()
     if (record.requested_model === null) return
 
-    const model = ofModel(modelLabel(record.requested_model))
+    const model = ofModel(models.has(record.requested_model) ? record.requested_model : OTHER)
     if (record.first_token_ms !== null) model.firstToken.observe(record.first_token_ms / 1000)
     if (record.usage === null) return
     model.prompt.inc(record.usage.prompt_tokens)
@@ -80,17 +92,11 @@ export function callMetrics(
   }
 }
 
-/** A model as it was asked for where Gazeway or its configuration knows it. */
-function modelLabels({ aliases, resolve }: Provider): (model: string) => string {
-  const known = new Set(aliases.flatMap((alias) => [alias, resolve(alias, 'chat').upstream]))
-  return (model) => (known.has(model) ? model : OTHER)
-}
-
-/** The endpoint that a path belongs to, with the upstream's own prefix (`/v1/models` for `/v1/models/a/b`). */
-function pathLabels({ pathname }: Provider, endpoints: readonly string[]): (path: string) => string {
-  const known = endpoints.map((endpoint) => pathname + endpoint)
-  const exact = new Set(known)
-  return (path) => (exact.has(path) ? path : (known.find((endpoint) => path.startsWith(`${endpoint}/`)) ?? OTHER))
+/** The known endpoint that a path belongs to, with the upstream's own prefix (`/v1/models` for `/v1/models/a/b`). */
+function pathLabel(known: ReadonlySet<string>, path: string): string {
+  if (known.has(path)) return path
+  for (const endpoint of known) if (path.startsWith(`${endpoint}/`)) return endpoint
+  return OTHER
 }
 
 /** `path status`, apart; an endpoint holds no space. */

@@ -12,11 +12,11 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import type { Log } from '../../src/log.ts'
-import type { CallContext } from '../../src/upstream/call-record.ts'
+import type { CallContext, CallRecord } from '../../src/upstream/call-record.ts'
 import type { CallListener } from '../../src/upstream/calls.ts'
 import type { Provider } from '../../src/upstream/provider.ts'
 import { VERSION } from '../../src/version.ts'
-import { callDescriber } from './call-span.ts'
+import { type CallSpan, callDescriber } from './call-span.ts'
 
 /** Version, trace id, parent span id, flags, and what a later version may add (W3C Trace Context, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
@@ -29,9 +29,16 @@ export interface SpanExport {
   close(): Promise<void>
 }
 
-/** @param options.url where the collector takes traces */
-export function openSpanExport(options: { url: string; provider: Provider; log: Log }): SpanExport {
-  const { url, provider, log } = options
+/**
+ * @param options.url where the collector takes traces
+ * @param options.upstream whose provider may be another one from call to call
+ */
+export function openSpanExport(options: {
+  url: string
+  upstream: { readonly provider: Provider }
+  log: Log
+}): SpanExport {
+  const { url, upstream, log } = options
   // The SDK tells of a collector that cannot be reached only here.
   const warn = (detail: string) => log.warn('OpenTelemetry has a problem.', { detail })
   diag.setLogger(
@@ -45,8 +52,22 @@ export function openSpanExport(options: { url: string; provider: Provider; log: 
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
-  const describe = callDescriber(provider)
+  // By name: a call may outlast the upstream that it began on.
+  const describers = new Map<string, ReturnType<typeof callDescriber>>()
+  let newest: Provider | undefined
   const failed = new WeakMap<CallContext, SpanContext>()
+
+  function describe(record: CallRecord): CallSpan {
+    learn()
+    return (describers.get(record.upstream) ?? callDescriber(upstream.provider))(record)
+  }
+  function learn(): void {
+    const { provider } = upstream
+    if (provider === newest) return
+    newest = provider
+    describers.set(provider.name, callDescriber(provider))
+  }
+  learn()
 
   return {
     add(record, context) {

@@ -28,7 +28,7 @@ export async function startTracing(
   if (protocol === 'grpc')
     log.warn('Spans are sent as OTLP over HTTP, not gRPC: the endpoint must be the collector’s HTTP port (4318).')
   const { openSpanExport } = await import('./span-export.ts')
-  const spans = openSpanExport({ url, provider: gateway.upstream.provider, log })
+  const spans = openSpanExport({ url, upstream: gateway.upstream, log })
   const stopListening = calls.listen((record, context) => {
     try {
       spans.add(record, context)

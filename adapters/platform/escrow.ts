@@ -67,6 +67,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     access: 'platform',
     params: OneEscrow,
     body: Refund,
+    optionalBody: true,
     reply: Escrow,
     idempotent: true,
     run: ({ params, body, c }) => escrows.refund(params.id, body, callerOf(c)),

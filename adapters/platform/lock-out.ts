@@ -1,11 +1,17 @@
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { settlementChain } from '../../src/chain/settings.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { type ErrorCode, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { ENVIRONMENT_IDENTITY, type Identity } from '../../src/identity/identity.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { FrameContext } from '../web/frame.ts'
-import { checkHost, hostRules } from '../web/hosts.ts'
+import { hostFault, hostRules } from '../web/hosts.ts'
 import { listen } from '../web/listen.ts'
+import { callerOf } from './caller.ts'
 
 /**
  * Refuses a configuration that would shut out whoever sends it, now or after a restart.
@@ -14,21 +20,15 @@ import { listen } from '../web/listen.ts'
  * @throws GazewayError `conflict`, `validation_failed` with the key at fault in `param`
  */
 export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway: Gateway): Promise<void> {
-  const present = gateway.config.stored().config
-  const { http, identity, mpp, wallet } = next.config
+  const stored = gateway.config.stored()
+  const present = stored.config
+  const { chain, http, identity, mpp, wallet } = next.config
   const { allowed_hosts, allowed_origins } = http
 
-  const rules = hostRules(gateway.loaded.config.http.host, allowed_hosts, allowed_origins)
-  try {
-    checkHost(c.env.incoming.headers, rules)
-  } catch (cause) {
-    throw refusal(
-      'http.allowed_hosts',
-      'this request itself would be refused by its Host or Origin. Keep them listed.',
-      {
-        cause,
-      },
-    )
+  // As it listens now, and as it will after a restart.
+  for (const host of [gateway.loaded.config.http.host, http.host]) {
+    const fault = hostFault(c.env.incoming.headers, hostRules(host, allowed_hosts, allowed_origins))
+    if (fault !== null) throw refusal('http.allowed_hosts', `this request itself would be refused. ${fault}`)
   }
 
   if (identity.api_key === null && present.identity.api_key !== null && !(await gateway.keys.hasAdmin()))
@@ -37,15 +37,43 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   if (http.port === http.platform_port && http.port !== 0)
     throw unstartable('http.platform_port', `${http.port} is the port of the gateway; accepted: another one.`)
   if (http.host !== present.http.host) await checkAddress(http.host)
-  if (mpp.enabled) {
-    try {
-      paymentSettings({ mpp, wallet })
-    } catch (cause) {
-      if (!(cause instanceof GazewayError)) throw cause
-      throw unstartable(cause.param ?? 'mpp.enabled', cause.message, cause)
-    }
+  if (next.storeUrl !== stored.storeUrl) await checkStore(next.storeUrl, callerOf(c))
+  if (mpp.enabled) checkWhole('mpp.enabled', () => paymentSettings({ mpp, wallet }))
+  checkWhole('chain.settlement.mode', () => settlementChain({ chain, wallet }))
+}
+
+/** Whether services can be made of what belongs together. */
+function checkWhole(param: string, make: () => unknown): void {
+  try {
+    make()
+  } catch (cause) {
+    if (!(cause instanceof GazewayError)) throw cause
+    throw unstartable(cause.param ?? param, cause.message, cause)
   }
 }
+
+/** Whether the store that is to be used after a restart opens, and has the caller's key in it. */
+async function checkStore(url: string, { id }: Identity): Promise<void> {
+  if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) throw elsewhere('there is no such file')
+  const store = await openStore(url).catch((cause: unknown) => {
+    if (!(cause instanceof GazewayError)) throw cause
+    throw unstartable('store.url', cause.message, cause)
+  })
+  try {
+    if (id === ENVIRONMENT_IDENTITY.id || (await hasKey(store, id))) return
+    throw elsewhere('your key is not in it')
+  } finally {
+    await store.close()
+  }
+}
+
+async function hasKey({ db }: Store, id: string): Promise<boolean> {
+  const keys = db.selectFrom('keys').select('id').where('id', '=', id).where('revoked_at', 'is', null)
+  return (await keys.executeTakeFirst()) !== undefined
+}
+
+const elsewhere = (why: string): GazewayError =>
+  refusal('store.url', `${why}. Copy the records there first: gazeway store copy --to URL.`)
 
 /** Whether this machine can listen on `host`. */
 async function checkAddress(host: string): Promise<void> {
@@ -63,12 +91,12 @@ async function checkAddress(host: string): Promise<void> {
   }
 }
 
-const refusal = (param: string, why: string, more: { cause?: unknown } = {}): GazewayError =>
-  refused('conflict', `${param}: nothing was changed, because you would lock yourself out: ${why}`, param, more.cause)
+const refusal = (param: string, why: string): GazewayError =>
+  refused('conflict', `${param}: nothing was changed, because you would lock yourself out: ${why}`, param)
 
 const unstartable = (param: string, why: string, cause?: unknown): GazewayError =>
   refused('validation_failed', why.startsWith(param) ? why : `${param}: ${why}`, param, cause)
 
-function refused(code: ErrorCode, message: string, param: string, cause: unknown): GazewayError {
+function refused(code: ErrorCode, message: string, param: string, cause?: unknown): GazewayError {
   return new GazewayError(code, message, { param, cause })
 }

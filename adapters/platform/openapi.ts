@@ -12,7 +12,7 @@ export interface Operation {
   description: string
   security: Record<string, string[]>[]
   parameters: Parameter[]
-  requestBody?: { required: true; content: Record<string, { schema: JsonSchema }> }
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
   responses: Record<string, unknown>
 }
 
@@ -92,6 +92,7 @@ export function openApi(routes: readonly Route[]): OpenApi {
 
 function operationOf(route: Route): Operation {
   const { method, path, tag, summary, description, access, params, query, body, reply, status = 200 } = route
+  const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
   return {
     operationId: operationId(method, path),
@@ -104,7 +105,7 @@ function operationOf(route: Route): Operation {
       ...(query ? parametersOf(query, 'query') : []),
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(body && { requestBody: { required: true as const, content: json(schemaOf(body, 'input')) } }),
+    ...(body && { requestBody: { required, content: json(schemaOf(body, 'input')) } }),
     responses: {
       [status]: {
         description: summary,

@@ -5,7 +5,7 @@ import { requireScope } from '../../src/identity/keys.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { idempotent } from '../web/idempotent.ts'
-import { readJson } from '../web/json-body.ts'
+import { readJson, readOptionalJson } from '../web/json-body.ts'
 import { queryNumbers } from '../web/query.ts'
 import { callerOf } from './caller.ts'
 import type { Route } from './route.ts'
@@ -43,7 +43,10 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
   const status = route.status === 201 ? 201 : 200
   return async (c: FrameContext): Promise<Response> => {
     const address = read(c)
-    const { text, json } = await readJson(c.env.incoming, gateway.loaded.config.http.max_body_bytes)
+    const { text, json } = await (route.optionalBody ? readOptionalJson : readJson)(
+      c.env.incoming,
+      gateway.loaded.config.http.max_body_bytes,
+    )
     const body = parseInput(schema, json)
     if (route.identify) {
       c.set('identity', await route.identify(body, c))

@@ -38,6 +38,8 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   params?: P
   query?: Q
   body?: B
+  /** Whether the body may be left out, which is then read as `{}`. */
+  optionalBody?: boolean
   reply: R
   /** Status of a reply; 200 when absent. A reply of 204 has no body. */
   status?: 200 | 201 | 204

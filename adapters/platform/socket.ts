@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { type Connections, createConnections, type LiveConnection } from '../../src/connections/connections.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { ENVIRONMENT_IDENTITY } from '../../src/identity/identity.ts'
 import { type Identity, requireScope } from '../../src/identity/keys.ts'
 import { type Admission, createTickets, type Tickets } from '../../src/identity/tickets.ts'
 import { newId } from '../../src/ids.ts'
@@ -87,6 +88,14 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   const forgetRevocations = keys.onRevoked((id) => {
     revoked.set(id, true)
     connections.endThoseOf(id)
+  })
+  // The fixed key has no id of its own: with another one, all that the last one opened is over.
+  const forgetFixedKey = gateway.config.onChange((present, { config: before }) => {
+    if (present.config.identity.api_key === before.identity.api_key) return
+    connections.endThoseOf(ENVIRONMENT_IDENTITY.id)
+    tickets
+      .cancelThoseOf(ENVIRONMENT_IDENTITY.id)
+      .catch((err) => log.error('Tickets of the last fixed key could not be taken back.', { err }))
   })
   let stopping = false
 
@@ -198,6 +207,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     async stop() {
       stopping = true
       forgetRevocations()
+      forgetFixedKey()
       const closed = Promise.all([...open].map(([ws, serving]) => closing(ws, serving)))
       const deadline = setTimeout(() => {
         for (const ws of open.keys()) ws.terminate()

@@ -21,6 +21,16 @@ export async function readJson(incoming: IncomingMessage, limit: number): Promis
   }
 }
 
+/** The same where a body may be left out: none, whatever type it is said to have, is `{}`. @throws GazewayError as `readJson` */
+export async function readOptionalJson(
+  incoming: IncomingMessage,
+  limit: number,
+): Promise<{ text: string; json: unknown }> {
+  const { 'content-length': length = '0', 'transfer-encoding': transfer } = incoming.headers
+  if (transfer === undefined && Number(length) === 0) return { text: '', json: {} }
+  return readJson(incoming, limit)
+}
+
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
 
@@ -52,6 +62,9 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
       } else chunks.push(chunk)
     })
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    incoming.on('error', (cause) => reject(new GazewayError('cancelled', 'The client went away.', { cause })))
+    const gone = (cause?: unknown) => reject(new GazewayError('cancelled', 'The client went away.', { cause }))
+    // It tells of its end only who was there: while the key was looked up, nobody was.
+    if (incoming.destroyed) gone()
+    else incoming.on('error', gone)
   })
 }

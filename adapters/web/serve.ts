@@ -41,10 +41,15 @@ export async function serve(
     const begun: Reply = { incoming, outgoing, over }
     const inProgress = connections.get(socket) ?? []
     inProgress.push(begun)
-    over.finally(() => {
+    const leave = () => {
       inProgress.splice(inProgress.indexOf(begun), 1)
       forgetIfOver(socket)
       if (stopping) closeUnused()
+    }
+    over.finally(() => {
+      // A pipelined reply that is made may yet have to wait for those before it.
+      if (outgoing.writableFinished || socket.destroyed) leave()
+      else outgoing.once('close', leave)
     })
   }
   function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -118,10 +123,11 @@ interface Reply {
  */
 function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (outgoing.socket !== null) return
-  incoming.socket.setMaxListeners(0)
-  incoming.socket.once('close', () => {
-    if (!outgoing.closed) outgoing.emit('close')
-  })
+  const { socket } = incoming
+  const tell = () => void outgoing.emit('close')
+  socket.setMaxListeners(0)
+  socket.once('close', tell)
+  outgoing.once('close', () => socket.off('close', tell))
 }
 
 /** Why a request was not handed to the app, or what the app threw that is no error. */

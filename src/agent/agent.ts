@@ -3,7 +3,7 @@ import type { Gaze } from '../gaze/gaze.ts'
 import type { Identity } from '../identity/identity.ts'
 import { newId } from '../ids.ts'
 import type { MemoryService } from '../memory/memory.ts'
-import { MAX_MESSAGE_BYTES, type Sessions } from '../sessions/sessions.ts'
+import { MAX_MESSAGE_BYTES, OwnSessionId, type Sessions } from '../sessions/sessions.ts'
 import type { Surface } from '../upstream/call-record.ts'
 import type { ChatResult } from '../upstream/chat.ts'
 import { countLong } from '../upstream/estimate.ts'
@@ -109,7 +109,8 @@ export function createAgent(deps: {
     const found = sessionId === null ? null : await sessions.find(sessionId)
     if (found !== null && (found.user_id === identity.id || identity.scopes.has('admin')))
       return { ...found, isNew: false }
-    if (sessionId !== null && (found !== null || !createIfMissing))
+    const mayBeMade = found === null && createIfMissing && OwnSessionId.safeParse(sessionId).success
+    if (sessionId !== null && !mayBeMade)
       throw new GazewayError('not_found', `There is no session ${sessionId}.`, { param: 'session_id' })
     return { id: sessionId ?? newId('ses'), user_id: identity.id, model: null, isNew: true }
   }

@@ -51,7 +51,11 @@ export interface ChainAccount {
   broadcast(raw: `0x${string}`): Promise<string | null>
   /** The receipt of whichever of these hashes is in a block; null when none is. */
   receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
-  /** Waits until what was signed with a number is in a block. @returns null when it is in none in time */
+  /**
+   * Waits until what was signed with a number is in a block. A node that cannot be asked is asked again.
+   *
+   * @returns null when it is in none in time
+   */
   mined(nonce: number, options: { pollMs: number; timeoutMs: number }): Promise<TransactionReceipt | null>
 }
 
@@ -129,7 +133,7 @@ export function openAccount(deps: {
       const until = performance.now() + timeoutMs
       for (;;) {
         const hashes = (await transactions.find(nonce))?.hashes ?? []
-        const receipt = await receiptOf(hashes)
+        const receipt = await receiptOf(hashes).catch(nullIfUnanswered)
         if (receipt) return receipt
         if (performance.now() > until) return null
         await delay(pollMs)
@@ -140,6 +144,12 @@ export function openAccount(deps: {
 
 function nullIfUnknown(error: unknown): null {
   if (error instanceof TransactionReceiptNotFoundError) return null
+  throw error
+}
+
+/** It was sent, so what the node does not tell now it may tell later. */
+function nullIfUnanswered(error: unknown): null {
+  if (error instanceof BaseError) return null
   throw error
 }
 

@@ -1,14 +1,15 @@
 import { GazewayError } from '../errors.ts'
 import type { Chain } from './chain.ts'
+import { requireDecimals } from './token.ts'
 
 /**
  * Checks that every chain answers as the one that it is said to be, and that settlements can be paid.
  *
  * @returns what was found, in words
- * @throws GazewayError `config_invalid` when settlement is not configured whole, `upstream_unreachable` naming the chains
+ * @throws GazewayError `config_invalid` when settlement is not configured whole or the token has other decimals, `upstream_unreachable` naming the chains
  *   that cannot be used, `insufficient_credit` when nothing is there to pay gas with
  */
-export async function checkChains({ status, settlementChain, address, balances }: Chain): Promise<string> {
+export async function checkChains({ status, settlementChain, address, balances, account }: Chain): Promise<string> {
   const settlement = settlementChain()
   const states = await status()
   const failed = states.filter(({ reachable }) => !reachable)
@@ -23,6 +24,8 @@ export async function checkChains({ status, settlementChain, address, balances }
       ? 'none configured; escrows are paid in the ledger'
       : `${reached}; escrows are paid in the ledger`
 
+  const { node } = await account(settlement.network, settlement.privateKey)
+  await requireDecimals(node, settlement.network, settlement.token)
   const own = (await address()) ?? ''
   const { chainId, name } = settlement.network
   const held = (await balances(own)).find(({ chain_id }) => chain_id === chainId)

@@ -1,4 +1,5 @@
 import { BaseError, createPublicClient, HttpRequestError, http, TimeoutError } from 'viem'
+import { redactText, withKeysOf } from '../config/redact.ts'
 import { GazewayError } from '../errors.ts'
 
 /** The most that a node may answer, in bytes. */
@@ -15,7 +16,7 @@ export interface Node {
    * @throws GazewayError `upstream_bad_reply` when it is another chain's; viem's error when it cannot be asked
    */
   verify(): Promise<void>
-  /** What went wrong with a call, in words for whoever operates Gazeway: never with the node's URL in it. */
+  /** What went wrong with a call, in words for whoever operates Gazeway: never with the node's URL, or a key in that. */
   faultOf(error: unknown): string
 }
 
@@ -62,6 +63,6 @@ function fault(error: unknown, rpcUrl: string, timeoutMs: number): string {
   const failed = error.walk((cause) => cause instanceof HttpRequestError)
   if (failed instanceof HttpRequestError)
     return failed.status === undefined ? 'The node cannot be reached.' : `The node answered HTTP ${failed.status}.`
-  const told = (error.details || error.shortMessage).replaceAll(rpcUrl, '…')
+  const told = redactText(error.details || error.shortMessage, withKeysOf(rpcUrl))
   return told.length > MAX_FAULT ? `${told.slice(0, MAX_FAULT)}…` : told
 }

@@ -8,6 +8,7 @@ import type { ChainAccount } from './account.ts'
 import { createOutbox } from './outbox.ts'
 import type { SettlementChain } from './settings.ts'
 import { createTending, type Followers } from './tend.ts'
+import { requireDecimals } from './token.ts'
 import type { SentTransaction } from './transactions.ts'
 import { hasTransfer, tokenUnits, transferCall } from './transfer.ts'
 
@@ -15,10 +16,17 @@ const PURPOSE = 'settlement:'
 /** The pause after something went wrong, in milliseconds; it doubles with every transaction that failed. */
 const RETRY_MS = 15_000
 const LONGEST_RETRY_MS = 3_600_000
+/** When a payment is due that is not to be tried again by itself. */
+const NEVER = '9999-12-31T23:59:59.999Z'
 /** Rounds for which one process looks after an account before another may. */
 const TURN_ROUNDS = 5
 /** How often bytes are sent again, in rounds. */
 const RESEND_ROUNDS = 5
+
+const REFUSED = 'The token refused the transfer.'
+const OTHER_AMOUNT =
+  'The transaction succeeded, but the token did not move exactly what is owed. It is not tried again, so that nobody is ' +
+  'paid twice: look at the transaction, and pay by hand what is missing.'
 
 /** A payment that the chain has taken for good. */
 export interface ConfirmedSettlement {
@@ -37,8 +45,13 @@ export interface SettlerDeps {
 
 /** Pays settlements round by round. */
 export interface Settler {
-  /** Signs what is due and looks after what was sent. @returns whether anything is left to look after */
-  round(): Promise<boolean>
+  /**
+   * Signs what is due and looks after what was sent.
+   *
+   * @param stopping whether to leave the rest to the next process
+   * @returns whether anything is left to look after
+   */
+  round(stopping?: () => boolean): Promise<boolean>
   /** Whether a payment is due. */
   anyDue(): Promise<boolean>
 }
@@ -51,6 +64,8 @@ export function createSettler(deps: SettlerDeps): Settler {
   const tender = randomUUID()
   const turnMs = TURN_ROUNDS * chain.pollMs
   let turnUntil = 0
+  /** Set once the token is known to count as configured. */
+  let counts: true | undefined
 
   const followers: Followers = {
     // All: where settlements are paid from an account, nobody else ends what it sent.
@@ -64,7 +79,7 @@ export function createSettler(deps: SettlerDeps): Settler {
         outbox.advance(trx, escrowId, ['submitted'], { status: 'submitted', ...changes, updated_at: time() }),
       )
     },
-    onFinal: (trx, sent, receipt) => whenSettlement(sent, (escrowId) => finish(trx, escrowId, receipt)),
+    onFinal: (trx, sent, receipt) => whenSettlement(sent, (escrowId) => finish(trx, escrowId, sent, receipt)),
     onLost: (trx, sent) =>
       whenSettlement(sent, (escrowId) =>
         outbox.advance(trx, escrowId, ['submitted'], {
@@ -122,10 +137,12 @@ export function createSettler(deps: SettlerDeps): Settler {
     })
   }
 
-  async function submitDue(): Promise<void> {
+  async function submitDue(stopping: () => boolean): Promise<void> {
     for (const row of await outbox.due(time())) {
+      if (stopping()) return
       try {
         if (row.token !== chain.token.address) throw otherToken(row.token)
+        counts ??= await requireDecimals(node, chain.network, chain.token).then(() => true)
         await submit(row)
       } catch (error) {
         if (!(error instanceof BaseError || error instanceof GazewayError)) throw error
@@ -136,20 +153,24 @@ export function createSettler(deps: SettlerDeps): Settler {
     }
   }
 
-  async function finish(trx: Transaction<Schema>, escrowId: string, receipt: TransactionReceipt): Promise<void> {
+  async function finish(
+    trx: Transaction<Schema>,
+    escrowId: string,
+    { to_address: token, data: call }: SentTransaction,
+    receipt: TransactionReceipt,
+  ): Promise<void> {
     const row = await outbox.find(trx, escrowId)
     if (row?.status !== 'submitted') return
     const { transactionHash: tx_hash, status } = receipt
     const mined = { tx_hash, block_number: Number(receipt.blockNumber), updated_at: time() }
-    const units = tokenUnits(row.micros, chain.token.decimals)
-    if (status === 'success' && hasTransfer(receipt, { token: row.token, from: address, to: row.recipient, units })) {
+    if (status === 'success' && hasTransfer(receipt, { token, from: address, call })) {
       await outbox.advance(trx, escrowId, ['submitted'], { status: 'confirmed', ...mined, error: null })
       await onConfirmed(trx, { escrowId, txHash: tx_hash, at: mined.updated_at })
       return
     }
-    // It is in a block for good and has paid nothing: a new number cannot pay twice.
-    const error = status === 'success' ? 'The token moved nothing.' : 'The token refused the transfer.'
-    const next_at = later(row.attempts)
+    // One that failed, in a block for good, has paid nothing: a new number cannot pay twice. Of one that succeeded only a
+    // person can say what it paid.
+    const [error, next_at] = status === 'success' ? [OTHER_AMOUNT, NEVER] : [REFUSED, later(row.attempts)]
     await outbox.advance(trx, escrowId, ['submitted'], { status: 'failed', ...mined, error, next_at })
   }
 
@@ -164,12 +185,12 @@ export function createSettler(deps: SettlerDeps): Settler {
 
   return {
     anyDue,
-    async round() {
+    async round(stopping = () => false) {
       const isBusy = async () => (await account.transactions.anyOpen()) || (await anyDue())
       if (!(await isBusy())) return false
       if (!(await takeTurn())) return true
-      await submitDue()
-      await tend()
+      await submitDue(stopping)
+      if (!stopping()) await tend()
       return isBusy()
     },
   }

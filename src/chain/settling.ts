@@ -4,6 +4,8 @@ import type { Settler } from './settler.ts'
 const LOOK_MS = 2
 /** A payment that is not durable by then was not made, in milliseconds. */
 const PATIENCE_MS = 500
+/** The longest pause after rounds that failed, in milliseconds; pauses double up to it. */
+const LONGEST_PAUSE_MS = 30_000
 
 /** Settlements that are paid in the background. */
 export interface Settling {
@@ -53,14 +55,16 @@ export function startSettling(deps: {
 
   async function run(): Promise<void> {
     let settler: Settler | undefined
+    let faults = 0
     while (!stopped) {
       try {
         settler ??= await deps.settler()
-        await settler.round()
+        await settler.round(() => stopped)
+        faults = 0
         await wait(settler)
       } catch (error) {
         onError(error)
-        if (!stopped) await pause(pollMs)
+        if (!stopped) await pause(Math.min(pollMs * 2 ** faults++, Math.max(pollMs, LONGEST_PAUSE_MS)))
       }
     }
   }

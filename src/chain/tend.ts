@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { BaseError, type TransactionReceipt } from 'viem'
+import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { ChainAccount } from './account.ts'
 import { bumpFees, suggestFees } from './fees.ts'
@@ -10,6 +11,9 @@ import type { SentTransaction } from './transactions.ts'
 const MOST_RESENT = 16
 /** The gas of a transaction that does nothing. */
 const EMPTY_GAS = 21_000
+
+/** What nothing was signed in place of. */
+const STANDING = new Set(['sent', 'final'])
 
 /** Told what becomes of the account's transactions. */
 export interface Followers {
@@ -69,12 +73,12 @@ export function createTending(
     for (const sent of waiting.slice(0, MOST_RESENT)) await attempt(sent, () => push(sent))
   }
 
-  /** What the node refuses for one is no reason to leave the others alone. */
+  /** What cannot be done for one, as when fees are above the limit, is no reason to leave the others alone. */
   async function attempt(sent: SentTransaction, work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
-      if (!(error instanceof BaseError)) throw error
+      if (!(error instanceof BaseError || error instanceof GazewayError)) throw error
       await followers.onFault?.(sent, node.faultOf(error))
     }
   }
@@ -97,7 +101,8 @@ export function createTending(
     }
     resent.delete(nonce)
     await store.write(async (trx) => {
-      if (await transactions.end(trx, nonce, 'final', block)) await followers.onFinal?.(trx, sent, receipt)
+      const status = receipt.status === 'success' ? 'final' : 'reverted'
+      if (await transactions.end(trx, nonce, status, block)) await followers.onFinal?.(trx, sent, receipt)
     })
   }
 
@@ -161,12 +166,13 @@ export function createTending(
 
   /**
    * The number that comes first is none of those that wait: what was final has been taken back with its block, and is
-   * sent again; or it was meant for a transaction that was signed elsewhere and got lost, and gets one that does nothing.
+   * sent again. Or it was meant for a transaction that was signed elsewhere and got lost, or for one of ours that another
+   * number has replaced since: it gets one that does nothing.
    */
   async function closeGap(next: SentTransaction, count: number): Promise<void> {
     if (next.nonce === count) return
     const earlier = await transactions.find(count)
-    if (earlier) return void (await account.broadcast(earlier.raw))
+    if (earlier && STANDING.has(earlier.status)) return void (await account.broadcast(earlier.raw))
     if (now().getTime() - first.since < stuckMs) return
     const fees = await suggestFees(node, feeLimit)
     const { raw } = await signer.sign({ chainId, nonce: count, to: address, data: '0x', gas: EMPTY_GAS, fees })

@@ -38,10 +38,12 @@ export interface Transactions {
   /** Notes the block that one of its hashes is in; null when it is in none any more. */
   noteBlock(trx: Transaction<Schema>, nonce: number, block: number | null): Promise<void>
   /** Ends it. @returns false when another process did */
-  end(trx: Transaction<Schema>, nonce: number, status: 'final' | 'lost', block: number): Promise<boolean>
+  end(trx: Transaction<Schema>, nonce: number, status: 'final' | 'reverted' | 'lost', block: number): Promise<boolean>
   /** Those that are not final, by number. */
   open(): Promise<SentTransaction[]>
   find(nonce: number): Promise<SentTransaction | null>
+  /** The newest that was signed for a purpose. */
+  findFor(purpose: string): Promise<SentTransaction | null>
   /** Whether there is one that is not final. */
   anyOpen(): Promise<boolean>
   /**
@@ -129,6 +131,16 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
 
     async find(nonce) {
       const row = await rows().selectAll().where('nonce', '=', nonce).executeTakeFirst()
+      return row ? toSent(row) : null
+    },
+
+    async findFor(purpose) {
+      const row = await rows()
+        .selectAll()
+        .where('purpose', '=', purpose)
+        .orderBy('nonce', 'desc')
+        .limit(1)
+        .executeTakeFirst()
       return row ? toSent(row) : null
     },
 

@@ -23,13 +23,18 @@ export function transferCall(to: string, units: bigint): `0x${string}` {
   return `0xa9059cbb${padded(to)}${units.toString(16).padStart(64, '0')}`
 }
 
-/** Whether the token moved this amount between these addresses: some tokens refuse without failing. */
+/**
+ * Whether the token moved what it was told to: some tokens refuse without failing, or keep a part.
+ *
+ * @param order.call the data of the transaction, a {@link transferCall}: what was signed, whatever is configured now
+ */
 export function hasTransfer(
   { logs }: Pick<TransactionReceipt, 'logs'>,
-  { token, from, to, units }: { token: string; from: string; to: string; units: bigint },
+  { token, from, call }: { token: string; from: string; call: string },
 ): boolean {
+  const [to, units] = [`0x${call.slice(10, 74)}`, BigInt(`0x${call.slice(74)}`)]
   return logs.some(({ address, topics: [event, sender, receiver], data }) => {
-    const named = event === TRANSFER && sender === `0x${padded(from)}` && receiver === `0x${padded(to)}`
+    const named = event === TRANSFER && sender === `0x${padded(from)}` && receiver === to
     return named && address.toLowerCase() === token && BigInt(data === '0x' ? EMPTY : data) === units
   })
 }

@@ -7,6 +7,8 @@ export const REDACTED = '***'
 
 /** Shorter values would be found in ordinary words; they are redacted where they are set, not inside text. */
 const SHORTEST_SECRET = 6
+/** A part of a path that is no word: long, and with digits. */
+const KEY_IN_PATH = /^(?=.*\d)[\w~%.-]{16,}$/
 
 // Each quantifier is bounded, so that no text makes one of these slow.
 const PATTERNS: readonly [RegExp, string][] = [
@@ -46,7 +48,7 @@ export function secretsOf(config: Config): string[] {
     const value: unknown = getProperty(config, path)
     if (secret === null || value === null) return []
     if (secret === 'url') return passwordsOf(String(value))
-    return hasEntries ? Object.values(value as Record<string, string>) : [String(value)]
+    return (hasEntries ? Object.values(value as Record<string, string>) : [String(value)]).flatMap(withKeysOf)
   })
   const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET)
   return [...new Set(long)].sort((a, b) => b.length - a.length)
@@ -61,6 +63,18 @@ export function secretsOf(config: Config): string[] {
 export function redactText(text: string, secrets: readonly string[]): string {
   const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
   return PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), known)
+}
+
+/**
+ * A secret, and where it is a URL what it is a secret for: its normal form, its credentials, the values in its query and
+ * the parts of its path that look like keys. Servers quote those in what they answer.
+ */
+export function withKeysOf(secret: string): string[] {
+  if (!/^https?:/i.test(secret) || !URL.canParse(secret)) return [secret]
+  const { href, username, password, searchParams, pathname } = new URL(secret)
+  const given = [username, decoded(username), password, decoded(password), ...searchParams.values()]
+  const keys = pathname.split('/').filter((part) => KEY_IN_PATH.test(part))
+  return [secret, href, ...given, ...keys].filter((text) => text.length >= SHORTEST_SECRET)
 }
 
 function redactEntries(entries: Record<string, string>): Record<string, string> {

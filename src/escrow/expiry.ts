@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 import { createTally } from './tally.ts'
 
@@ -19,8 +18,7 @@ export function createExpiry({ store, now }: { store: Store; now: () => Date }):
     const due = await store.db
       .selectFrom('escrows')
       .select('id')
-      // Written out, for the index is of locked escrows alone.
-      .where(sql<boolean>`status = 'locked'`)
+      .where('status', '=', 'locked')
       .where('expires_at', '<=', at)
       .orderBy('expires_at')
       .limit(limit)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { decodeCursor, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
+import { unindexed } from '../store/unindexed.ts'
 import { type Escrow, EscrowId, type EscrowList } from './record.ts'
 import { readTotals } from './tally.ts'
 import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
@@ -20,7 +21,8 @@ export async function listEscrows(
 ): Promise<Page<Escrow>> {
   const { status, task_id: taskId, limit, cursor, offset } = query
   let selected = store.db.selectFrom('escrows').selectAll()
-  if (status !== undefined) selected = selected.where('status', '=', status)
+  const column = taskId === undefined ? sql.ref<string>('status') : unindexed('status')
+  if (status !== undefined) selected = selected.where(column, '=', status)
   if (taskId !== undefined) selected = selected.where('task_id', '=', taskId)
   // Ids sort by creation.
   if (cursor !== undefined) selected = selected.where('id', '<', decodeCursor(cursor, z.tuple([EscrowId]))[0])
@@ -40,7 +42,7 @@ async function countEscrows({ db }: Store, { status, task_id: taskId }: EscrowLi
     const counted: readonly EscrowStatus[] = status === undefined ? ESCROW_STATUSES : [status]
     return counted.reduce<number>((sum, name) => sum + totals[`escrow_${name}`], 0)
   }
-  const ofStatus = status === undefined ? sql`` : sql`and status = ${status}`
+  const ofStatus = status === undefined ? sql`` : sql`and ${unindexed('status')} = ${status}`
   const { rows } = await sql<{ count: number }>`select count(*) as count from
     (select 1 from escrows where task_id = ${taskId} ${ofStatus} limit ${MOST_COUNTED}) as counted`.execute(db)
   return rows[0]?.count ?? 0

@@ -71,6 +71,8 @@ export interface Tickets {
    * @returns whether there was one
    */
   cancel(id: string, keyId: string | null): Promise<boolean>
+  /** Takes back all tickets of a key that were not used yet. */
+  cancelThoseOf(keyId: string): Promise<void>
 }
 
 /** The tickets in `store`, by the clock `now`. Only their hashes are kept. */
@@ -109,6 +111,10 @@ export function createTickets({ store, now }: { store: Store; now: () => Date })
       let query = db.deleteFrom('connection_tickets').where('id', '=', id).where('expires_at', '>', now().toISOString())
       if (keyId !== null) query = query.where('key_id', '=', keyId)
       return (await query.returning('id').execute()).length === 1
+    },
+
+    async cancelThoseOf(keyId) {
+      await db.deleteFrom('connection_tickets').where('key_id', '=', keyId).execute()
     },
   }
 }

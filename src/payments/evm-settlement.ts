@@ -2,7 +2,8 @@ import { Errors } from 'mppx'
 import { BaseError, ContractFunctionRevertedError, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem'
 import type { ChainAccount } from '../chain/account.ts'
 import { createTending } from '../chain/tend.ts'
-import { unconfirmed } from './refusal.ts'
+import { GazewayError } from '../errors.ts'
+import { chainUnreachable, unconfirmed } from './refusal.ts'
 import type { EvmSettings } from './settings.ts'
 
 /** EIP-3009, as far as it is used here. */
@@ -51,6 +52,8 @@ export interface EvmSettlement {
   tend(): Promise<void>
   /** The transaction that used an authorization; null while none did. */
   find(payer: string, nonce: string): Promise<Hex | null>
+  /** Whether a transaction was signed here for an authorization that the chain may yet take. */
+  isOpen(nonce: string): Promise<boolean>
 }
 
 /**
@@ -69,6 +72,10 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
   })
 
   async function find(payer: string, nonce: string): Promise<Hex | null> {
+    // What was signed here is known by its hashes, however long ago that was.
+    const own = await account.transactions.findFor(PURPOSE + nonce)
+    const receipt = own && (await account.receiptOf(own.hashes))
+    if (receipt?.status === 'success') return receipt.transactionHash
     const authorization = { authorizer: payer as Hex, nonce: nonce as Hex }
     const used = await client.readContract({
       address: token,
@@ -84,7 +91,7 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
       args: authorization,
       fromBlock: await recentBlock(),
     })
-    // Cancelled by its payer, or used so long ago that it is no payment that was interrupted.
+    // Cancelled by its payer, or used by somebody else so long ago that it is no payment that was interrupted.
     return event?.transactionHash ?? null
   }
 
@@ -111,7 +118,7 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
     async settle(authorization) {
       const { abi, functionName } = call
       const data = encodeFunctionData({ abi, functionName, args: argumentsOf(authorization) })
-      const sent = await account.send({ purpose: PURPOSE + authorization.nonce, to: token, data })
+      const sent = await account.send({ purpose: PURPOSE + authorization.nonce, to: token, data }).catch(asUnreachable)
       const receipt = sent && (await account.mined(sent.nonce, { pollMs: POLL_MS, timeoutMs: CONFIRM_MS }))
       if (!receipt) throw unconfirmed()
       if (receipt.status !== 'success')
@@ -121,7 +128,13 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
 
     tend,
     find,
+    isOpen: async (nonce) => (await account.transactions.findFor(PURPOSE + nonce))?.status === 'sent',
   }
+}
+
+/** A node of another chain, or fees above the limit, are for the operator to mend; nothing was signed. */
+function asUnreachable(error: unknown): never {
+  throw error instanceof GazewayError ? chainUnreachable(error) : error
 }
 
 function argumentsOf({ from, to, value, validAfter, validBefore, nonce, signature }: Authorization) {

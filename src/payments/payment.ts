@@ -51,6 +51,8 @@ export interface PaymentMethod {
   settle(credential: string, terms: Terms): Promise<{ reference: string; receipt: string }>
   /** What the chain says of a payment whose settlement was interrupted: its reference, or null while there is none. */
   find(payment: { payer: string; proof: string }): Promise<string | null>
+  /** Whether the chain may yet take what was sent for a payment, even after its credential has expired. */
+  isOpen?(payment: { proof: string }): Promise<boolean>
   /** Looks after transactions of this gateway's own that the chain has yet to take. */
   tend?(): Promise<void>
 }

@@ -124,7 +124,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const reference = method ? await method.find(row) : null
     if (reference !== null && (await claims.advance(id, 'claimed', 'settled', reference)))
       return creditOnce({ id, account, amount }, 'settled')
-    if (method && now().getTime() > Date.parse(row.expires_at) + LATE_MS) await claims.advance(id, 'claimed', 'failed')
+    if (!method || now().getTime() <= Date.parse(row.expires_at) + LATE_MS) return
+    if (!(await method.isOpen?.(row))) await claims.advance(id, 'claimed', 'failed')
   }
 
   return {

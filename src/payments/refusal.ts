@@ -1,13 +1,33 @@
 import { Errors } from 'mppx'
-import { BaseError, HttpRequestError, SocketClosedError, TimeoutError, WebSocketRequestError } from 'viem'
+import {
+  BaseError,
+  CallExecutionError,
+  ContractFunctionExecutionError,
+  EstimateGasExecutionError,
+  HttpRequestError,
+  LimitExceededRpcError,
+  ResourceUnavailableRpcError,
+  SocketClosedError,
+  TimeoutError,
+  WebSocketRequestError,
+} from 'viem'
 import { GazewayError } from '../errors.ts'
 
 /** Errors that say nothing about a payment, only that the chain's node could not be asked. */
-const UNREACHABLE = [HttpRequestError, TimeoutError, SocketClosedError, WebSocketRequestError]
+const UNREACHABLE = [
+  HttpRequestError,
+  TimeoutError,
+  SocketClosedError,
+  WebSocketRequestError,
+  LimitExceededRpcError,
+  ResourceUnavailableRpcError,
+]
+/** Errors of transactions that were only tried out. */
+const TRIED_OUT = [CallExecutionError, ContractFunctionExecutionError, EstimateGasExecutionError]
 
 /** Whether the chain's node could not be asked: what became of a payment is then not known. */
 export function isUnreachable(error: unknown): boolean {
-  return error instanceof BaseError && error.walk((cause) => UNREACHABLE.some((kind) => cause instanceof kind)) !== null
+  return isOf(UNREACHABLE, error)
 }
 
 /**
@@ -17,11 +37,15 @@ export function isUnreachable(error: unknown): boolean {
  */
 export function refusalOf(error: unknown): string | null {
   if (error instanceof Errors.PaymentError) return error.status < 500 ? error.message : null
-  // What the chain answered to a transaction that was tried out: not enough tokens, an authorization used before.
-  if (error instanceof BaseError)
-    return isUnreachable(error) ? null : `Payment verification failed: ${error.shortMessage}`
+  // What the chain answered to a transaction that was tried out: not enough tokens, an authorization used before. What it
+  // answers to one that was sent is no refusal: it may take that all the same.
+  if (error instanceof BaseError && isOf(TRIED_OUT, error) && !isUnreachable(error))
+    return `Payment verification failed: ${error.shortMessage}`
   return null
 }
+
+const isOf = (kinds: readonly (new (...args: never[]) => BaseError)[], error: unknown): boolean =>
+  error instanceof BaseError && error.walk((cause) => kinds.some((kind) => cause instanceof kind)) !== null
 
 /** The refusal of a request that has yet to be paid. */
 export function paymentRequired(message: string, cause?: unknown): GazewayError {

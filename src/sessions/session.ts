@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
 import { ListQuery, type Page } from '../store/page.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
 import { toUsd } from '../wallet/money.ts'
@@ -28,7 +29,10 @@ export const SessionId = z
   .meta({ accepted: '1 to 128 letters, digits, or any of _ . : -' })
 
 /** An id that a creator may choose: not one that an upstream's sessions have here. */
-const OwnSessionId = SessionId.refine((id) => !id.startsWith('upstream:'), 'must not begin with "upstream:"')
+export const OwnSessionId = SessionId.refine(
+  (id) => !id.startsWith(REMOTE_PREFIX),
+  `must not begin with "${REMOTE_PREFIX}"`,
+)
 
 const Title = plain(1, 200).nullable()
 const seconds = z.number().describe('Unix seconds.')

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
 import { insideAny, isUnreadable } from '../context/confine.ts'
 
 /** How deep below a root skills are looked for. */
@@ -72,7 +73,8 @@ async function look(root: string, folder: string): Promise<{ skill: FoundSkill |
   const skill = file ? await skillIn(root, folder, file) : null
   if (skill) return { skill, folders: [] }
   const below = entries
-    .filter((entry) => !SKIPPED.has(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()))
+    .filter(({ name }) => !SKIPPED.has(name) && !name.startsWith(REMOTE_PREFIX))
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   const folders = await Promise.all(below.map((entry) => folderOf(root, join(folder, entry.name), entry)))
   return { skill: null, folders: folders.filter((path) => path !== null) }

@@ -1,6 +1,12 @@
 import matter from 'gray-matter'
+import { FRONT_MATTER_BYTES } from './skill.ts'
 
-/** Values of a front matter, and how deep they may nest: YAML's anchors let a few lines stand for millions of values. */
+/** Blanks in a row, line ends among them: gray-matter takes time by the square of them, 5 s for 60,000. */
+const MOST_BLANKS = 200
+/**
+ * What a front matter may hold, and how deep: YAML's anchors let a few lines stand for millions of values, and one long
+ * text for thousands.
+ */
 const MOST_VALUES = 2000
 const DEEPEST = 12
 
@@ -22,7 +28,10 @@ export function parseFrontMatter(text: string): FrontMatter {
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const opening = plain.slice(0, plain.indexOf('\n') >>> 0).trimEnd()
   if (opening !== '---') throw new Error('It does not begin with front matter: a line "---", YAML, and another "---".')
-  if (!/\n---[ \t]*(?:\n|$)/.test(plain)) throw new Error('Its front matter does not end with a line "---".')
+  const end = plain.slice(0, FRONT_MATTER_BYTES).search(/\n---[ \t]*(?:\n|$)/)
+  if (end === -1) throw new Error('Its front matter does not end with a line "---" within 64 KiB.')
+  if (new RegExp(`\\s{${MOST_BLANKS}}`).test(plain.slice(0, end)))
+    throw new Error(`Its front matter has ${MOST_BLANKS} blanks or empty lines in a row.`)
   const { data, content } = matter(plain, { engines: ENGINES })
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new Error('Its front matter is not a list of "key: value" lines.')
@@ -31,6 +40,7 @@ export function parseFrontMatter(text: string): FrontMatter {
 
 function plainObject(data: object): Record<string, unknown> {
   let values = 0
+  let characters = 0
   return plainly(data, 0) as Record<string, unknown>
 
   function plainly(value: unknown, depth: number): unknown {
@@ -39,10 +49,16 @@ function plainObject(data: object): Record<string, unknown> {
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
     if (Array.isArray(value)) return value.map((item) => plainly(item, depth + 1))
     if (typeof value === 'number') return Number.isFinite(value) ? value : null
-    if (typeof value === 'string' || typeof value === 'boolean') return value
+    if (typeof value === 'boolean') return value
+    if (typeof value === 'string') return counted(value)
     if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return null
-    const entries = Object.entries(value).map(([key, inner]) => [key, plainly(inner, depth + 1)] as const)
+    const entries = Object.entries(value).map(([key, inner]) => [counted(key), plainly(inner, depth + 1)] as const)
     return Object.fromEntries(entries)
+  }
+  function counted(text: string): string {
+    characters += text.length
+    if (characters > FRONT_MATTER_BYTES) throw new Error('Its front matter has too much text.')
+    return text
   }
 }
 

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** The most that a front matter may take, in bytes: as much is read of each SKILL.md for a list. */
+export const FRONT_MATTER_BYTES = 64 * 1024
+
 /** Where a skill comes from. */
 const SkillSource = z.enum(['project', 'user', 'bundled', 'upstream'])
 

@@ -5,12 +5,10 @@ import { GazewayError } from '../errors.ts'
 import { brokenSkill, composeSkill, type SkillPlace } from './compose.ts'
 import { type FoundSkill, findSkills, MOST_FOLDERS } from './find.ts'
 import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './roots.ts'
-import { matching, type Skill, type SkillQuery, type SkillWithContent } from './skill.ts'
+import { FRONT_MATTER_BYTES, matching, type Skill, type SkillQuery, type SkillWithContent } from './skill.ts'
 
 /** The most of a SKILL.md that is read, in bytes. */
 const CONTENT_BYTES = 1024 * 1024
-/** The most that its front matter may take, in bytes. */
-const FRONT_MATTER_BYTES = 64 * 1024
 /** Names, each with a hash, of the skills that an agent brought along. */
 const MANIFEST = '.bundled_manifest'
 const MANIFEST_BYTES = 256 * 1024

@@ -1,7 +1,8 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Caller } from '../escrow/escrows.ts'
 import { createTally, type Tally } from '../escrow/tally.ts'
+import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
@@ -38,7 +39,7 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         const row = (await finishClaimed(trx, id, input, caller, at)) ?? (await refuse(trx, id, at))
         const tally = createTally()
         tally.move('claimed', input.status)
-        await markCapabilities(trx, [row], input.status)
+        await markCapabilities(trx, [row])
         if (input.status === 'completed') await openWaiting(trx, id, at, tally)
         else await loseReward(trx, row, { reason: 'The task failed', at }, tally)
         await tally.write(trx)
@@ -75,7 +76,7 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
           .execute()
         const tally = createTally()
         tally.move(status, 'cancelled')
-        await markCapabilities(trx, [row], 'cancelled')
+        await markCapabilities(trx, [row])
         await loseReward(trx, row, { reason: 'The task was cancelled', at }, tally)
         await tally.write(trx)
         return toTask(row, at)
@@ -95,23 +96,34 @@ async function loseReward(
 }
 
 /** The one statement that ends a live claim; undefined where it is not the caller's, or not live. */
-function finishClaimed(
+async function finishClaimed(
   trx: Transaction<Schema>,
   id: string,
   { agent, claim_token, result, status }: Completion,
   caller: Caller,
   at: string,
 ): Promise<TaskRow | undefined> {
-  let ending = trx
-    .updateTable('tasks')
-    .set({ status, result: JSON.stringify(result), claim_hash: null, lease_expires_at: null, updated_at: at })
-    .where('id', '=', id)
-    .where('status', '=', 'claimed')
-    .where('lease_expires_at', '>', at)
-    .where('agent', '=', agent)
-  if (!caller.scopes.has('admin')) ending = ending.where('claimed_by', '=', caller.id)
-  if (claim_token !== undefined) ending = ending.where('claim_hash', '=', hashClaim(claim_token))
-  return ending.returningAll().executeTakeFirst()
+  const changed = { status, result: JSON.stringify(result), claim_hash: null, lease_expires_at: null, updated_at: at }
+  const anyKey = caller.scopes.has('admin')
+  const hash = claim_token === undefined ? null : hashClaim(claim_token)
+  const { rows } = await runBuilt<TaskRow>(
+    trx,
+    `finish task${anyKey ? ' with any key' : ''}${hash === null ? '' : ' with token'}`,
+    [...Object.values(changed), id, at, agent, ...(anyKey ? [] : [caller.id]), ...(hash === null ? [] : [hash])],
+    () =>
+      trx
+        .updateTable('tasks')
+        .set(changed)
+        .where('id', '=', id)
+        .where(sql<boolean>`status = 'claimed'`)
+        .where('lease_expires_at', '>', at)
+        .where('agent', '=', agent)
+        .$if(!anyKey, (ending) => ending.where('claimed_by', '=', caller.id))
+        .$if(hash !== null, (ending) => ending.where('claim_hash', '=', hash))
+        .returningAll()
+        .compile(),
+  )
+  return rows[0]
 }
 
 /** Says why a claim could not be ended. @throws GazewayError */

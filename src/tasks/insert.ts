@@ -40,11 +40,12 @@ export async function insertTask(
   const row = toRow(planned, creator, now)
   await runBuilt(trx, 'insert task', Object.values(row), () => trx.insertInto('tasks').values(row).compile())
   const { capabilities, dependsOn } = planned
-  if (capabilities.length > 0)
-    await trx
-      .insertInto('task_capabilities')
-      .values(capabilities.map((capability) => ({ task_id: row.id, capability, status: row.status })))
-      .execute()
+  if (capabilities.length > 0) {
+    const asked = capabilities.map((capability) => ({ task_id: row.id, capability, status: row.status, agent: null }))
+    await runBuilt(trx, `insert ${asked.length} capabilities`, asked.flatMap(Object.values), () =>
+      trx.insertInto('task_capabilities').values(asked).compile(),
+    )
+  }
   if (dependsOn.length > 0)
     await trx
       .insertInto('task_dependencies')

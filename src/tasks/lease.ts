@@ -39,7 +39,7 @@ export function createLeases({ store, now }: { store: Store; now: () => Date }):
         .returning(['id', 'capabilities'])
         .execute()
       if (opened.length === 0) return 0
-      await markCapabilities(trx, opened, 'open')
+      await markCapabilities(trx, opened)
       const tally = createTally()
       tally.add('claimed', -opened.length)
       tally.add('open', opened.length)
@@ -67,8 +67,7 @@ async function due(db: Kysely<Schema>, at: string, limit: number): Promise<strin
   const rows = await db
     .selectFrom('tasks')
     .select('id')
-    // Written out, for the index is of claimed tasks alone.
-    .where(sql<boolean>`status = 'claimed'`)
+    // Only claimed tasks have a lease.
     .where('lease_expires_at', '<=', at)
     .orderBy('lease_expires_at')
     .limit(limit)

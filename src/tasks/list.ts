@@ -4,6 +4,7 @@ import { TaskId } from '../escrow/record.ts'
 import { readTotals } from '../escrow/tally.ts'
 import { decodeCursor, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
+import { unindexed } from '../store/unindexed.ts'
 import { type Task, type TaskList, toTask } from './record.ts'
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
 
@@ -17,7 +18,7 @@ export async function listTasks(store: Store, query: TaskList, at: string): Prom
   const { limit, cursor, offset } = query
   let selected = matching(store, query).selectAll('tasks')
   // Ids sort by creation.
-  const last = query.capability === undefined ? 'tasks.id' : 'asked.task_id'
+  const last = isByCapability(query) ? 'asked.task_id' : 'tasks.id'
   if (cursor !== undefined) selected = selected.where(sql.ref(last), '<', decodeCursor(cursor, z.tuple([TaskId]))[0])
   if (offset !== undefined) selected = selected.offset(offset)
   const rows = await selected
@@ -28,21 +29,31 @@ export async function listTasks(store: Store, query: TaskList, at: string): Prom
   return toPage(rows, { limit, total, item: (row) => toTask(row, at), cursor: (row) => [row.id] })
 }
 
-/** The tasks of a list; with a capability they are found by it and their status there. */
-function matching({ db }: Store, { status, agent, capability, swarm_id: swarmId }: TaskList) {
+/** Whether tasks are found by a capability that they ask for. A swarm has so few that they are found by it alone. */
+const isByCapability = ({ capability, swarm_id }: TaskList) => capability !== undefined && swarm_id === undefined
+
+/** The tasks of a list; with a capability they are found by it, their status and their agent there. */
+function matching({ db }: Store, query: TaskList) {
+  const { status, agent, capability, swarm_id: swarmId } = query
+  const table = isByCapability(query) ? 'asked' : 'tasks'
+  const column = (name: 'status' | 'agent') =>
+    swarmId === undefined ? sql.ref(`${table}.${name}`) : unindexed(`tasks.${name}`)
   return db
     .selectFrom('tasks')
     .$if(
-      capability !== undefined,
-      (query) => query.innerJoin('task_capabilities as asked', 'asked.task_id', 'tasks.id') as never,
+      isByCapability(query),
+      (selected) => selected.innerJoin('task_capabilities as asked', 'asked.task_id', 'tasks.id') as never,
     )
     .where((eb) => {
       const conditions: Expression<SqlBool>[] = []
-      if (capability !== undefined) conditions.push(sql`asked.capability = ${capability}`)
-      if (status !== undefined)
-        conditions.push(sql`${sql.ref(capability === undefined ? 'tasks.status' : 'asked.status')} = ${status}`)
-      if (agent !== undefined) conditions.push(sql`tasks.agent = ${agent}`)
+      if (status !== undefined) conditions.push(sql`${column('status')} = ${status}`)
+      if (agent !== undefined) conditions.push(sql`${column('agent')} = ${agent}`)
       if (swarmId !== undefined) conditions.push(sql`tasks.swarm_id = ${swarmId}`)
+      if (capability !== undefined && swarmId === undefined) conditions.push(sql`asked.capability = ${capability}`)
+      if (capability !== undefined && swarmId !== undefined)
+        conditions.push(
+          sql`exists (select 1 from task_capabilities where task_id = tasks.id and capability = ${capability})`,
+        )
       return eb.and(conditions)
     })
 }

@@ -3,6 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { copyStore } from '../../src/store/copy.ts'
+import { openStore } from '../../src/store/open.ts'
 import { call, type Instance, startInstance } from '../config/instance.ts'
 import { completion, json, startUpstream } from '../doubles/upstream.ts'
 
@@ -170,6 +172,10 @@ describe('the configuration over REST', () => {
     for (const [changes, param] of [
       [{ 'http.host': '203.0.113.7' }, 'http.host'],
       [{ 'mpp.enabled': true }, 'mpp.secret_key'],
+      [{ 'chain.settlement.mode': 'evm' }, 'chain.settlement.chain_id'],
+      [{ 'store.url': `sqlite:${import.meta.filename}` }, 'store.url'],
+      [{ 'skills.project': 'a\0b' }, 'skills.project'],
+      [{ 'upstream.models.chat': 'a\0b' }, 'upstream.models.chat'],
     ] as const) {
       const refused = await instance.set(changes)
       assert.deepEqual(
@@ -178,6 +184,29 @@ describe('the configuration over REST', () => {
       )
     }
     assert.ok(!existsSync(join(instance.folder, 'config.json')), 'nothing was written')
+  })
+
+  it('refuses a store that the caller’s key is not in, until the records are copied there', async () => {
+    const instance = await start()
+    const to = `sqlite:${join(instance.folder, 'other.db')}`
+    const missing = await instance.set({ 'store.url': to })
+    assert.deepEqual([missing.status, faultOf(missing).param], [409, 'store.url'])
+    assert.ok(!existsSync(join(instance.folder, 'other.db')), 'no store was made')
+    const other = await openStore(to)
+    const empty = await instance.set({ 'store.url': to })
+    assert.deepEqual([empty.status, faultOf(empty).param], [409, 'store.url'])
+    assert.match(faultOf(empty).message, /gazeway store copy/)
+    await copyStore(instance.gateway.store, other)
+    await other.close()
+    const copied = await instance.set({ 'store.url': to })
+    assert.deepEqual([copied.status, copied.body.restart_required], [200, ['store.url']])
+  })
+
+  it('refuses to listen on loopback alone where the caller’s host would be foreign then', async () => {
+    const instance = await start({ document: { http: { host: '0.0.0.0' } } })
+    const change = { 'http.host': '127.0.0.1' }
+    assert.equal(await statusByHost(instance, 'gw.example', change), 409)
+    assert.equal(await statusByHost(instance, 'gw.example', { ...change, 'http.allowed_hosts': ['gw.example'] }), 200)
   })
 
   it('leaves a file that a person broke to that person', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { AGENT_KEY, type AgentGatewayDouble, startAgentGateway } from '../doubles/agent-gateway.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { connectWithKey } from './socket-client.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.
 type Json = Record<string, any>
@@ -230,6 +231,17 @@ describe('in the enhanced mode', () => {
       assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, field])
     }
     assert.equal((await as('GET', `/api/sessions/${own}`)).status, 200)
+  })
+
+  it('makes none under such an id for whoever names it on the socket, and shows a key nothing of it', async () => {
+    for (const id of [THEIRS, 'upstream:made-up']) {
+      const client = await connectWithKey(platform, platform.key, `/agent?session_id=${encodeURIComponent(id)}`)
+      client.send({ type: 'chat', content: 'What was said here?' })
+      const { type, code } = await client.next()
+      assert.deepEqual([type, code], ['error', 'not_found'])
+      client.ws.close()
+    }
+    assert.equal((await json(as('GET', '/api/sessions', { key: platform.key }))).total, 0)
   })
 
   it('lists its skills after our own, by ids that tell them apart', async () => {

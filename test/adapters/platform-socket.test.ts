@@ -414,6 +414,24 @@ describe('the agent socket', () => {
       for (const client of clients) assert.equal((await client.closed).code, 4401)
     })
 
+    it('closes the sockets of a fixed key that was changed, and takes its tickets back', async () => {
+      const fixed = 'a-fixed-key-of-the-operator'
+      const other = 'another-key-of-the-operator'
+      const set = (key: string, next: string | null) =>
+        ask(running, 'POST', '/api/config', { key, body: { 'identity.api_key': next } })
+      assert.equal((await set(running.admin, fixed)).status, 200)
+      const client = await connectWithKey(running, fixed)
+      const { ticket } = await ticketOf(running, { key: fixed, role: 'admin' })
+      assert.equal((await set(fixed, other)).status, 200)
+      assert.equal((await client.closed).code, 4401)
+      const late = await openSocket(running.url, { protocols: [PROTOCOL, `ticket.${ticket}`] })
+      assert.equal((await late.closed).code, 4401)
+      const next = await connectWithKey(running, other)
+      assert.equal(next.ready.role, 'admin')
+      await close(next)
+      assert.equal((await set(running.admin, null)).status, 200)
+    })
+
     it('holds no more of a client that stops to read than a bound, and reads no more from it', async () => {
       const client = await connectWithKey(running, running.key)
       client.ws.pause()

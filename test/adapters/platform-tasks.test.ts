@@ -102,6 +102,26 @@ describe('tasks and escrow over the platform', () => {
     assert.match(error.message, /is locked and its task is open/)
     await reply(200, platform, 'DELETE', `/api/tasks/${task.id}`)
     assert.equal((await post(200, path, { reason: 'done' })).status, 'refunded')
+    await refused(415, 'unsupported_media_type', null, platform, 'POST', path, {
+      body: 'reason=none',
+      headers: { 'content-type': 'text/plain' },
+    })
+  })
+
+  it('gives money back without a word, once for an idempotency key', async () => {
+    const { id, escrow_id } = await post(201, '/api/tasks', { title: 'Late', reward_usd: 1, ttl_seconds: 60 })
+    const expired = { expires_at: new Date(Date.now() - 1).toISOString() }
+    await platform.gateway.store.db.updateTable('escrows').set(expired).where('id', '=', escrow_id).execute()
+    const path = `/api/wallet/escrow/${escrow_id}/refund`
+    const headers = { 'idempotency-key': 'refund' }
+    const refunded = await reply(200, platform, 'POST', path, { headers })
+    assert.deepEqual([refunded.status, refunded.reason], ['refunded', null])
+    const replay = await ask(platform, 'POST', path, { headers })
+    assert.equal(replay.headers.get('idempotent-replayed'), 'true')
+    assert.deepEqual(await replay.json(), refunded)
+    const typed = { headers: { 'content-type': 'application/json' } }
+    assert.deepEqual(await reply(200, platform, 'POST', path, typed), refunded)
+    assert.equal((await get(`/api/tasks/${id}`)).status, 'open')
   })
 
   it('refuses what is out of order, and says what is so now', async () => {

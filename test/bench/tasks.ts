@@ -84,6 +84,7 @@ async function measureLists(report: Report, store: Store, engine: string): Promi
       open: () => list({ status: 'open' }),
       failed: () => list({ status: 'failed', agent: 'agent 7' }),
       capability: () => list({ status: 'open', capability: 'skill 3' }),
+      none: () => list({ agent: 'agent 7', capability: 'skill 2' }),
       agent: (turn) => list({ agent: `agent ${turn % 50}` }),
       stats: () => tasks.stats(),
       escrows: () => escrows.list(EscrowList.parse({ status: 'locked' })),
@@ -96,6 +97,7 @@ async function measureLists(report: Report, store: Store, engine: string): Promi
     open: 'list of open tasks',
     failed: 'list of the failed tasks of an agent',
     capability: 'list of open tasks with a capability',
+    none: 'list of the tasks of an agent with a capability that none has',
     agent: 'list of the tasks of an agent',
     stats: 'statistics of tasks',
     escrows: 'list of locked escrows',
@@ -121,15 +123,16 @@ async function seedTasks(store: Store): Promise<void> {
   }
   await pragmas(-400_000, 'off')
   const status = `case when n % 50 = 0 then 'open' when n % 500 = 7 then 'failed' else 'completed' end`
+  const agent = `case when n % 50 = 0 then null else 'agent ' || (n % 50) end`
   for (let first = 1; first <= TASKS; first += CHUNK) {
     const rows = numbers(first, Math.min(first + CHUNK - 1, TASKS))
     await run(`insert into tasks (id, title, description, reward_micros, capabilities, status, creator, agent, claimed_by,
         result, gaze_required, depends_on, waiting_on, swarm_id, escrow_id, created_at, updated_at)
       select 'task_' || ${text('n')}, 'Task ' || n, 'Something to do', 1000000, ${json(`'["skill ' || (n % 8) || '"]'`)}, ${status},
-        'key_' || (n % 20), case when n % 50 = 0 then null else 'agent ' || (n % 50) end, null, null, 0, ${json(`'[]'`)}, 0, null,
+        'key_' || (n % 20), ${agent}, null, null, 0, ${json(`'[]'`)}, 0, null,
         'esc_' || ${text('n')}, ${time('n')}, ${time('n')} from ${rows}`)
-    await run(`insert into task_capabilities (task_id, capability, status)
-      select 'task_' || ${text('n')}, 'skill ' || (n % 8), ${status} from ${rows}`)
+    await run(`insert into task_capabilities (task_id, capability, status, agent)
+      select 'task_' || ${text('n')}, 'skill ' || (n % 8), ${status}, ${agent} from ${rows}`)
     await run(`insert into escrows (id, task_id, amount_micros, token, payer, status, created_at, expires_at)
       select 'esc_' || ${text('n')}, 'task_' || ${text('n')}, 1000000, 'pathUSD', 'key_' || (n % 20),
         case when n % 50 = 0 then 'locked' else 'released' end, ${time('n')}, ${time('n + 100000000')} from ${rows}`)

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import WebSocket from 'ws'
 import { ask, errorOf } from '../adapters/platform.ts'
@@ -50,6 +52,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     assert.match(said, /What is a ledger\?/)
     assert.match(said, /sandbox/)
     assert.match(said, /tensor COG:\d\.\d\d\/EMO:\d\.\d\d\/ENV:\d\.\d\d/)
+    await inspect(page, 'chat')
     for (const [name, field] of [
       ['Wallet status', 'settlement'],
       ['Agent registration', 'registration'],
@@ -60,7 +63,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
       await conversation.getByText(`"${field}"`).first().waitFor()
     }
     await page.getByRole('table', { name: 'Live connections' }).getByText('operator').waitFor()
-    await inspect(page, 'chat')
+    assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
     await page.getByText('The connection was closed.').waitFor()
     await page.getByText('Nobody is connected').waitFor()
@@ -101,16 +104,22 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByText((await errorOf(missing)).message).waitFor()
   })
 
-  it('says where skills come from when there are none, and shows those that there are', async () => {
+  it('shows the skills that are installed, and one with its instructions', async () => {
+    const folder = join(gazeway.platform.gateway.loaded.dataDir, 'skills', 'writing', 'plain-words')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(
+      join(folder, 'SKILL.md'),
+      '---\nname: plain-words\ndescription: Write so that everybody understands it.\n---\n\n# Plain words\n\nShort sentences.',
+    )
     const page = await gazeway.open('#/skills')
-    const found = (await (await ask(gazeway.platform, 'GET', '/api/skills')).json()) as { items: { name: string }[] }
-    const [first] = found.items
-    if (first)
-      await page.getByRole('table', { name: 'Skills' }).getByText(first.name, { exact: true }).first().waitFor()
-    else await page.getByText('No skills are installed').waitFor()
-    await inspect(page, 'skills')
     await page.getByLabel('Search').fill('no such words anywhere')
     await page.getByText('No skill matches').waitFor()
+    await page.getByLabel('Search').fill('plain-words')
+    await page.getByRole('button', { name: 'plain-words' }).waitFor()
+    await inspect(page, 'skills')
+    await page.getByRole('button', { name: 'plain-words' }).press('Enter')
+    await page.getByText('Short sentences.').waitFor()
+    assert.deepEqual(await axeFaults(page), [])
   })
 
   it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())

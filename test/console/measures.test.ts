@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { channelsOf, heatOf, positionsOf } from '../../adapters/console/web/pages/attention/buckets.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from '../../adapters/console/web/pages/capture/dwells.ts'
+import { nextView, wholeOf } from '../../adapters/console/web/pages/capture/face-view.ts'
 import { type Look, learnGaze } from '../../adapters/console/web/pages/capture/gaze-map.ts'
 import { CALM, cogOf, emoOf } from '../../adapters/console/web/pages/capture/mind.ts'
 import { humanStream } from '../gaze/human-stream.ts'
@@ -93,6 +94,36 @@ describe('gaze from a face', () => {
     )
     assert.equal(learnGaze(looks(0).slice(0, 15)), null)
     assert.equal(learnGaze([]), null)
+  })
+})
+
+describe('what is looked at in a camera’s picture', () => {
+  const camera = { width: 1280, height: 720 }
+
+  it('is the part around the face, and keeps its place while the face stays about there', () => {
+    const whole = wholeOf(camera)
+    const view = nextView(whole, { x: 0.4, y: 0.3, width: 0.1, height: 0.2 }, camera)
+    assert.ok(
+      Math.abs(view.width - 128 / 0.45) < 1e-6 && Math.abs(view.x + view.width / 2 - 576) < 1e-6,
+      'around the face',
+    )
+    assert.ok(Math.abs(view.width / view.height - 16 / 9) < 1e-9, 'in the form of the picture')
+    assert.deepEqual(nextView(view, { x: 0.28, y: 0.1, width: 0.45, height: 0.85 }, camera), view)
+    assert.notDeepEqual(nextView(view, { x: 0.5, y: 0.1, width: 0.45, height: 0.85 }, camera), view)
+    assert.deepEqual(nextView(view, null, camera), whole)
+  })
+
+  it('never leaves the picture', () => {
+    const share = fc.float({ min: 0, max: 1, noNaN: true })
+    const face = fc.record({ x: share, y: share, width: share, height: share })
+    fc.assert(
+      fc.property(fc.array(face, { maxLength: 20 }), (faces) => {
+        let view = wholeOf(camera)
+        for (const one of faces) view = nextView(view, one, camera)
+        assert.ok(view.x >= 0 && view.x + view.width <= camera.width + 1e-6, 'across')
+        assert.ok(view.y >= 0 && view.y + view.height <= camera.height + 1e-6, 'down')
+      }),
+    )
   })
 })
 

@@ -512,6 +512,12 @@ export function gazeContract(open: () => Promise<Store>): void {
             .set({ poa_score: 1, body: JSON.stringify({ ...attestation, poa_score: 1 }) })
             .where('id', '=', attestation.id)
             .execute(),
+        'it was moved to another task': (attestation) =>
+          store.db
+            .updateTable('attestations')
+            .set({ task_id: 'task_2', body: JSON.stringify({ ...attestation, task_id: 'task_2' }) })
+            .where('id', '=', attestation.id)
+            .execute(),
         'it was moved to another session': (attestation) =>
           store.db
             .updateTable('attestations')
@@ -523,8 +529,28 @@ export function gazeContract(open: () => Promise<Store>): void {
         it(`refuses one as forged: ${what}`, async () => {
           const attestation = await attest()
           await forge(attestation)
-          assert.match((await check(attestation.id)).join(), FORGED)
+          const { task_id } = await store.db.selectFrom('attestations').select('task_id').executeTakeFirstOrThrow()
+          assert.match((await check(attestation.id, task_id ?? '')).join(), FORGED)
         })
+
+      it('refuses one as forged: it collects, or is a replay, and was made to say that it passed', async () => {
+        await attest('original')
+        const few = humanStream(5, { records: 19 })
+        clock = sentAfter(few)
+        const collecting = await gaze.store({ session_id: 'few', task_id: 'task_1', records: few })
+        assert.ok(collecting.attestation.poa_score >= CONFIG.minScore, 'its score alone would pass')
+        const copied = await gaze.store({ session_id: 'copy', task_id: 'task_1', records: shifted(humanStream(4), 5000) })
+        for (const { attestation } of [collecting, copied]) {
+          assert.notEqual(attestation.status, 'passed')
+          const body = JSON.stringify({ ...attestation, status: 'passed', reasons: [], replayed: false })
+          await store.db
+            .updateTable('attestations')
+            .set({ status: 'passed', body })
+            .where('id', '=', attestation.id)
+            .execute()
+          assert.match((await check(attestation.id)).join(), FORGED)
+        }
+      })
 
       it('passes one whose old records were cleared away since', async () => {
         const old = shifted(humanStream(6, { records: 30 }), -86_400_000)

@@ -1,19 +1,56 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
+import { EscrowList } from '../../src/escrow/escrows.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
 import { createSessions } from '../../src/sessions/sessions.ts'
+import { encodeCursor } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
+import { TaskList } from '../../src/tasks/tasks.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { worksOn } from '../tasks/setup.ts'
 
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 const now = () => new Date('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
 /** Running totals and hourly sums: they are read whole because they are what the history is summed up in. */
-const SUMMED_UP = /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals)\b/
+const SUMMED_UP = /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals|task_totals)\b/
+
+const TASK = `task_${'0'.repeat(32)}`
+const ESCROW = `esc_${'0'.repeat(32)}`
+const TASK_FILTERS = { status: 'completed', agent: 'ada', capability: 'ts', swarm_id: `swarm_${'0'.repeat(32)}` }
+const ESCROW_FILTERS = { status: 'released', task_id: TASK }
+/** Every combination of filters, and the index by which its rows are found. */
+const TASK_LISTS: ReadonlyArray<readonly [filters: ReadonlyArray<keyof typeof TASK_FILTERS>, index: RegExp]> = [
+  [[], /USING INDEX sqlite_autoindex_tasks_1/],
+  [['status'], /tasks_by_status/],
+  [['agent'], /tasks_of_agent \(agent=\?/],
+  [['status', 'agent'], /tasks_of_agent_by_status \(agent=\? AND status=\?/],
+  [['capability'], /tasks_with_capability \(capability=\?/],
+  [['status', 'capability'], /tasks_with_capability_by_status \(capability=\? AND status=\?/],
+  [['agent', 'capability'], /tasks_of_agent_with_capability \(agent=\? AND capability=\?/],
+  [
+    ['status', 'agent', 'capability'],
+    /tasks_of_agent_with_capability_by_status \(agent=\? AND capability=\? AND status=\?/,
+  ],
+  ...([[], ['status'], ['agent'], ['capability'], ['status', 'agent'], ['status', 'capability']] as const).map(
+    (others) => [['swarm_id', ...others], /tasks_of_swarm \(swarm_id=\?/] as const,
+  ),
+  [['swarm_id', 'agent', 'capability'], /tasks_of_swarm \(swarm_id=\?/],
+  [['swarm_id', 'status', 'agent', 'capability'], /tasks_of_swarm \(swarm_id=\?/],
+]
+const ESCROW_LISTS: ReadonlyArray<readonly [filters: ReadonlyArray<keyof typeof ESCROW_FILTERS>, index: RegExp]> = [
+  [[], /USING INDEX sqlite_autoindex_escrows_1/],
+  [['status'], /escrows_by_status \(status=\?/],
+  [['task_id'], /escrows_of_task \(task_id=\?/],
+  [['status', 'task_id'], /escrows_of_task \(task_id=\?/],
+]
+
+const pick = <T extends object>(of: T, names: ReadonlyArray<keyof T>): Partial<T> =>
+  Object.fromEntries(names.map((name) => [name, of[name]])) as Partial<T>
 
 const USER = { userId: 'key_1', all: false }
 const ADMIN = { userId: 'key_2', all: true }
@@ -44,6 +81,7 @@ export function plansContract(open: () => Promise<Store>): void {
         calls: createCalls({ store: on, onError }),
         keys: createKeys({ store: on, now, fixedKey: null, onError }),
         sessions: createSessions({ store: on, now, chatModel: () => 'm' }),
+        ...worksOn(on),
       }
     }
 
@@ -92,7 +130,10 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls by model': () => services.calls.history({ limit: 5, model: 'm' }),
       'calls by path': () => services.calls.history({ limit: 5, path: '/v1/responses' }),
       'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
+      'one call': () => services.calls.find('call_1'),
       'statistics of calls': () => services.calls.stats({ from, to, group_by: 'day' }),
+      'statistics of calls by the hour': () => services.calls.stats({ from, to, group_by: 'hour', caller_id: 'key_1' }),
+      'fallbacks of calls': () => services.calls.fallbacks({ from, to, caller_id: 'key_1' }),
       keys: () => services.keys.list({ limit: 5 }),
       sessions: () => services.sessions.list({ limit: 5 }, ADMIN),
       'sessions of a user': () => services.sessions.list({ limit: 5 }, USER),
@@ -101,7 +142,31 @@ export function plansContract(open: () => Promise<Store>): void {
       'one session': () => services.sessions.get('chat', USER),
       'messages of a session': () => services.sessions.messages('chat', { limit: 5 }, USER),
       'sessions by words': () => services.sessions.search({ q: 'deploy', limit: 5 }, USER),
+      'tasks whose leases are over': () => services.tasks.sweepLeases(5),
+      'escrows whose time is over': () => services.escrows.expire(5),
+      'statistics of tasks': () => services.tasks.stats(),
+      'one task': () => services.tasks.get(TASK).catch(() => null),
+      'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
     }
+    /** By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. */
+    const indexes: Record<string, RegExp> = {
+      'tasks whose leases are over': /tasks_leased \(lease_expires_at<\?/,
+      'escrows whose time is over': /escrows_expiring \(status=\? AND expires_at<\?/,
+    }
+    for (const [filters, index] of TASK_LISTS)
+      for (const cursor of [undefined, encodeCursor([TASK])]) {
+        const query = TaskList.parse({ ...pick(TASK_FILTERS, filters), cursor, limit: 5 })
+        const what = `tasks by ${filters}${cursor ? ', after a cursor' : ''}`
+        reads[what] = () => services.tasks.list(query)
+        indexes[what] = index
+      }
+    for (const [filters, index] of ESCROW_LISTS)
+      for (const cursor of [undefined, encodeCursor([ESCROW])]) {
+        const query = EscrowList.parse({ ...pick(ESCROW_FILTERS, filters), cursor, limit: 5 })
+        const what = `escrows by ${filters}${cursor ? ', after a cursor' : ''}`
+        reads[what] = () => services.escrows.list(query)
+        indexes[what] = index
+      }
     for (const [what, read] of Object.entries(reads))
       it(`uses an index: ${what}`, async () => {
         asked = []
@@ -114,6 +179,9 @@ export function plansContract(open: () => Promise<Store>): void {
           const steps = await planOf(store, query)
           const scans = steps.filter((step) => isScan(step) && !SUMMED_UP.test(step) && !isFirstRow(step, query))
           assert.deepEqual(scans, [], `${query.sql}\n${steps.join('\n')}`)
+          const index = indexes[what]
+          if (store.engine === 'sqlite' && index && isList(query))
+            assert.match(steps.find((step) => step.startsWith('SEARCH')) ?? steps.join(), index, `${query.sql}\n${steps.join('\n')}`)
         }
       })
   })
@@ -135,6 +203,10 @@ async function planOf(store: Store, { sql, parameters }: CompiledQuery): Promise
     return rows.map((row) => row['QUERY PLAN'])
   })
 }
+
+/** Whether a query reads a page, or what is due for a sweep; not what each list looks for before: what is due by then. */
+const isList = ({ sql }: CompiledQuery): boolean =>
+  /from "(tasks|escrows)".* order by ("\w+"\.)?"(id|task_id)" desc/.test(sql) || /select "id" .* limit/.test(sql)
 
 /** SQLite reads a table in the order of its number, and stops at the first row. */
 const isFirstRow = (step: string, { sql }: CompiledQuery): boolean =>

@@ -47,6 +47,33 @@ describe('a front matter', () => {
     assert.throws(() => parseFrontMatter(skill(levels.join('\n'))), /too many values/)
     assert.throws(() => parseFrontMatter(skill(`a: ${'['.repeat(50)}${']'.repeat(50)}`)), /too many values/)
     assert.throws(() => parseFrontMatter(skill('a: &a [*a]')))
+    const long = `a: &a ${'x'.repeat(50_000)}\n`
+    assert.throws(() => parseFrontMatter(skill(`${long}b: [*a, *a]`)), /too much text/)
+    assert.throws(() => parseFrontMatter(skill(`a: &a {${'x'.repeat(40_000)}: 1}\nb: *a`)), /too much text/)
+    assert.equal(Object.keys(parseFrontMatter(skill(long)).data).length, 1)
+  })
+
+  it('costs no time to speak of, whatever it holds', () => {
+    const keys = Array.from({ length: 4000 }, (_, i) => `k${i}: 1`).join(', ')
+    const merges = Array(9000).fill('*a').join(',')
+    for (const text of [
+      '\n'.repeat(60_000),
+      '\n'.repeat(1_000_000),
+      ' '.repeat(60_000),
+      `${' '.repeat(199)}x`.repeat(300),
+      `a: &a {${keys}}\nb:\n  <<: [${merges}]`,
+      `a: ${'['.repeat(30_000)}`,
+      '? '.repeat(20_000),
+    ]) {
+      const began = process.cpuUsage()
+      try {
+        parseFrontMatter(skill(text))
+      } catch (error) {
+        assert.ok(error instanceof Error, 'it is refused, or read')
+      }
+      const { user } = process.cpuUsage(began)
+      assert.ok(user < 1_000_000, `${JSON.stringify(text.slice(0, 20))} took ${user / 1000} ms`)
+    }
   })
 
   it('leaves prototypes alone', () => {

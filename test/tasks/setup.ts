@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { sql } from 'kysely'
 import type { Settlements } from '../../src/chain/settlements.ts'
 import { type Caller, createEscrows, type Escrows, NewEscrow, Release } from '../../src/escrow/escrows.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
@@ -144,7 +145,8 @@ export async function audit(store: Store, escrows: Escrows): Promise<void> {
     .selectFrom('task_capabilities')
     .innerJoin('tasks', 'tasks.id', 'task_capabilities.task_id')
     .select('task_id')
-    .whereRef('tasks.status', '<>', 'task_capabilities.status')
+    .where(sql<boolean>`tasks.status <> task_capabilities.status
+      or coalesce(tasks.agent, '') <> coalesce(task_capabilities.agent, '')`)
     .execute()
   assert.deepEqual(strays, [])
 }

@@ -23,10 +23,15 @@ export const Skills = z.strictObject({
     .describe(
       "Folders in the user's home folder that hold skills; of skills with one name, the first one's is listed.",
     ),
-  project: z.string().min(1).max(4096).nullable().default(null).meta({
-    description: 'The project whose skills are listed before those of the user. Unset: the folder of the process.',
-    accepted: 'the absolute path of a folder, or null',
-  }),
+  project: z
+    .string()
+    .regex(/^\P{Cc}{1,4096}$/u)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'The project whose skills are listed before those of the user. Unset: the folder of the process.',
+      accepted: 'the absolute path of a folder, or null',
+    }),
   project_folders: z
     .array(folderBelow)
     .max(50)

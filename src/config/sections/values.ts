@@ -17,7 +17,7 @@ export const usd = z.number().min(0).max(1_000_000).multipleOf(0.000001)
 /** A model's id. */
 export const modelId = z
   .string()
-  .regex(/^\S{1,200}$/)
+  .regex(/^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u)
   .meta({ accepted: 'a model id without spaces' })
 
 /** A host name or address, without a port. */

@@ -5,7 +5,7 @@ import { milliseconds, usd } from './values.ts'
 export const Wallet = z.strictObject({
   private_key: z
     .string()
-    .regex(/^0x[0-9a-fA-F]{64}$/)
+    .regex(/^0x(?!0{64})[0-9a-fA-F]{64}$/)
     .nullable()
     .default(null)
     .meta({

@@ -34,7 +34,7 @@ export interface ChainAccountRow {
 
 /**
  * One number of an account and everything that was ever signed with it. `sent` while none of it is final, `final` once
- * one is, `lost` when the number went to a transaction that was signed elsewhere.
+ * one is, `reverted` when that one failed, `lost` when the number went to a transaction that was signed elsewhere.
  */
 export interface ChainTransactionRow {
   chain_id: number

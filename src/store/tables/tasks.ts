@@ -27,11 +27,12 @@ export interface TaskRow {
   updated_at: string
 }
 
-/** One capability that a task asks for, with the task's status, by which lists of both are found. */
+/** One capability that a task asks for, with the task's status and agent, by which lists of these are found. */
 export interface TaskCapabilityRow {
   task_id: string
   capability: string
   status: string
+  agent: string | null
 }
 
 /** A task waits for another. */

@@ -49,11 +49,14 @@ export function pump(
     }
     function resume(): void {
       clearTimeout(stalled)
+      stalled = undefined
       exchange.resume()
     }
     function pass(events: Buffer | null): void {
       const bytes = events && options.filter(events)
       if (!bytes || bytes.length === 0 || receiver.write(bytes)) return
+      // What has arrived already is passed on although the reader is behind: the first of it began to wait.
+      if (stalled !== undefined) return
       exchange.pause()
       stalled = setTimeout(gone, options.stallMs)
       receiver.onDrain(resume)

@@ -48,10 +48,11 @@ export async function relayChat(
     ...(stream ? { stream_options: { ...body.stream_options, include_usage: true } } : {}),
   }
   const sent = { ...body, ...changes }
+  const text = await requestText(request.text, sent, changes)
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   let reply: WholeReply | StreamReply | undefined
   try {
-    reply = await relay.open('/chat/completions', await requestText(request.text, sent, changes), receiver)
+    reply = await relay.open('/chat/completions', text, receiver)
     if (reply.kind === 'stream') {
       const tap = createSseTap({ dropUsageChunk: !usageWanted, secret: provider.apiKey })
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)

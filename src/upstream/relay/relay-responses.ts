@@ -39,8 +39,9 @@ export async function relayResponses(
   const stream = body.stream === true
   const changes = { model: model.upstream }
   const sent = { ...body, ...changes }
+  const text = await requestText(request.text, sent, changes)
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
-  const send = async () => relay.open('/responses', await requestText(request.text, sent, changes), receiver)
+  const send = () => relay.open('/responses', text, receiver)
   const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
   if (failure === null) return
   const answered = await relayFallback(relay, body, failure, receiver, context)

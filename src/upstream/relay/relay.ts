@@ -85,26 +85,35 @@ async function throughBreaker<Reply extends { status: number }>(
   endpoint: Endpoint,
   ask: () => Promise<Reply>,
 ): Promise<Reply> {
-  const { breaker } = endpoint
-  if (!endpoint.well) {
-    const reply = await breaker.execute(ask)
-    endpoint.well = !isDownReply(reply)
-    return reply
-  }
+  if (!endpoint.well) return tellBreaker(endpoint, ask)
   let answer: () => Promise<Reply>
   try {
     const reply = await ask()
-    if (!isDownReply(reply)) return reply
+    // Where others have failed in the meantime, the breaker must hear that it was not all of them in a row.
+    if (endpoint.well && !isDownReply(reply)) return reply
     answer = () => Promise.resolve(reply)
   } catch (error) {
     answer = () => Promise.reject(error)
   }
-  endpoint.well = false
   try {
-    return await breaker.execute(answer)
+    return await tellBreaker(endpoint, answer)
   } catch (error) {
     // It had been asked before the others failed.
     return error instanceof BrokenCircuitError ? answer() : Promise.reject(error)
+  }
+}
+
+async function tellBreaker<Reply extends { status: number }>(
+  endpoint: Endpoint,
+  ask: () => Promise<Reply>,
+): Promise<Reply> {
+  let well = false
+  try {
+    const reply = await endpoint.breaker.execute(ask)
+    well = !isDownReply(reply)
+    return reply
+  } finally {
+    endpoint.well = well
   }
 }
 

@@ -1,3 +1,5 @@
+import { GazewayError } from '../../errors.ts'
+
 /** A request as its client wrote it: the text, and what it holds as far as JavaScript can hold it. */
 export interface ClientRequest<Body> {
   text: string
@@ -16,9 +18,18 @@ const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
  *
  * @param text what the client sent
  * @param sent what the upstream is to get: the client's request with `changes` in place of its own fields
+ * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
 export async function requestText(text: string, sent: object, changes: object): Promise<string> {
-  if (!LARGE_NUMBER.test(text)) return JSON.stringify(sent)
+  try {
+    return LARGE_NUMBER.test(text) ? await exactText(text, changes) : JSON.stringify(sent)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', { cause })
+  }
+}
+
+async function exactText(text: string, changes: object): Promise<string> {
   const { parse, stringify } = await import('lossless-json')
   // The last of two equal keys counts, as it does for JSON.parse.
   const exact = parse(text, null, { onDuplicateKey: ({ newValue }) => newValue })

@@ -9,9 +9,10 @@ const KEPT_BYTES = 64 * 1024
 /** What an event holds that reports usage or an error, and few others; most chunks have `"usage":null` or none. */
 const TELLING = /"error"|"usage": ?\{/
 const FINISHED = /"finish_reason": ?"/
-const DONE = /data: \[DONE\]/
+/** Only as a line: a model may speak of it. */
+const DONE = /^data: ?\[DONE\]/m
 /** Any of them: one look at each piece of a stream, most of which hold none. */
-const NOTABLE = new RegExp([TELLING, FINISHED, DONE].map(({ source }) => source).join('|'))
+const NOTABLE = new RegExp([TELLING, FINISHED, DONE].map(({ source }) => source).join('|'), 'm')
 const BLANK_LINE = Buffer.from('\n\n')
 const [LF, CR] = [0x0a, 0x0d]
 

@@ -97,7 +97,7 @@ function Trail({ filters }: { filters: Filters }) {
           <TextInput
             value={filters.path}
             onInput={(path) => set({ path })}
-            placeholder="/chat/completions"
+            placeholder="/v1/chat/completions"
             maxLength={1024}
           />
         </Field>

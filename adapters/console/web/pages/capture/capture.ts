@@ -71,7 +71,7 @@ export function startCapture(options: {
   addEventListener('scroll', onBreak, { passive: true, capture: true })
   addEventListener('blur', onBreak)
 
-  const gazeConfidence = (seen: Face, map: GazeMap) => seen.confidence * Math.max(0.1, 1 - 2 * map.error)
+  const gazeConfidence = (seen: Face, map: GazeMap) => seen.confidence * Math.max(0, 1 - 2 * map.error)
 
   return {
     see(seen) {

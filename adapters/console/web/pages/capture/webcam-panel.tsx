@@ -5,7 +5,7 @@ import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'
 import { type Face, openWebcam, type Webcam, type WebcamStep } from './webcam.ts'
 
-/** A map that is further off than this says little about what was looked at. */
+/** A map that is further off than this says too little about what was looked at to be recorded. */
 const FAR_OFF = 0.25
 /** Pictures that come further apart than this, in milliseconds, show too little of how eyes move. */
 const SLOW_MS = 300
@@ -35,7 +35,7 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
 
   const learnt = (made: GazeMap | null) => {
     setMap(made)
-    props.onMap(made)
+    props.onMap(made !== null && made.error <= FAR_OFF ? made : null)
   }
   const stop = () => {
     webcam.current?.stop()
@@ -117,7 +117,10 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
         </p>
       )}
       {map && map.error > FAR_OFF && (
-        <p class="hint">That is far off: sit closer, with light from the front, and calibrate again.</p>
+        <p class="hint">
+          Your gaze is not recorded like this. Sit closer, with light from the front, and calibrate again; the pointer
+          is recorded all the same.
+        </p>
       )}
       <ErrorNote error={error} {...(!on && { onRetry: start })} />
       <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="What the camera sees" />
@@ -161,8 +164,8 @@ function statusOf(on: boolean, seen: boolean | null, map: GazeMap | null) {
   if (map === null) return 'Your face is seen. Calibrate, so that your gaze can be read from it.'
   return (
     <>
-      <Badge tone={map.error > FAR_OFF ? 'warn' : 'good'}>following</Badge> Off by {percent(map.error)} of the window on
-      average.
+      <Badge tone={map.error > FAR_OFF ? 'warn' : 'good'}>{map.error > FAR_OFF ? 'too far off' : 'following'}</Badge>{' '}
+      Off by {percent(map.error)} of the window on average.
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { nextView, type View, wholeOf } from './face-view.ts'
 import { emoOf } from './mind.ts'
 
 /** What the camera saw of a face: what gaze follows from, how sure it is (0 to 1), and the expression. */
@@ -21,8 +22,8 @@ export class WebcamError extends Error {}
 
 /** Where this Gazeway serves the models. */
 const MODELS = '/assets/gaze/'
-/** The library rounds positions to pixels of the picture that it is given: a large one makes small eye movements count. */
-const PICTURE_WIDTH = 1600
+/** The width of the picture that is looked at: the library rounds positions to its pixels, and takes longer for more. */
+const PICTURE_WIDTH = 640
 
 /**
  * Opens the camera and watches the face in it. The pictures stay in the browser: only what `onFace` is told leaves here.
@@ -115,7 +116,8 @@ async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | 
   const off = { enabled: false }
   const human = new Human({
     modelBasePath: MODELS,
-    backend: 'humangl',
+    // Without a graphics card's help the processor does it, too slowly to follow eyes.
+    backend: hasWebGl() ? 'humangl' : 'cpu',
     cacheModels: false,
     debug: false,
     warmup: 'none',
@@ -127,7 +129,8 @@ async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | 
     segmentation: off,
     face: {
       enabled: true,
-      detector: { modelPath: 'blazeface.json', rotation: false, maxDetected: 1 },
+      // What is looked at moves with the face, so that an earlier place of it is of no use.
+      detector: { modelPath: 'blazeface.json', rotation: false, maxDetected: 1, skipFrames: 0, skipTime: 0 },
       mesh: { enabled: true },
       iris: { enabled: true },
       emotion: { enabled: true, minConfidence: 0.01 },
@@ -140,19 +143,31 @@ async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | 
   await human.load()
   const picture = document.createElement('canvas')
   const drawing = picture.getContext('2d', { willReadFrequently: false })
+  let view: View | null = null
   return async (video) => {
+    const camera = { width: video.videoWidth, height: video.videoHeight }
+    if (camera.width === 0) return null
+    const shown = view ?? wholeOf(camera)
     picture.width = PICTURE_WIDTH
-    picture.height = Math.round((PICTURE_WIDTH * video.videoHeight) / Math.max(1, video.videoWidth))
-    drawing?.drawImage(video, 0, 0, picture.width, picture.height)
+    picture.height = Math.round((PICTURE_WIDTH * camera.height) / camera.width)
+    drawing?.drawImage(video, shown.x, shown.y, shown.width, shown.height, 0, 0, picture.width, picture.height)
     const { face, error } = await human.detect(picture)
     if (error) throw new Error(error)
     const [seen] = face
+    const [x = 0, y = 0, width = 0, height = 0] = seen?.boxRaw ?? []
+    view = nextView(shown, seen ? { x, y, width, height } : null, camera)
     if (seen === undefined) return null
-    const features = featuresOf(seen.meshRaw, seen.rotation?.angle)
+    const inCamera = (spot: Spot): Spot => [
+      (shown.x + (spot[0] ?? 0) * shown.width) / camera.width,
+      (shown.y + (spot[1] ?? 0) * shown.height) / camera.height,
+    ]
+    const features = featuresOf(seen.meshRaw.map(inCamera), seen.rotation?.angle)
     if (features === null) return null
     return { at: Date.now(), features, confidence: seen.faceScore, emo: emoOf(seen.emotion ?? []) }
   }
 }
+
+const hasWebGl = () => document.createElement('canvas').getContext('webgl2') !== null
 
 type Spot = readonly (number | undefined)[]
 

@@ -1,0 +1,45 @@
+/** A part of a camera's picture, in its pixels. */
+export interface View {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** The face fills this much of the width of what is looked at. */
+const FILLED = 0.45
+/** A face that fills less, or more, is looked at anew. */
+const LEAST_FILLED = 0.3
+const MOST_FILLED = 0.65
+/** How far the face may move from the middle, as a share of what is looked at, before that follows it. */
+const MOST_MOVED = 0.12
+
+/** All of a picture. */
+export const wholeOf = (picture: { width: number; height: number }): View => ({ x: 0, y: 0, ...picture })
+
+/**
+ * What to look at next: the part around the face, so that small movements of the eyes count for many pixels. It keeps
+ * its place while the face stays about there: a part that always moves would move the eyes.
+ *
+ * @param face as shares of `view`; null where none is seen
+ */
+export function nextView(view: View, face: View | null, picture: { width: number; height: number }): View {
+  if (face === null) return wholeOf(picture)
+  const isWhole = view.width === picture.width
+  const moved = Math.max(Math.abs(face.x + face.width / 2 - 0.5), Math.abs(face.y + face.height / 2 - 0.5))
+  const fits = face.width >= LEAST_FILLED && face.width <= MOST_FILLED
+  if (fits && (isWhole || moved <= MOST_MOVED)) return view
+  const width = Math.min(picture.width, (face.width * view.width) / FILLED)
+  // The same form as the picture's, so that across and down keep their proportion.
+  const height = (width * picture.height) / picture.width
+  const centerX = view.x + (face.x + face.width / 2) * view.width
+  const centerY = view.y + (face.y + face.height / 2) * view.height
+  return {
+    x: within(centerX - width / 2, picture.width - width),
+    y: within(centerY - height / 2, picture.height - height),
+    width,
+    height,
+  }
+}
+
+const within = (value: number, most: number) => Math.min(Math.max(0, value), most)

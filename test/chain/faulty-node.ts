@@ -1,0 +1,52 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a node is asked. */
+export interface Asked {
+  method: string
+  params: readonly unknown[]
+}
+
+/** What a node says instead of the truth: a result, an error, or `undefined` for the truth. */
+export type Lie = (asked: Asked) => { result: unknown } | { error: { code: number; message: string } } | undefined
+
+/** A node between a gateway and another node, which says what it is told to. */
+export interface FaultyNode {
+  url: string
+  /** What it says from now on; without one, what the other node says. */
+  lie: Lie | undefined
+  /** How long it takes to answer, in milliseconds. */
+  delayMs: number
+  asked: Asked[]
+  stop(): void
+}
+
+/** @param upstream the URL of the node that it passes questions on to */
+export async function startFaultyNode(upstream: string): Promise<FaultyNode> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    const { id, method, params = [] } = JSON.parse(body) as Asked & { id: number }
+    node.asked.push({ method, params })
+    await new Promise((resolve) => setTimeout(resolve, node.delayMs))
+    const said = node.lie?.({ method, params })
+    const headers = { 'content-type': 'application/json' }
+    const answer = said
+      ? JSON.stringify({ jsonrpc: '2.0', id, ...said })
+      : await (await fetch(upstream, { method: 'POST', headers, body })).text()
+    response.writeHead(200, headers).end(answer)
+  }).listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  const node: FaultyNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lie: undefined,
+    delayMs: 0,
+    asked: [],
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+  return node
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { encodeAbiParameters, keccak256, toHex } from 'viem'
+import { checkChains } from '../../src/chain/check.ts'
+import { createSigner } from '../../src/chain/signer.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type Anvil, KEYS, startAnvil } from './anvil.ts'
+import { type FaultyNode, startFaultyNode } from './faulty-node.ts'
+import { rpc } from './rpc.ts'
+import { type ChainSetup, chainOn, holdBlocks, newRecipient, POLL_MS, releaseBlocks, type TestChain } from './setup.ts'
+import { deployToken, type Token } from './token.ts'
+
+const CHAIN_ID = 31_337
+const CENT = 10_000
+const FUNDS = 1_000_000_000n
+const SECRET = 'k3y-of-the-operator-0123456789'
+
+describe('settlement on a chain that misbehaves', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-settlement-faults-'))
+  const payer = createSigner(KEYS[0]).address
+  let anvil: Anvil
+  let node: FaultyNode
+  let token: Token
+  let store: Store
+  let clean: string
+  let stores = 0
+  let gateways: TestChain[]
+
+  before(async () => {
+    anvil = await startAnvil({ chainId: CHAIN_ID })
+    node = await startFaultyNode(anvil.url)
+    token = await deployToken(anvil)
+    await token.mint(payer, FUNDS)
+  })
+  after(async () => {
+    node.stop()
+    await anvil.stop()
+    rmSync(folder, { recursive: true })
+  })
+  beforeEach(async () => {
+    gateways = []
+    clean = await rpc(anvil.url, 'evm_snapshot', [])
+    store = await openStore(`sqlite:${join(folder, `store-${++stores}.db`)}`)
+  })
+  afterEach(async () => {
+    node.lie = undefined
+    node.delayMs = 0
+    for (const chain of gateways) await chain.stop()
+    await store.close()
+    await rpc(anvil.url, 'anvil_dropAllTransactions', [])
+    await rpc(anvil.url, 'evm_revert', [clean])
+    await rpc(anvil.url, 'evm_setAutomine', [true])
+  })
+
+  function gateway(setup: Partial<ChainSetup> = {}, now?: () => Date): TestChain {
+    const url = `${node.url}/v2/${SECRET}`
+    const chain = chainOn(store, { url, chainId: CHAIN_ID, token: token.address, ...setup }, now)
+    gateways.push(chain)
+    return chain
+  }
+  const stateOf = async (chain: TestChain, escrowId: string) =>
+    (await chain.settlements.states([escrowId])).get(escrowId)
+  const setBalance = (units: bigint) =>
+    rpc(anvil.url, 'anvil_setStorageAt', [
+      token.address,
+      keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [payer, 0n])),
+      toHex(units, { size: 32 }),
+    ])
+  /** Says that the token has other decimals. */
+  const decimalsOf = (decimals: number) => (asked: { method: string; params: readonly unknown[] }) =>
+    JSON.stringify(asked.params).includes('0x313ce567')
+      ? { result: `0x${decimals.toString(16).padStart(64, '0')}` }
+      : undefined
+
+  it('pays a token of 18 decimals to the micro-dollar', async () => {
+    await setBalance(10n ** 18n)
+    node.lie = decimalsOf(18)
+    const chain = gateway({ decimals: 18 })
+    const recipient = newRecipient()
+    chain.start()
+    await chain.owe('esc_1', recipient, 123_457)
+    await chain.until('esc_1', ({ status }) => status === 'confirmed')
+    assert.equal(await token.balanceOf(recipient), 123_457n * 10n ** 12n)
+  })
+
+  it('signs nothing for a token that counts otherwise than it is configured to', async () => {
+    const chain = gateway({ decimals: 18 })
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ error }) => /counts with 6 decimals, not 18/.test(error ?? ''))
+    assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 0)
+    await assert.rejects(checkChains(chain), /counts with 6 decimals, not 18/)
+  })
+
+  it('does not pay again where the token kept a part of what it moved', async () => {
+    let at = Date.now()
+    const chain = gateway({}, () => new Date(at))
+    const recipient = newRecipient()
+    // As a token with a fee on transfers tells it.
+    node.lie = ({ method, params }) => (method === 'eth_getTransactionReceipt' ? lessMoved(params[0], 100n) : undefined)
+    const receipts = new Map<unknown, object>()
+    function lessMoved(hash: unknown, kept: bigint) {
+      const receipt = receipts.get(hash) as { logs: { data: string }[] } | undefined
+      if (!receipt) {
+        void rpc<object>(anvil.url, 'eth_getTransactionReceipt', [hash]).then(
+          (found) => found && receipts.set(hash, found),
+        )
+        return { result: null }
+      }
+      const logs = receipt.logs.map((log) => ({ ...log, data: toHex(BigInt(log.data) - kept, { size: 32 }) }))
+      return { result: { ...receipt, logs } }
+    }
+    chain.start()
+    await chain.owe('esc_1', recipient, CENT)
+    await chain.until('esc_1', ({ status, error }) => status === 'failed' && /not tried again/.test(error ?? ''))
+    at += 86_400_000
+    await rounds()
+    assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 1)
+    assert.equal(await token.balanceOf(recipient), 10_000n)
+  })
+
+  it('knows what was paid by what was signed, whatever the token is now', async () => {
+    await holdBlocks(anvil)
+    const before = gateway()
+    const recipient = newRecipient()
+    before.start()
+    await before.owe('esc_1', recipient, CENT)
+    await before.until('esc_1', ({ status }) => status === 'submitted')
+    await before.stop()
+    await releaseBlocks(anvil)
+    const since = gateway({ token: newRecipient(), decimals: 18 })
+    since.start()
+    await since.until('esc_1', ({ status }) => status === 'confirmed')
+    assert.equal(since.confirmed.length, 1)
+  })
+
+  it('never sends again what another number has replaced, however far the chain goes back', async () => {
+    let at = Date.now()
+    const chain = gateway({ settlement: { stuck_after_seconds: 1 } }, () => new Date(at))
+    const recipient = newRecipient()
+    await holdBlocks(anvil)
+    const young = await rpc(anvil.url, 'evm_snapshot', [])
+    chain.start()
+    await chain.owe('esc_1', recipient, CENT)
+    await chain.until('esc_1', ({ status }) => status === 'submitted')
+    await setBalance(0n)
+    await releaseBlocks(anvil)
+    await chain.until('esc_1', ({ status }) => status === 'failed')
+    await setBalance(FUNDS)
+    await holdBlocks(anvil)
+    at += 60_000
+    await chain.until('esc_1', ({ attempts }) => attempts === 2)
+    // Deeper than it was told: the failure is gone, and the number with it.
+    await rpc(anvil.url, 'evm_revert', [young])
+    await rpc(anvil.url, 'evm_setAutomine', [false])
+    for (let i = 0; i < 12 && !(await confirmed()); i++) {
+      await rounds()
+      at += 1500
+      await rpc(anvil.url, 'evm_mine', [])
+    }
+    async function confirmed() {
+      return (await stateOf(chain, 'esc_1'))?.status === 'confirmed'
+    }
+    assert.ok(await confirmed(), 'it is paid in the end')
+    assert.equal(await token.balanceOf(recipient), 10_000n)
+  })
+
+  it('says that fees are above the limit, and looks after the others all the same', async () => {
+    await holdBlocks(anvil)
+    const chain = gateway({ settlement: { stuck_after_seconds: 1, max_fee_gwei: 10 } })
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ status }) => status === 'submitted')
+    await rpc(anvil.url, 'anvil_setNextBlockBaseFeePerGas', ['0x9184e72a000'])
+    await rpc(anvil.url, 'evm_mine', [])
+    await chain.until('esc_1', ({ error }) => /max_fee_gwei/.test(error ?? ''))
+    assert.deepEqual(chain.errors, [])
+  })
+
+  it('stops soon, however slow the node is and however much is due', async () => {
+    const chain = gateway()
+    node.delayMs = 250
+    for (let i = 0; i < 40; i++) await chain.owe(`esc_${i}`, newRecipient(), CENT)
+    chain.start()
+    await rounds()
+    const start = performance.now()
+    await chain.stop()
+    const took = performance.now() - start
+    assert.ok(took < 2500, `it took ${took} ms`)
+  })
+
+  it('looks seldom at a node that is down, and at once when there is something to pay', async () => {
+    const chain = gateway()
+    await holdBlocks(anvil)
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ status }) => status === 'submitted')
+    node.lie = () => ({ error: { code: -32_005, message: `project ${SECRET} is over its limit` } })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    assert.ok(chain.errors.length < 8, `${chain.errors.length} errors in a second, of rounds of ${POLL_MS} ms`)
+  })
+
+  it('shows no key that the node quotes', async () => {
+    const chain = gateway()
+    node.lie = ({ method }) =>
+      method === 'eth_estimateGas'
+        ? { error: { code: -32_005, message: `project ${SECRET} is over its limit` } }
+        : undefined
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ error }) => error !== null)
+    assert.equal((await stateOf(chain, 'esc_1'))?.error, 'project *** is over its limit')
+  })
+})
+
+/** Time for a few rounds. */
+const rounds = () => new Promise((resolve) => setTimeout(resolve, 8 * POLL_MS))
