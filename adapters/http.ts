@@ -44,7 +44,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
         c.req.path === '/health' || (c.req.path === '/metrics' && isLoopback(c.env.incoming.socket.remoteAddress)),
     }),
   )
-  app.use(liveRateLimit(gateway))
+  app.use(liveRateLimit(gateway).limit)
 
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)

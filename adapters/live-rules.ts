@@ -1,8 +1,6 @@
-import type { MiddlewareHandler } from 'hono'
 import type { Gateway } from '../src/gateway.ts'
-import type { Frame } from './web/frame.ts'
 import { type HostRules, hostRules } from './web/hosts.ts'
-import { rateLimit } from './web/rate-limit.ts'
+import { type RateLimit, rateLimit } from './web/rate-limit.ts'
 
 /** The hosts and origins that requests may name, as they are configured now. */
 export function liveHostRules({ config }: Gateway): HostRules {
@@ -13,10 +11,13 @@ export function liveHostRules({ config }: Gateway): HostRules {
 }
 
 /** Limits the requests of each key as it is configured now; a changed limit begins to count anew. */
-export function liveRateLimit({ config }: Gateway): MiddlewareHandler<Frame> {
+export function liveRateLimit({ config }: Gateway): RateLimit {
   const rules = config.follow(
     ({ http }) => http.rate_limit,
-    ({ requests_per_minute }) => ({ limit: requests_per_minute === null ? null : rateLimit(requests_per_minute) }),
+    ({ requests_per_minute }) => ({ present: requests_per_minute === null ? null : rateLimit(requests_per_minute) }),
   ).always
-  return (c, next) => (rules.limit === null ? next() : rules.limit(c, next))
+  return {
+    limit: (c, next) => (rules.present === null ? next() : rules.present.limit(c, next)),
+    count: (keyId) => rules.present?.count(keyId),
+  }
 }

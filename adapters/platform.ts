@@ -92,7 +92,8 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   })
   const hosts = liveHostRules(gateway)
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
-  const socket = createAgentSocket(gateway, { agent, queries, hosts })
+  const { limit, count } = liveRateLimit(gateway)
+  const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
   const resources = [
     ...keyRoutes(gateway),
     ...connectionRoutes(socket),
@@ -134,7 +135,6 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
         withoutKey.has(path) || isConsolePath(path) || (paymentGate !== undefined && path.startsWith('/v1/')),
     }),
   )
-  const limit = liveRateLimit(gateway)
   app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)

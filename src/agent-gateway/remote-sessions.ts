@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
 import type { Session, SessionMessage, SessionPatch } from '../sessions/session.ts'
 import { ask, type Door, send } from './ask.ts'
 import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-session.ts'
@@ -47,7 +48,11 @@ const One = z.object({ session: RemoteSession })
 const Messages = z.object({ data: z.array(RemoteMessage).optional(), messages: z.array(RemoteMessage).optional() })
 
 export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSessions {
-  const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`
+  function pathOf(id: string, rest = ''): string {
+    // These lead to other routes, encoded or not (WHATWG URL, section 4.5).
+    if (['', '.', '..'].includes(id)) throw new GazewayError('not_found', 'The agent gateway has no such session.')
+    return `/api/sessions/${encodeURIComponent(id)}${rest}`
+  }
 
   return {
     async newest() {

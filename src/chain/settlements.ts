@@ -58,11 +58,23 @@ export interface SettlementsDeps {
 
 /** The payments of released escrows, as they are noted in the store. */
 export function createSettlements({ store, mode, chain, onEnqueued }: SettlementsDeps): Settlements {
-  if (mode === 'ledger')
-    return { mode: 'ledger', requireRecipient() {}, async enqueue() {}, states: async () => new Map() }
+  /** Whatever pays now: what was paid on a chain before stays known. */
+  async function states(escrowIds: readonly string[]): Promise<Map<string, SettlementState>> {
+    if (escrowIds.length === 0) return new Map()
+    const rows = await store.db
+      .selectFrom('settlements')
+      .select(['escrow_id', 'status', 'tx_hash', 'attempts', 'error'])
+      .where('escrow_id', 'in', escrowIds)
+      .execute()
+    return new Map(
+      rows.map(({ escrow_id, status, ...state }) => [escrow_id, { status: status as SettlementStatus, ...state }]),
+    )
+  }
+  if (mode === 'ledger') return { mode, requireRecipient() {}, async enqueue() {}, states }
 
   return {
-    mode: 'evm',
+    mode,
+    states,
     requireRecipient: (recipient) => void requireAddress(recipient),
 
     async enqueue(trx, { escrowId, recipient, micros, at }) {
@@ -88,18 +100,6 @@ export function createSettlements({ store, mode, chain, onEnqueued }: Settlement
         .onConflict((conflict) => conflict.column('escrow_id').doNothing())
         .execute()
       onEnqueued?.()
-    },
-
-    async states(escrowIds) {
-      if (escrowIds.length === 0) return new Map()
-      const rows = await store.db
-        .selectFrom('settlements')
-        .select(['escrow_id', 'status', 'tx_hash', 'attempts', 'error'])
-        .where('escrow_id', 'in', escrowIds)
-        .execute()
-      return new Map(
-        rows.map(({ escrow_id, status, ...state }) => [escrow_id, { status: status as SettlementStatus, ...state }]),
-      )
     },
   }
 }

@@ -64,8 +64,8 @@ export function createSettler(deps: SettlerDeps): Settler {
   const tender = randomUUID()
   const turnMs = TURN_ROUNDS * chain.pollMs
   let turnUntil = 0
-  /** Set once the token is known to count as configured. */
-  let counts: true | undefined
+  /** Whether the token is known to count as configured. */
+  let counts = false
 
   const followers: Followers = {
     // All: where settlements are paid from an account, nobody else ends what it sent.
@@ -142,7 +142,8 @@ export function createSettler(deps: SettlerDeps): Settler {
       if (stopping()) return
       try {
         if (row.token !== chain.token.address) throw otherToken(row.token)
-        counts ??= await requireDecimals(node, chain.network, chain.token).then(() => true)
+        if (!counts) await requireDecimals(node, chain.network, chain.token)
+        counts = true
         await submit(row)
       } catch (error) {
         if (!(error instanceof BaseError || error instanceof GazewayError)) throw error

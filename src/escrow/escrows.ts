@@ -7,8 +7,8 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
-import type { LimitsOf } from '../wallet/limits.ts'
 import { taskStatusAt } from '../tasks/record.ts'
+import type { LimitsOf } from '../wallet/limits.ts'
 import { type Micros, toMicros } from '../wallet/money.ts'
 import { type Caller, found, requireFundable, requirePayer, requireRefundable } from './access.ts'
 import { createExpiry } from './expiry.ts'
@@ -86,9 +86,12 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
   const release = createRelease({ ...deps, payees })
   const expiry = createExpiry(deps)
 
-  async function shown(row: EscrowRow, at: string): Promise<Escrow> {
-    return toEscrow(row, at, (await settlements.states([row.id])).get(row.id))
+  /** Only what was released is paid. */
+  async function shownAll(rows: readonly EscrowRow[], at: string): Promise<Escrow[]> {
+    const states = await settlements.states(rows.filter((row) => row.released_at !== null).map(({ id }) => id))
+    return rows.map((row) => toEscrow(row, at, states.get(row.id)))
   }
+  const shown = async (row: EscrowRow, at: string) => (await shownAll([row], at))[0] as Escrow
 
   async function funding(payer: string, recipient: string | null): Promise<Funding> {
     if (recipient !== null) await payees.check(recipient)
@@ -130,10 +133,7 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
     async list(query) {
       const at = now().toISOString()
       await expiry.seeDue(at)
-      return listEscrows(store, query, async (rows) => {
-        const states = await settlements.states(rows.map(({ id }) => id))
-        return rows.map((row) => toEscrow(row, at, states.get(row.id)))
-      })
+      return listEscrows(store, query, (rows) => shownAll(rows, at))
     },
 
     async get(id) {

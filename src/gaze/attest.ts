@@ -68,12 +68,7 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
  * What the assessment needs of the newest among a session's first `upTo` records, read from columns: parsing whole tensors
  * would take most of its time.
  */
-async function newestRecords(
-  db: Kysely<Schema>,
-  sessionId: string,
-  upTo: number,
-  limit: number,
-): Promise<Assessed[]> {
+async function newestRecords(db: Kysely<Schema>, sessionId: string, upTo: number, limit: number): Promise<Assessed[]> {
   const rows = await db
     .selectFrom('gaze_records')
     .select(['at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])

@@ -30,7 +30,7 @@ export interface GazeVerifier {
 
 /**
  * The verifier. An attestation proves attention when it passed, is bound to the task, has the score, is not too old, is no
- * replay, was not used before, and is no forgery: the columns of its row say the same as the attestation in it, it names
+ * replay, was not used before, nor were its records by another one of its session, and is no forgery: the columns of its row say the same as the attestation in it, it names
  * the hash and the task of the record that it covers last, the hashes of the newest thousand records that it covers come
  * out the same when they are computed again, and so does what it says of them.
  */
@@ -44,25 +44,48 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
         return [
           'The attestation does not agree with the records that it covers; store newer gaze records to get another.',
         ]
-      const used = await db
-        .selectFrom('attestation_uses')
-        .select('used_by')
-        .where('attestation_id', '=', attestationId)
-        .executeTakeFirst()
-      const usedBefore = used === undefined ? [] : ['The attestation was used before; store newer gaze records.']
-      return [...shortcomings(attestation, terms, { taskId, at }), ...usedBefore]
+      return [...shortcomings(attestation, terms, { taskId, at }), ...(await usesBefore(db, attestation, terms))]
     },
 
     async use(trx, { attestationId, usedBy, at }) {
+      const row = await trx.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
+      const attestation = row === undefined ? null : readAttestation(row)
+      if (attestation === null || (await usesBefore(trx, attestation, terms)).length > 0) return false
+      const { session_id, records } = attestation
       const used = await trx
         .insertInto('attestation_uses')
-        .values({ attestation_id: attestationId, used_by: usedBy, used_at: at })
+        .values({ attestation_id: attestationId, session_id, records, used_by: usedBy, used_at: at })
         .onConflict((conflict) => conflict.column('attestation_id').doNothing())
         .returning('attestation_id')
         .execute()
       return used.length === 1
     },
   }
+}
+
+/** Whether it, or too many of the records that it covers, were used before: one look at a task proves it once. */
+async function usesBefore(
+  db: Kysely<Schema>,
+  { id, session_id, records }: Attestation,
+  { recordsNeeded }: AttestationTerms,
+): Promise<string[]> {
+  const used = await db
+    .selectFrom('attestation_uses')
+    .select('used_by')
+    .where('attestation_id', '=', id)
+    .executeTakeFirst()
+  if (used !== undefined) return ['The attestation was used before; store newer gaze records.']
+  const last = await db
+    .selectFrom('attestation_uses')
+    .select('records')
+    .where('session_id', '=', session_id)
+    .orderBy('records', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (last === undefined) return []
+  const newer = Math.max(0, records - (last.records ?? 0))
+  if (newer >= recordsNeeded) return []
+  return [`${newer} of its records are newer than those that were used before; ${recordsNeeded} are needed.`]
 }
 
 /** What the attestation itself says against it. */
@@ -100,7 +123,9 @@ async function isGenuine(db: Kysely<Schema>, covered: Attestation, terms: Attest
   if (!(await isOfItsChain(db, covered))) return false
   const { poa_score, replayed, status } = await assessAgain(db, covered, terms)
   const isJudged = (told: Attestation['status']) => told !== 'collecting'
-  return poa_score === covered.poa_score && replayed === covered.replayed && isJudged(status) === isJudged(covered.status)
+  return (
+    poa_score === covered.poa_score && replayed === covered.replayed && isJudged(status) === isJudged(covered.status)
+  )
 }
 
 /**

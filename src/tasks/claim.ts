@@ -120,7 +120,8 @@ async function take(
 ): Promise<TaskRow | 'lapsed' | 'unseen'> {
   const row = await claimOpen(trx, id, claim, attention === null ? 0 : 1)
   if (row === undefined) return refuse(await read(trx, id), claim.updated_at)
-  if (attention !== null) await requireAttention(trx, verifier, attention, { usedBy: `claim ${id}`, at: claim.updated_at })
+  if (attention !== null)
+    await requireAttention(trx, verifier, attention, { usedBy: `claim ${id}`, at: claim.updated_at })
   await markCapabilities(trx, [row])
   const tally = createTally()
   tally.move('open', 'claimed')

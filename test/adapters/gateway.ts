@@ -19,9 +19,9 @@ export interface RunningGateway {
   close(): Promise<void>
 }
 
-/** @param upstream a base URL, or `sandbox` @param config what config.json would hold, by environment-like dotted keys */
+/** @param upstream a base URL, or `sandbox`; null for what `document` names @param config what config.json would hold, by environment-like dotted keys */
 export async function startGateway(
-  upstream: string,
+  upstream: string | null,
   env: Record<string, string> = {},
   document: Record<string, unknown> = {},
 ): Promise<RunningGateway> {
@@ -32,7 +32,7 @@ export async function startGateway(
   }
   const loaded = await loadConfig({
     env: { GAZEWAY_UPSTREAM_API_KEY: 'upstream-secret-key', ...env },
-    flags: { data: folder, upstream, port: '0' },
+    flags: { data: folder, port: '0', ...(upstream === null ? {} : { upstream }) },
   })
   const logged: string[] = []
   const log = createLog({

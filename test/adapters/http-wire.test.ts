@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -87,28 +88,28 @@ describe('requests as they are on the wire', () => {
   })
 
   it('leave nothing behind on a connection on which they are pipelined for long', async () => {
-    let kept: Socket | undefined
-    const { default: http } = await import('node:http')
-    const emit = http.Server.prototype.emit
-    http.Server.prototype.emit = function (this: unknown, name: string, ...rest: unknown[]) {
-      if (name === 'connection') kept = rest[0] as Socket
-      return emit.call(this as never, name, ...rest)
-    } as typeof emit
-    try {
-      const socket = dial()
-      for (let round = 0; round < 20; round++) {
-        socket.write(asBytes(CHAT, '{}').repeat(10))
-        await replies(socket, 10)
-      }
-      const left = kept?.listenerCount('close') ?? 0
-      assert.ok(left < 20, `${left} listeners wait for the end of the connection`)
-    } finally {
-      http.Server.prototype.emit = emit
+    let served: Socket | undefined
+    const see = (started: unknown) => {
+      served = (started as { socket: Socket }).socket
     }
+    subscribe('http.server.request.start', see)
+    const socket = dial()
+    for (let round = 0; round < 20; round++) {
+      socket.write(asBytes(CHAT, '{}').repeat(10))
+      await replies(socket, 10)
+    }
+    unsubscribe('http.server.request.start', see)
+    const left = served?.listenerCount('close') ?? Number.POSITIVE_INFINITY
+    assert.ok(left < 20, `${left} listeners wait for the end of the connection`)
   })
 
   for (const [what, bytes, status, code] of [
-    ['is of another type', () => asBytes(CHAT, 'x'.repeat(300_000), ['Content-Type: text/plain']), 415, 'unsupported_media_type'],
+    [
+      'is of another type',
+      () => asBytes(CHAT, 'x'.repeat(300_000), ['Content-Type: text/plain']),
+      415,
+      'unsupported_media_type',
+    ],
     ['is too large', () => asBytes(CHAT, 'x'.repeat(2 * MIB + 1)), 413, 'payload_too_large'],
     ['has no key', () => asBytes(CHAT, 'x'.repeat(300_000)).replace(/gzw_\w+/, 'gzw_none'), 401, 'invalid_api_key'],
   ] as const)
@@ -203,7 +204,8 @@ describe('requests as they are on the wire', () => {
         headers: { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' },
         ...(method === 'POST' ? { body: JSON.stringify(ASK) } : {}),
       })
-    for (const path of [CHAT, `${CHAT}/`, `${CHAT}?api-version=1`]) assert.equal((await ask(path, 'POST')).status, 200, path)
+    for (const path of [CHAT, `${CHAT}/`, `${CHAT}?api-version=1`])
+      assert.equal((await ask(path, 'POST')).status, 200, path)
     assert.equal((await ask('//v1/chat/completions', 'POST')).status, 404)
     for (const method of ['HEAD', 'OPTIONS', 'GET', 'DELETE', 'PUT', 'PATCH']) {
       const reply = await ask(CHAT, method)
@@ -217,7 +219,9 @@ describe('requests as they are on the wire', () => {
     for (const path of [CHAT, '/v1/responses'])
       for (const extra of ['1', number]) {
         const socket = dial()
-        socket.write(asBytes(path, `{"messages":[{"role":"user","content":"x"}],"input":"x","n":${extra},"deep":${deep}}`))
+        socket.write(
+          asBytes(path, `{"messages":[{"role":"user","content":"x"}],"input":"x","n":${extra},"deep":${deep}}`),
+        )
         const [reply] = await replies(socket, 1)
         assert.deepEqual([reply?.status, codeOf(reply)], [400, 'invalid_json'], `${path} ${extra}`)
       }
@@ -257,7 +261,7 @@ describe('requests as they are on the wire', () => {
 describe('a configuration that changes while streams go on', () => {
   it('leaves each request to the upstream that it began on, and is counted by what it is now', async () => {
     const [first, second] = [await double.startUpstream(), await double.startUpstream()]
-    const running = await startGateway(first.url)
+    const running = await startGateway(null, {}, { upstream: { provider: first.url } })
     let go: () => void = () => {}
     const [start, ...rest] = double.chunks(['from', ' the', ' first'])
     first.on('/chat/completions', async (response) => {
@@ -307,7 +311,10 @@ describe('a configuration that changes while streams go on', () => {
       ).status
     assert.equal(await ask(), 200)
     await running.gateway.config.set({ 'http.rate_limit.requests_per_minute': 2 })
-    assert.deepEqual([await ask(), await ask(`${CHAT}?way=router`), await ask(), await ask(`${CHAT}/`)], [200, 200, 429, 429])
+    assert.deepEqual(
+      [await ask(), await ask(`${CHAT}?way=router`), await ask(), await ask(`${CHAT}/`)],
+      [200, 200, 429, 429],
+    )
     await running.gateway.config.set({ 'http.rate_limit.requests_per_minute': null })
     assert.equal(await ask(), 200)
     const { items } = await running.gateway.keys.list({ limit: 10 })
@@ -388,10 +395,13 @@ describe('the end of the service', () => {
   it('waits for nobody who went while their key was looked up', { timeout: 5000 }, async () => {
     const server = await double.startUpstream()
     const running = await startGateway(server.url)
-    const gone = Promise.withResolvers<void>()
+    let went: () => void = () => {}
+    const gone = new Promise<void>((resolve) => {
+      went = resolve
+    })
     const { authenticate } = running.gateway.keys
     running.gateway.keys.authenticate = async (token) => {
-      await gone.promise
+      await gone
       return authenticate(token)
     }
     const { key } = await running.gateway.keys.create({ name: 'new', scopes: ['inference'] })
@@ -404,7 +414,7 @@ describe('the end of the service', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     socket.resetAndDestroy()
     await new Promise((resolve) => setTimeout(resolve, 50))
-    gone.resolve()
+    went()
     await running.close()
     await server.close()
   })

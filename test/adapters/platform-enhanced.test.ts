@@ -233,6 +233,26 @@ describe('in the enhanced mode', () => {
     assert.equal((await as('GET', `/api/sessions/${own}`)).status, 200)
   })
 
+  it('asks for nothing but sessions, whatever an id looks like', async () => {
+    agent.received.length = 0
+    for (const id of [
+      'upstream:..',
+      'upstream:.',
+      'upstream:',
+      `upstream:b64:${btoa('..')}`,
+      `upstream:b64:${btoa('../x')}`,
+    ])
+      for (const [method, rest, body] of [
+        ['GET', '', undefined],
+        ['DELETE', '', undefined],
+        ['GET', '/messages', undefined],
+        ['POST', '/chat', { message: 'x' }],
+      ] as const)
+        assert.equal((await as(method, `/api/sessions/${encodeURIComponent(id)}${rest}`, { body })).status, 404, id)
+    const elsewhere = agent.received.filter((line) => !/ \/(api\/sessions\/\.\.%2Fx(\/|$)|health|v1\/)/.test(line))
+    assert.deepEqual(elsewhere, [])
+  })
+
   it('makes none under such an id for whoever names it on the socket, and shows a key nothing of it', async () => {
     for (const id of [THEIRS, 'upstream:made-up']) {
       const client = await connectWithKey(platform, platform.key, `/agent?session_id=${encodeURIComponent(id)}`)

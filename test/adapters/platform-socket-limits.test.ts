@@ -25,6 +25,7 @@ describe('the agent socket in a hurry', () => {
       agent: gateway.agent,
       queries: operatorQueries({ ...gateway, config: () => gateway.loaded.config }),
       hosts: hostRules('127.0.0.1', [], []),
+      count: () => {},
       pingMs: PING_MS,
       authMs: AUTH_MS,
     })

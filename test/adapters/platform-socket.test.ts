@@ -290,6 +290,22 @@ describe('the agent socket', () => {
       await close(other)
     })
 
+    it('with rate_limited where the key has asked for more than it may, here and over HTTP', async () => {
+      const { key } = await running.gateway.keys.create({ name: 'busy', scopes: ['platform'] })
+      const set = (limit: number | null) => running.gateway.config.set({ 'http.rate_limit.requests_per_minute': limit })
+      await set(3)
+      assert.equal((await ask(running, 'GET', '/api/sessions', { key })).status, 200)
+      const other = await connectWithKey(running, key)
+      const codes = []
+      for (let n = 0; n < 3; n++) codes.push((await chat(other)).code)
+      assert.deepEqual(codes, [undefined, undefined, 'rate_limited'])
+      assert.equal((await ask(running, 'GET', '/api/sessions', { key })).status, 429)
+      assert.equal(upstream.received.length, 2)
+      await set(null)
+      assert.equal((await chat(other)).type, 'reply')
+      await close(other)
+    })
+
     it('more than twenty unanswered chats with too_many_requests, and answers those twenty', async () => {
       const replies: (() => void)[] = []
       upstream.on('/chat/completions', async (response, request) => {

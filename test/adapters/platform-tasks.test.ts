@@ -93,6 +93,25 @@ describe('tasks and escrow over the platform', () => {
     assert.equal((await get(`/api/wallet/escrow/${first.escrow_id}`)).status, 'refunded')
   })
 
+  it('locks money once for one idempotency key, which no other body can use', async () => {
+    const { id } = await post(201, '/api/tasks', { title: 'Locked once' })
+    const locked = async () =>
+      ((await get('/api/tasks/stats')) as unknown as { reward_usd: { locked: number } }).reward_usd.locked
+    const before = await locked()
+    const of = { body: { task_id: id, amount_usd: 2 }, headers: { 'idempotency-key': 'lock' } }
+    const replies = await Promise.all(Array.from({ length: 4 }, () => ask(platform, 'POST', '/api/wallet/escrow', of)))
+    const made = replies.filter(({ status }) => status === 201)
+    assert.ok(made.length > 0, 'one of them locks it')
+    for (const other of replies) assert.ok([201, 409].includes(other.status), `in flight or done, not ${other.status}`)
+    const first = await reply(201, platform, 'POST', '/api/wallet/escrow', of)
+    for (const other of made) assert.deepEqual(await other.json(), first)
+    assert.equal(await locked(), before + 2)
+    const another = { ...of, body: { ...of.body, amount_usd: 3 } }
+    const { code } = await errorOf(await ask(platform, 'POST', '/api/wallet/escrow', another))
+    assert.equal(code, 'idempotency_key_reused')
+    await reply(200, platform, 'DELETE', `/api/tasks/${id}`)
+  })
+
   it('locks and refunds money for a task that is there', async () => {
     const task = await post(201, '/api/tasks', { title: 'Later' })
     const escrow = await post(201, '/api/wallet/escrow', { task_id: task.id, amount_usd: 3 })

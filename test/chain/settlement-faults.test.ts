@@ -138,6 +138,16 @@ describe('settlement on a chain that misbehaves', () => {
     assert.equal(since.confirmed.length, 1)
   })
 
+  it('still tells of what was paid on the chain once the ledger alone pays', async () => {
+    const chain = gateway()
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ status }) => status === 'confirmed')
+    const since = gateway({ settlement: { mode: 'ledger' } })
+    assert.deepEqual(await stateOf(since, 'esc_1'), await stateOf(chain, 'esc_1'))
+    assert.notEqual(await stateOf(since, 'esc_1'), undefined)
+  })
+
   it('never sends again what another number has replaced, however far the chain goes back', async () => {
     let at = Date.now()
     const chain = gateway({ settlement: { stuck_after_seconds: 1 } }, () => new Date(at))

@@ -47,6 +47,23 @@ describe('redactText', () => {
     )
   })
 
+  it('knows the keys in secret URLs, however those are written, and leaves their words', () => {
+    const rpc_urls = {
+      1: 'https://mainnet.example.com/v3/0123456789abcdef0123456789abcdef',
+      2: 'https://user-name:pass%2Fword@node.example.com/base-sepolia-testnet?apikey=query-secret&v=2',
+    }
+    const { data } = checkConfig({
+      chain: { rpc_urls },
+      mpp: { evm: { rpc_url: 'https://x.example/aa bb?k=other-key' } },
+    })
+    const known = secretsOf(data as Config)
+    const hide = (text: string) => redactText(text, known)
+    assert.equal(hide('project 0123456789abcdef0123456789abcdef is over'), 'project *** is over')
+    assert.equal(hide('for pass/word, query-secret and other-key'), 'for ***, *** and ***')
+    assert.equal(hide('at https://x.example/aa%20bb?k=other-key'), 'at ***')
+    assert.equal(hide('mainnet v3 base-sepolia-testnet'), 'mainnet v3 base-sepolia-testnet')
+  })
+
   it('replaces them inside text', () => {
     assert.equal(redactText('401 for xai-0123456789 of team-secret', secrets), '401 for *** of ***')
   })

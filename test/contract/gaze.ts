@@ -435,6 +435,30 @@ export function gazeContract(open: () => Promise<Store>): void {
         assert.equal(await use(id), false)
       })
 
+      it('refuses one of records that were used before, however it was issued anew, until enough newer ones came', async () => {
+        const { id, records, issued_at } = await attest()
+        assert.equal(await use(id), true)
+        const again = await gaze.store({ session_id: 's', task_id: 'task_1', records: humanStream(4) })
+        assert.deepEqual([again.stored, again.attestation.status], [0, 'passed'])
+        const none = [
+          `0 of its records are newer than those that were used before; ${CONFIG.recordsNeeded} are needed.`,
+        ]
+        assert.deepEqual(await check(again.attestation.id), none)
+        clock = new Date(Date.parse(issued_at) + 1000 * CONFIG.maxAgeSeconds)
+        const anew = await gaze.attestation('s')
+        assert.deepEqual([anew.status, anew.issued_at], ['passed', clock.toISOString()])
+        assert.deepEqual(await check(anew.id), none)
+
+        const newer = shifted(humanStream(5), 1000 * CONFIG.maxAgeSeconds)
+        clock = sentAfter(newer)
+        const few = newer.slice(0, CONFIG.recordsNeeded - 1)
+        const short = await gaze.store({ session_id: 's', task_id: 'task_1', records: few })
+        assert.match((await check(short.attestation.id)).join(), /19 of its records are newer/)
+        const enough = await gaze.store({ session_id: 's', task_id: 'task_1', records: newer })
+        assert.equal(enough.attestation.records, records + newer.length)
+        assert.deepEqual(await check(enough.attestation.id), [])
+      })
+
       it('does not use one up in a transaction that is given up', async () => {
         const { id } = await attest()
         const fault = new Error('given up')
@@ -539,7 +563,11 @@ export function gazeContract(open: () => Promise<Store>): void {
         clock = sentAfter(few)
         const collecting = await gaze.store({ session_id: 'few', task_id: 'task_1', records: few })
         assert.ok(collecting.attestation.poa_score >= CONFIG.minScore, 'its score alone would pass')
-        const copied = await gaze.store({ session_id: 'copy', task_id: 'task_1', records: shifted(humanStream(4), 5000) })
+        const copied = await gaze.store({
+          session_id: 'copy',
+          task_id: 'task_1',
+          records: shifted(humanStream(4), 5000),
+        })
         for (const { attestation } of [collecting, copied]) {
           assert.notEqual(attestation.status, 'passed')
           const body = JSON.stringify({ ...attestation, status: 'passed', reasons: [], replayed: false })

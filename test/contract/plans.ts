@@ -17,7 +17,8 @@ const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowReco
 const now = () => new Date('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
 /** Running totals and hourly sums: they are read whole because they are what the history is summed up in. */
-const SUMMED_UP = /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals|task_totals)\b/
+const SUMMED_UP =
+  /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals|task_totals)\b/
 
 const TASK = `task_${'0'.repeat(32)}`
 const ESCROW = `esc_${'0'.repeat(32)}`
@@ -75,13 +76,15 @@ export function plansContract(open: () => Promise<Store>): void {
     }
 
     function createServices(on: Store) {
+      const { tasks, escrows } = worksOn(on)
       return {
         memory: createMemory({ store: on, now }),
         gaze: createGaze({ store: on, config: GAZE, now }),
         calls: createCalls({ store: on, onError }),
         keys: createKeys({ store: on, now, fixedKey: null, onError }),
         sessions: createSessions({ store: on, now, chatModel: () => 'm' }),
-        ...worksOn(on),
+        tasks,
+        escrows,
       }
     }
 
@@ -149,10 +152,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
     }
     /** By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. */
-    const indexes: Record<string, RegExp> = {
-      'tasks whose leases are over': /tasks_leased \(lease_expires_at<\?/,
-      'escrows whose time is over': /escrows_expiring \(status=\? AND expires_at<\?/,
-    }
+    const indexes: Record<string, RegExp> = {}
     for (const [filters, index] of TASK_LISTS)
       for (const cursor of [undefined, encodeCursor([TASK])]) {
         const query = TaskList.parse({ ...pick(TASK_FILTERS, filters), cursor, limit: 5 })
@@ -179,9 +179,8 @@ export function plansContract(open: () => Promise<Store>): void {
           const steps = await planOf(store, query)
           const scans = steps.filter((step) => isScan(step) && !SUMMED_UP.test(step) && !isFirstRow(step, query))
           assert.deepEqual(scans, [], `${query.sql}\n${steps.join('\n')}`)
-          const index = indexes[what]
-          if (store.engine === 'sqlite' && index && isList(query))
-            assert.match(steps.find((step) => step.startsWith('SEARCH')) ?? steps.join(), index, `${query.sql}\n${steps.join('\n')}`)
+          const index = indexOf(query, indexes[what])
+          if (store.engine === 'sqlite' && index) assert.match(steps.join('\n'), index, query.sql)
         }
       })
   })
@@ -204,9 +203,13 @@ async function planOf(store: Store, { sql, parameters }: CompiledQuery): Promise
   })
 }
 
-/** Whether a query reads a page, or what is due for a sweep; not what each list looks for before: what is due by then. */
-const isList = ({ sql }: CompiledQuery): boolean =>
-  /from "(tasks|escrows)".* order by ("\w+"\.)?"(id|task_id)" desc/.test(sql) || /select "id" .* limit/.test(sql)
+/** The index of a query for what is due, or for a page of tasks or escrows, which is found by `page`. */
+function indexOf({ sql }: CompiledQuery, page: RegExp | undefined): RegExp | undefined {
+  if (/"expires_at" <= /.test(sql))
+    return /^SEARCH escrows USING .*INDEX escrows_expiring \(status=\? AND expires_at<\?\)$/
+  if (/"lease_expires_at" <= /.test(sql)) return /^SEARCH tasks USING .*INDEX tasks_leased \(lease_expires_at<\?\)$/
+  return / desc limit \?/.test(sql) ? page : undefined
+}
 
 /** SQLite reads a table in the order of its number, and stops at the first row. */
 const isFirstRow = (step: string, { sql }: CompiledQuery): boolean =>

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { NewSettlement, Settlements } from '../../src/chain/settlements.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { type Caller, EscrowList } from '../../src/escrow/escrows.ts'
+import { type Caller, createEscrows, EscrowList } from '../../src/escrow/escrows.ts'
 import { WalletAddress } from '../../src/identity/key.ts'
 import type { Task } from '../../src/tasks/tasks.ts'
 import { readBalances } from '../../src/wallet/balances.ts'
-import { ADMIN, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+import { ADMIN, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
 
 /** A completed task with a locked reward. */
@@ -75,8 +76,13 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(works.release(payer, of), { code: 'task_not_completed', status: 409, message: /is open/ })
       await works.claim(task, agent)
       await assert.rejects(works.release(payer, of), { code: 'task_not_completed', message: /is claimed/ })
+      works.clock.pass(3600)
+      await assert.rejects(works.release(payer, of), { code: 'task_not_completed', message: /is open/ })
+      await assert.rejects(works.escrows.refund(of.escrow_id ?? '', {}, payer), { message: /its task is open/ })
+      await works.claim(task, agent)
       await works.complete(task, agent)
       await assert.rejects(works.release(agent, of), { code: 'forbidden' })
+      of.attestation_id = await works.attest(task.id)
       assert.equal((await works.release(ADMIN, of)).status, 'released')
       await assert.rejects(works.release(payer, { ...of, escrow_id: `esc_${'0'.repeat(32)}` }), { code: 'not_found' })
       await works.audit()
@@ -99,6 +105,68 @@ export function escrowContract(open: OpenStore): void {
       await works.release(payer, { escrow_id: other.escrow_id, attestation_id: used })
       assert.deepEqual(await works.escrows.get(escrow_id), before)
       await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id) })
+      await works.audit()
+    })
+
+    it('is not released with an attestation that is below the score, forged, or used for the claim', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const made = await works.create(payer, { reward_usd: 5, gaze_required: true })
+      const used = await works.attest(made.id)
+      await works.claim(made, agent, { attestation_id: used })
+      const task = await works.complete(made, agent)
+      const escrow_id = task.escrow_id ?? ''
+      const before = await works.escrows.get(escrow_id)
+
+      const start = new Date(works.clock.now().getTime() - 90_000).toISOString()
+      const constant = humanStream(1, { records: 120, start }).map((record) => ({ ...record, dwell_ms: 250 }))
+      const poor = await works.gaze.store({ task_id: task.id, records: constant })
+      assert.equal(poor.attestation.status, 'failed')
+      const forged = await works.attest(task.id)
+      await works.store.db
+        .updateTable('gaze_records')
+        .set({ confidence: 0.1 })
+        .where('session_id', '=', (eb) => eb.selectFrom('attestations').select('session_id').where('id', '=', forged))
+        .execute()
+      const cases = [
+        [used, /used before/],
+        [poor.attestation.id, /Its score is [\d.]+; 0\.6 or more is needed/],
+        [forged, /does not agree with the records/],
+      ] as const
+      for (const [attestation_id, message] of cases)
+        await assert.rejects(works.release(payer, { escrow_id, attestation_id }), {
+          code: 'gaze_verification_failed',
+          status: 403,
+          param: 'attestation_id',
+          message,
+        })
+      assert.deepEqual(await works.escrows.get(escrow_id), before)
+      assert.equal(await works.left(agent), 0)
+      await works.audit()
+    })
+
+    it('is told as it is to a release that finds its attestation used by another one meanwhile', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const task = await completed(works, payer, agent)
+      const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id) }
+      const { verifier } = works.gaze
+      const slow = createEscrows({
+        store: works.store,
+        now: works.clock.now,
+        limitsOf: async () => ({ creditMicros: 0, dailyMicros: null }),
+        settlements: LEDGER,
+        verifier: {
+          ...verifier,
+          async check(db, check) {
+            await works.release(payer, of)
+            return verifier.check(db, check)
+          },
+        },
+        token: () => 'pathUSD',
+      })
+      assert.deepEqual(await slow.release(of, payer), await works.escrows.get(of.escrow_id))
+      assert.equal(await works.left(agent), 5)
       await works.audit()
     })
 

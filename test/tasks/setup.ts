@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { Settlements } from '../../src/chain/settlements.ts'
 import { type Caller, createEscrows, type Escrows, NewEscrow, Release } from '../../src/escrow/escrows.ts'
-import { createGaze } from '../../src/gaze/gaze.ts'
+import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import type { Scope } from '../../src/identity/key.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Claim, Completion, createTasks, NewTask, type Task, type Tasks } from '../../src/tasks/tasks.ts'
@@ -39,6 +39,7 @@ export interface Works {
   store: Store
   tasks: Tasks
   escrows: Escrows
+  gaze: Gaze
   clock: ReturnType<typeof createClock>
   /** A new key with so much money and no credit. */
   payer(usd?: number, limits?: object): Promise<Caller>
@@ -79,6 +80,7 @@ export function worksOn(store: Store, { settlements = LEDGER }: { settlements?: 
     store,
     tasks,
     escrows,
+    gaze,
     clock,
     async payer(usd = 100, limits = {}) {
       const id = await newKey(store, { credit_limit_usd: 0, ...limits })

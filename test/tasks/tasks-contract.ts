@@ -145,6 +145,32 @@ export function tasksContract(open: OpenStore): void {
       await works.audit()
     })
 
+    it('has one winner where its lease lapses while it is completed', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, other] = [await works.payer(), await works.agent(), await works.agent()]
+      for (const lateBy of [0, 0.001]) {
+        const task = await works.create(payer, { reward_usd: 1 })
+        const { claim_token } = await works.claim(task, agent, { lease_seconds: 10 })
+        works.clock.pass(9.999 + lateBy)
+        const completing = works.complete(task, agent, { claim_token, result: 'mine' })
+        works.clock.pass(0.001)
+        const [completed, swept, claimed] = await Promise.allSettled([
+          completing,
+          works.tasks.sweepLeases(10),
+          works.claim(task, other, { agent: 'bob' }),
+        ])
+        assert.equal(swept.status, 'fulfilled')
+        assert.notEqual(completed.status, claimed.status, 'either it is completed, or another has it')
+        const lost = [completed, claimed].find(({ status }) => status === 'rejected') as PromiseRejectedResult
+        assert.match(lost.reason.code, /^(invalid_transition|forbidden)$/)
+        if (lateBy > 0) assert.equal(completed.status, 'rejected')
+        const { status, result } = await works.tasks.get(task.id)
+        const won = completed.status === 'fulfilled'
+        assert.deepEqual([status, result], won ? ['completed', 'mine'] : ['claimed', null])
+      }
+      await works.audit()
+    })
+
     it('is listed as open once its lease is over, and swept in the background', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]

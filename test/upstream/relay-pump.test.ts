@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { pump, type Receiver } from '../../src/upstream/relay/receiver.ts'
 import type { StreamReply } from '../../src/upstream/relay/send.ts'
 import { createSseTap } from '../../src/upstream/relay/sse-tap.ts'
 
-const STALL_MS = 200
+const STALL_MS = 50
 
 describe('a stream on its way to its reader', () => {
-  it('is not cut for a reader who was behind once and has caught up', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  it('is not cut for a reader who was behind once and has caught up', async () => {
     let drained: () => void = () => {}
     let sink: Parameters<StreamReply['consume']>[0] | undefined
     let dropped = false
@@ -42,7 +42,7 @@ describe('a stream on its way to its reader', () => {
     const end = pump(reply, receiver, tap, { filter: (events) => events, onFirst() {}, stallMs: STALL_MS })
     full = false
     drained()
-    t.mock.timers.tick(STALL_MS * 2)
+    await setTimeout(STALL_MS * 3)
     assert.equal(dropped, false)
     sink?.onEnd()
     assert.deepEqual(await end, { kind: 'complete' })
@@ -59,6 +59,7 @@ describe('the end of a stream', () => {
   it('is the line that says so, not a model that speaks of it', () => {
     const chunk = { choices: [{ delta: { content: 'It ends with\n\ndata: [DONE]\n\n' }, finish_reason: null }] }
     assert.equal(ending(`data: ${JSON.stringify(chunk)}`).done, false)
-    for (const line of ['data: [DONE]', 'data:[DONE]', 'event: done\r\ndata: [DONE]']) assert.equal(ending(line).done, true)
+    for (const line of ['data: [DONE]', 'data:[DONE]', 'event: done\r\ndata: [DONE]'])
+      assert.equal(ending(line).done, true)
   })
 })

@@ -1,6 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, offline } from './api.ts'
 
+const TOO_MANY_REQUESTS = 429
+/** The pause after a refusal because of too many requests, in milliseconds. */
+const SLOWED_MS = 20_000
+
 /** What is shown of something that changes. */
 export interface Live<T> {
   /** The last that came; stays while a newer one cannot be had. Null until the first. */
@@ -46,6 +50,7 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
     const ask = async () => {
       clearTimeout(timer)
       if (document.hidden) return
+      let pauseMs = everyMs
       try {
         const text = await api.text(path, { signal: ending.signal })
         setHeld((was) => {
@@ -56,8 +61,9 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
         if (ending.signal.aborted) return
         if (!(error instanceof ApiError)) throw error
         setHeld((was) => ({ ...was, path, error, loading: false }))
+        if (error.status === TOO_MANY_REQUESTS) pauseMs = Math.max(everyMs, SLOWED_MS)
       }
-      if (!ending.signal.aborted) timer = setTimeout(ask, everyMs)
+      if (!ending.signal.aborted) timer = setTimeout(ask, pauseMs)
     }
     const onVisible = () => {
       if (!document.hidden) void ask()

@@ -15,6 +15,7 @@ import { up as connections } from './012_connections.ts'
 import { up as gazeSessions } from './013_gaze_sessions.ts'
 import { up as fallbackCalls } from './014_fallback_calls.ts'
 import { up as taskLists } from './015_task_lists.ts'
+import { up as usedRecords } from './016_used_records.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -36,4 +37,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '013_gaze_sessions': gazeSessions,
   '014_fallback_calls': fallbackCalls,
   '015_task_lists': taskLists,
+  '016_used_records': usedRecords,
 }

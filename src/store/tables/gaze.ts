@@ -69,9 +69,14 @@ export interface AttestationRow {
   body: string
 }
 
-/** What an attestation was used for; each is used once at most. */
+/**
+ * What an attestation was used for; each is used once at most. The first `records` of its session are used up by it (both
+ * are null for uses that were noted before that was).
+ */
 export interface AttestationUseRow {
   attestation_id: string
+  session_id: string | null
+  records: number | null
   used_by: string
   used_at: string
 }

@@ -25,7 +25,9 @@ export async function requestText(text: string, sent: object, changes: object): 
     return LARGE_NUMBER.test(text) ? await exactText(text, changes) : JSON.stringify(sent)
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
-    throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', { cause })
+    throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', {
+      cause,
+    })
   }
 }
 

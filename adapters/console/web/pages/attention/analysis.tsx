@@ -64,7 +64,12 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
   return (
     <>
       <Grid of="figures">
-        <Stat label="Classification" value={classification.dominant} hint={figures.tensor} tone="accent" />
+        <Stat
+          label="Classification"
+          value={classification.dominant}
+          hint={figures.tensor.replaceAll('/', ' ')}
+          tone="accent"
+        />
         <Stat
           label="Fixations"
           value={count(metrics.fixations.count)}

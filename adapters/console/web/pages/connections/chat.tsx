@@ -184,7 +184,8 @@ function ChatLine({ line }: { line: Line }) {
   if (line.from === 'you')
     return (
       <p>
-        <span class="who-said">You</span> {line.text}
+        <span class="who-said">You</span>
+        {line.text}
       </p>
     )
   if (line.from === 'fault') return <p role="alert">{line.text}</p>
@@ -201,7 +202,8 @@ function ChatLine({ line }: { line: Line }) {
   return (
     <>
       <p>
-        <span class="who-said">Agent</span> {content}
+        <span class="who-said">Agent</span>
+        {content}
       </p>
       <p class="measured">
         <span title="How the exchange and the latest gaze are classified">
