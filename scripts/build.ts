@@ -22,6 +22,10 @@ const slim: Plugin = {
       contents:
         "const { safeLoad, safeDump } = require('js-yaml'); exports.yaml = { parse: safeLoad, stringify: safeDump }",
     }))
+    // Of undici, only its connection pool is imported; its fetch, WebSocket and mocks are half of it, and 2 MB resident.
+    onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
+      contents: "exports.Pool = require('./lib/dispatcher/pool.js')",
+    }))
     // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
     onLoad({ filter: /validation[\\/]ajv-provider\.js$/ }, () => ({
       contents: 'export class AjvJsonSchemaValidator {}',

@@ -41,16 +41,15 @@ export async function serve(
     const begun: Reply = { incoming, outgoing, over }
     const inProgress = connections.get(socket) ?? []
     inProgress.push(begun)
-    const leave = () => {
-      inProgress.splice(inProgress.indexOf(begun), 1)
-      forgetIfOver(socket)
-      if (stopping) closeUnused()
-    }
     over.finally(() => {
-      // A pipelined reply that is made may yet have to wait for those before it.
-      if (outgoing.writableFinished || socket.destroyed) leave()
-      else outgoing.once('close', leave)
+      if (isWaiting(begun)) outgoing.once('close', () => leave(begun, inProgress))
+      else leave(begun, inProgress)
     })
+  }
+  function leave(begun: Reply, inProgress: Reply[]): void {
+    inProgress.splice(inProgress.indexOf(begun), 1)
+    forgetIfOver(begun.incoming.socket)
+    if (stopping) closeUnused()
   }
   function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
@@ -116,6 +115,10 @@ interface Reply {
   outgoing: ServerResponse
   over: Promise<unknown>
 }
+
+/** Whether a reply that has been made has yet to go out: a pipelined one waits for those before it. */
+const isWaiting = ({ incoming, outgoing }: Reply): boolean =>
+  outgoing.socket === null && !outgoing.writableFinished && !incoming.socket.destroyed
 
 /**
  * A pipelined request waits its turn without a connection of its own, and Node does not tell it when that closes: its

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { open, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
@@ -94,7 +95,8 @@ async function replaceFile(file: string, text: string, check: () => void): Promi
       await handle.close()
     }
     check()
-    await rename(temporary, file)
+    // At once: in a turn of the event loop an editor could save what this would write over.
+    renameSync(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true })
     throw error

@@ -6,6 +6,8 @@ import { toMicros, toUsd } from '../wallet/money.ts'
 import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
 
 const MOST_USD = 1_000_000
+/** The zero address: nobody has its key, so that what is paid to it is lost. */
+const NOBODY = /^0x0+$/
 
 /** The id of an escrow. */
 export const EscrowId = z
@@ -24,7 +26,7 @@ export const AttestationId = z.string().min(1).max(128).describe('An attestation
 
 /** Whom a reward goes to: a key, by its id, or a wallet. */
 export const Recipient = z
-  .union([WalletAddress, KeyId, z.literal('key_environment')])
+  .union([WalletAddress.refine((address) => !NOBODY.test(address)), KeyId, z.literal('key_environment')])
   .describe('The id of a key, or a wallet address; where payments settle on a chain, an address')
   .meta({ accepted: 'the id of a key (key_…) or an address of 0x and 40 hexadecimal digits' })
 

@@ -259,9 +259,13 @@ describe('requests as they are on the wire', () => {
 })
 
 describe('a configuration that changes while streams go on', () => {
-  it('leaves each request to the upstream that it began on, and is counted by what it is now', async () => {
+  it('leaves each request to the upstream that it began on, and is counted by what it is now', async (t) => {
     const [first, second] = [await double.startUpstream(), await double.startUpstream()]
     const running = await startGateway(null, {}, { upstream: { provider: first.url } })
+    t.after(async () => {
+      await running.close()
+      await Promise.all([first.close(), second.close()])
+    })
     let go: () => void = () => {}
     const [start, ...rest] = double.chunks(['from', ' the', ' first'])
     first.on('/chat/completions', async (response) => {
@@ -293,14 +297,16 @@ describe('a configuration that changes while streams go on', () => {
     assert.match(metrics, /gazeway_upstream_calls_total\{path="\/other\/chat\/completions",status="ok"\} \d/)
     assert.match(metrics, /gazeway_upstream_calls_total\{path="\/v1\/chat\/completions",status="ok"\} 1/)
     assert.match(metrics, /gazeway_tokens_total\{model="mine",kind="prompt"\} \d/)
-    await running.close()
-    await Promise.all([first.close(), second.close()])
   })
 
-  it('limits requests on both ways as soon as it says so, and no longer than that', async () => {
+  it('limits requests on both ways as soon as it says so, and no longer than that', async (t) => {
     const server = await double.startUpstream()
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     const running = await startGateway(server.url)
+    t.after(async () => {
+      await running.close()
+      await server.close()
+    })
     const ask = async (path = CHAT) =>
       (
         await fetch(running.url + path, {
@@ -320,15 +326,17 @@ describe('a configuration that changes while streams go on', () => {
     const { items } = await running.gateway.keys.list({ limit: 10 })
     for (const { id } of items) await running.gateway.keys.revoke(id)
     assert.deepEqual([await ask(), await ask(`${CHAT}?way=router`)], [401, 401])
-    await running.close()
-    await server.close()
   })
 })
 
 describe('an upstream that fails now and then', () => {
-  it('is not left alone while most of its answers are good, however many wait for it', async () => {
+  it('is not left alone while most of its answers are good, however many wait for it', async (t) => {
     const server = await double.startUpstream()
     const running = await startGateway(server.url)
+    t.after(async () => {
+      await running.close()
+      await server.close()
+    })
     const ask = async () =>
       (
         await fetch(running.url + CHAT, {
@@ -353,8 +361,6 @@ describe('an upstream that fails now and then', () => {
     assert.equal((await Promise.all(all)).filter((status) => status === 503).length, 20)
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     assert.equal(await ask(), 200)
-    await running.close()
-    await server.close()
   })
 })
 

@@ -185,6 +185,7 @@ describe('tasks and escrow over the platform', () => {
       ['/api/tasks', { title: 'a', depends_on: ['x'] }, 'depends_on.0'],
       ['/api/tasks', { title: 'a', depends_on: [`task_${'0'.repeat(32)}`] }, 'depends_on'],
       ['/api/tasks', { title: 'a', recipient: '0x12' }, 'recipient'],
+      ['/api/tasks', { title: 'a', reward_usd: 1, recipient: `0x${'0'.repeat(40)}` }, 'recipient'],
       ['/api/tasks', { title: 'a', reward_usd: 1, recipient: nobody }, 'recipient'],
       [`/api/tasks/${id}/claim`, {}, 'agent'],
       [`/api/tasks/${id}/claim`, { agent: 'a', lease_seconds: 0 }, 'lease_seconds'],

@@ -62,6 +62,27 @@ describe('updateDocument', () => {
     assert.deepEqual(readdirSync(home), ['config.json'])
   })
 
+  it('loses nothing that a person saves, at whatever moment', async () => {
+    const { file } = openFolder()
+    await updateDocument(file, () => ({}))
+    let changing = true
+    const changes = (async () => {
+      for (let n = 0; n < 40; n++)
+        await updateDocument(file, (document) => ({ ...document, gaze: { records_needed: 10 + n } })).catch((error) =>
+          assert.equal(error.code, 'conflict'),
+        )
+      changing = false
+    })()
+    for (let port = 1; changing; port = (port % 60_000) + 1) {
+      writeFileSync(file, JSON.stringify({ ...read(file), http: { port } }))
+      for (let turn = 0; turn < port % 50; turn++) {
+        await setImmediate()
+        assert.equal(read(file).http.port, port, 'what was saved is still there')
+      }
+    }
+    await changes
+  })
+
   it('takes over the lock and clears the leftovers of a process that was killed', async () => {
     const { home, file } = openFolder()
     const long = new Date(Date.now() - 3_600_000)
