@@ -68,7 +68,7 @@ const SearchReply = z.object({
 })
 
 /** Whose sessions a key reaches: its own, or, with the scope `admin`, all. */
-export const viewerOf = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): Viewer => ({
+const viewerOf = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): Viewer => ({
   userId: id,
   all: scopes.has('admin'),
 })

@@ -21,7 +21,7 @@ import { createTally } from './tally.ts'
 import { escrowFaults } from './verify.ts'
 
 export type { Caller } from './access.ts'
-export { Escrow, EscrowId, EscrowList, NewEscrow, Refund, Release } from './record.ts'
+export { Escrow, EscrowList, NewEscrow, Refund, Release } from './record.ts'
 
 const EXPIRY_MS = 60_000
 

@@ -8,7 +8,7 @@ import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
 
 const MOST_CAPABILITIES = 32
 /** Tasks that one can wait for. */
-export const MOST_DEPENDENCIES = 50
+const MOST_DEPENDENCIES = 50
 
 const noNul = (text: string) => !text.includes('\0')
 
@@ -35,7 +35,7 @@ const Capabilities = z
   .transform((names) => [...new Set(names)])
 
 /** The name that an agent gives itself. */
-export const AgentName = z
+const AgentName = z
   .string()
   .trim()
   .regex(/^\P{Cc}{1,128}$/u)
@@ -43,7 +43,7 @@ export const AgentName = z
   .meta({ accepted: 'text of 1 to 128 characters on one line' })
 
 /** The id of a swarm. */
-export const SwarmId = z
+const SwarmId = z
   .string()
   .regex(/^swarm_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of a swarm, such as swarm_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })

@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SCREENSHOTS = `${ROOT}/test/screenshots`
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** How long a page may take to show what is waited for, in milliseconds. */
-const PATIENCE_MS = 8_000
+const PATIENCE_MS = 30_000
 
 /** A platform with the built console, and a browser to look at it with. */
 export interface ConsoleUnderTest {

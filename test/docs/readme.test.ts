@@ -15,7 +15,12 @@ const { scripts, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8')
 const names = tools.map(({ name }) => name)
 
 /** Sections whose commands belong together: walkthroughs.test.ts does what they say. */
-const WALKED = ['The platform', 'Tasks, swarms and escrow', 'Many machines: PostgreSQL']
+const WALKED = [
+  'The platform',
+  'Tasks, swarms and escrow',
+  'Sessions, skills and the agent',
+  'Many machines: PostgreSQL',
+]
 
 describe('a command in README.md', () => {
   const walked = WALKED.flatMap((heading) => commandsOf(sectionOf(readme, heading))).map(({ text }) => text)
