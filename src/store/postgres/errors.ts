@@ -43,6 +43,12 @@ export function isConnectionLoss(error: unknown): boolean {
   )
 }
 
+/** Whether TLS failed for the server's certificate: Node's names for what OpenSSL found (`tls.TLSSocket`). */
+const isUntrusted = (error: unknown): error is Error =>
+  error instanceof Error &&
+  'code' in error &&
+  /^(?:ERR_TLS_CERT|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH)/.test(String(error.code))
+
 /** Whether the connection holds a statement that a migration has overtaken. */
 export const isStale = (error: unknown): boolean =>
   stateOf(error) === STALE_PLAN && (error as Error).message.startsWith('cached plan')
@@ -68,6 +74,13 @@ export function storeError(error: unknown, name: string): unknown {
   const state = stateOf(error) ?? ''
   const found = MESSAGES.find(([prefix]) => state.startsWith(prefix))
   if (found) return new GazewayError(found[1], `The store ${name}: ${found[2]}`, { cause: error })
+  if (isUntrusted(error))
+    return new GazewayError(
+      'store_unavailable',
+      `The store ${name} shows a certificate that is not trusted (${error.message}); name its authority with ` +
+        'sslrootcert=FILE in the store URL, or encrypt without a check with sslmode=no-verify.',
+      { cause: error },
+    )
   if (!isConnectionLoss(error)) return error
   const reason = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : ''
   return new GazewayError(
