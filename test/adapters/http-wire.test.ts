@@ -268,15 +268,19 @@ describe('a configuration that changes while streams go on', () => {
     })
     let go: () => void = () => {}
     const [start, ...rest] = double.chunks(['from', ' the', ' first'])
-    first.on('/chat/completions', async (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(`data: ${JSON.stringify(start)}\n\n`)
-      await new Promise<void>((resolve) => {
-        go = resolve
-      })
-      for (const chunk of rest) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
-      response.end('data: [DONE]\n\n')
-    })
+    first.on(
+      '/chat/completions',
+      async (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(`data: ${JSON.stringify(start)}\n\n`)
+        await new Promise<void>((resolve) => {
+          go = resolve
+        })
+        for (const chunk of rest) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+        response.end('data: [DONE]\n\n')
+      },
+      double.json(404, { error: { message: 'It has been replaced.' } }),
+    )
     second.on('/other/chat/completions', double.json(200, double.completion('from the second')))
     const ask = (more: object) =>
       fetch(running.url + CHAT, {
