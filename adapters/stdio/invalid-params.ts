@@ -1,5 +1,6 @@
 import { ErrorCode, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
+import { parseJson } from '../../src/json.ts'
 
 const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)
 
@@ -14,13 +15,4 @@ export function toInvalidParams(message: JSONRPCMessage): JSONRPCMessage {
   if (!issues.success) return message
   const faults = issues.data.slice(0, 3).map((issue) => `${issue.path.join('.')}: ${issue.message}.`)
   return { ...message, error: { code: ErrorCode.InvalidParams, message: faults.join(' ') } }
-}
-
-/** Most messages are sentences, not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

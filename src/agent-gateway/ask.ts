@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type ErrorCode, GazewayError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 
 /** The largest reply that is read, in bytes: 200 sessions with room to spare. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -95,13 +96,4 @@ async function readText(reply: Response): Promise<string> {
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
-}
-
-/** What `text` holds; undefined when it is not JSON, which the schema then refuses. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

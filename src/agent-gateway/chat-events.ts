@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 
 /** An event longer than this is not one that an agent sends, in characters. */
 const LONGEST_EVENT = 4 * 1024 * 1024
@@ -44,12 +45,4 @@ function eventOf(text: string): ChatEvent | null {
   return name === undefined || typeof data !== 'object' || data === null
     ? null
     : { name, data: data as Record<string, unknown> }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

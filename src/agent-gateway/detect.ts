@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '../json.ts'
 
 /** The oldest version of the agent gateway that is supported, 0.12. */
 const OLDEST_MINOR = 12
@@ -71,13 +72,4 @@ function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'It did not answer in time.'
   return error.cause instanceof Error ? reason(error.cause) : error.message
-}
-
-/** What `text` holds; undefined when it is not JSON, which some other kind of service answers. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

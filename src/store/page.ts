@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 
 /** Matches that are counted one by one for a page's `total`; a list that has more of them says so many. */
 export const MOST_COUNTED = 1000
@@ -57,14 +58,5 @@ export function toPage<Row, T>(
     items: shown.map(options.item),
     total: options.total,
     next_cursor: last !== undefined && rows.length > options.limit ? encodeCursor(options.cursor(last)) : null,
-  }
-}
-
-/** What `text` holds, or undefined when it is not JSON; the caller's schema refuses that. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../json.ts'
 import { explain } from '../validation.ts'
 import { type PlanLimits, PlanReply, type PlanTask } from './plan-schema.ts'
 
@@ -125,12 +126,4 @@ function named(name: string): string {
 function unfenced(reply: string): string {
   const plain = reply.trim()
   return plain.startsWith('```') && plain.endsWith('\n```') ? plain.slice(plain.indexOf('\n'), -3) : plain
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 import type { CallContext } from './call-record.ts'
 import { hideKey } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
@@ -73,7 +74,9 @@ export async function passThrough(
       )
       const { text: said, truncated } = await readLimited(response, attempt.touch)
       const text = hideKey(said, provider.apiKey)
-      const parsed = truncated ? text : parseJson(text)
+      const json = truncated ? undefined : parseJson(text)
+      // What is not JSON comes back as its text.
+      const parsed = json === undefined ? text : json
       const value = { status: response.status, headers: safeHeaders(response.headers), body: parsed, truncated }
       return { value, httpStatus: response.status, usage: readUsage(usageOf(parsed)), answer: null }
     },
@@ -124,15 +127,6 @@ async function readLimited(response: Response, touch: () => void): Promise<{ tex
 function safeHeaders(headers: Headers): Record<string, string> {
   const safe = [...headers].filter(([name]) => SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
   return Object.fromEntries(safe)
-}
-
-/** A reply that is not JSON comes back as its text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 const modelOf = (body: unknown): string | null =>

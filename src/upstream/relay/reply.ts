@@ -1,4 +1,5 @@
 import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
+import { parseJson } from '../../json.ts'
 import { hideKey } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 import { ReportedError } from '../reported-error.ts'
@@ -55,12 +56,3 @@ export const chatErrorEvent = (error: GazewayError, requestId: string | null): s
   `data: ${JSON.stringify({ error: errorBody(error, requestId) })}\n\n`
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
-
-/** What `text` holds; undefined when it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Button, Copy, Countdown, Dialog, ErrorNote, Field, Select, TextInput } from '../../components/index.ts'
+import { Button, Copy, Countdown, Dialog, Field, Select, SubmitForm, TextInput } from '../../components/index.ts'
 import { session } from '../../session.ts'
 import type { Ticket } from './ticket.ts'
 
@@ -9,55 +9,40 @@ export function NewConnection({ open, onClose }: { open: boolean; onClose: () =>
   const [user, setUser] = useState('')
   const [role, setRole] = useState<'user' | 'admin'>('user')
   const [ticket, setTicket] = useState<Ticket | null>(null)
-  const [error, setError] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
   const close = () => {
     setTicket(null)
-    setError(null)
     onClose()
   }
   const create = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      setTicket(await api.post<Ticket>('/api/connections', { user, role }))
-    } catch (fault) {
-      setError(fault)
-    } finally {
-      setBusy(false)
-    }
+    setTicket(await api.post<Ticket>('/api/connections', { user, role }))
   }
   return (
     <Dialog title="New connection" open={open} onClose={close}>
       {ticket === null ? (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void create()
-          }}
-        >
-          <Field label="User" hint="The name that the agent is told.">
-            <TextInput value={user} onInput={setUser} required maxLength={200} />
-          </Field>
-          <Field
-            label="Role"
-            hint={
-              session.value?.isAdmin
-                ? 'An admin may ask for the operator’s figures, too.'
-                : 'Connections for admins need an admin’s key.'
-            }
-          >
-            <Select value={role} options={session.value?.isAdmin ? ['user', 'admin'] : ['user']} onChange={setRole} />
-          </Field>
-          <ErrorNote error={error} />
-          <div class="actions end">
-            <Button onClick={close}>Cancel</Button>
-            <Button type="submit" tone="primary" busy={busy}>
-              Create
-            </Button>
-          </div>
-        </form>
+        <SubmitForm action="Create" onSubmit={create} onCancel={close}>
+          {(faultOf) => (
+            <>
+              <Field label="User" error={faultOf('user')} hint="The name that the agent is told.">
+                <TextInput value={user} onInput={setUser} required maxLength={200} />
+              </Field>
+              <Field
+                label="Role"
+                error={faultOf('role')}
+                hint={
+                  session.value?.isAdmin
+                    ? 'An admin may ask for the operator’s figures, too.'
+                    : 'Connections for admins need an admin’s key.'
+                }
+              >
+                <Select
+                  value={role}
+                  options={session.value?.isAdmin ? ['user', 'admin'] : ['user']}
+                  onChange={setRole}
+                />
+              </Field>
+            </>
+          )}
+        </SubmitForm>
       ) : (
         <div class="stack">
           <p>

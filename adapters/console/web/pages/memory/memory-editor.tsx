@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { ApiError, api } from '../../api.ts'
-import { Button, ErrorNote, Field, Select, TextInput } from '../../components/index.ts'
+import { api } from '../../api.ts'
+import { Field, Select, SubmitForm, TextInput } from '../../components/index.ts'
+import { words } from '../../typed.ts'
 import { type Memory, textOf } from './memory.ts'
 
 const HOUR_SECONDS = 3600
@@ -22,90 +23,68 @@ export function MemoryEditor(props: {
   const [value, setValue] = useState(memory ? textOf(memory.value) : '')
   const [tags, setTags] = useState(memory?.tags.join(', ') ?? '')
   const [hours, setHours] = useState<string | null>(null)
-  const [fault, setFault] = useState<unknown>(null)
   const [json, setJson] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
 
   const save = async () => {
     const parsed = kind === 'text' ? { value } : parseJson(value)
     setJson(parsed === null ? 'This is no JSON; mend it, or choose Text.' : null)
     if (parsed === null) return
     const ttl = hours === null ? secondsLeft(memory) : Math.round(Number(hours) * HOUR_SECONDS)
-    setBusy(true)
-    setFault(null)
-    try {
-      const stored = await api.post<{ memory: Memory; created: boolean }>('/api/memory', {
-        key,
-        namespace,
-        value: parsed.value,
-        tags: tagsOf(tags),
-        ...(ttl > 0 && { ttl_seconds: ttl }),
-        // Nobody's newer version, and nobody's memory under the same key, is written over.
-        if_version: memory?.version ?? 0,
-      })
-      props.onSaved(stored.memory, stored.created)
-    } catch (error) {
-      setFault(error)
-    } finally {
-      setBusy(false)
-    }
+    const stored = await api.post<{ memory: Memory; created: boolean }>('/api/memory', {
+      key,
+      namespace,
+      value: parsed.value,
+      tags: [...new Set(words(tags))],
+      ...(ttl > 0 && { ttl_seconds: ttl }),
+      // Nobody's newer version, and nobody's memory under the same key, is written over.
+      if_version: memory?.version ?? 0,
+    })
+    props.onSaved(stored.memory, stored.created)
   }
-  const errorOf = (param: string) =>
-    fault instanceof ApiError && fault.param?.split('.')[0] === param ? fault.message : null
-  const isElsewhere = fault !== null && !['key', 'namespace', 'value', 'tags', 'ttl_seconds'].some(errorOf)
 
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
-      <div class="fields">
-        <Field label="Key" error={errorOf('key')} hint="What it is recalled by, such as deploy/staging">
-          <TextInput
-            value={key}
-            onInput={setKey}
-            required
-            disabled={memory !== null}
-            maxLength={512}
-            spellcheck={false}
-          />
-        </Field>
-        <Field label="Namespace" error={errorOf('namespace')} hint="A separate set of keys">
-          <TextInput value={namespace} onInput={setNamespace} required disabled={memory !== null} maxLength={128} />
-        </Field>
-        <Field label="Kind">
-          <Select
-            value={kind}
-            options={[
-              { value: 'text', label: 'Text' },
-              { value: 'json', label: 'JSON' },
-            ]}
-            onChange={setKind}
-          />
-        </Field>
-      </div>
-      <Field label="Value" error={json ?? errorOf('value')}>
-        <TextInput value={value} onInput={setValue} rows={8} required spellcheck={kind === 'text'} />
-      </Field>
-      <div class="fields">
-        <Field label="Tags" error={errorOf('tags')} hint="Separated by commas">
-          <TextInput value={tags} onInput={setTags} />
-        </Field>
-        <Field label="Forget after" error={errorOf('ttl_seconds')} hint="In hours; never when left empty">
-          <TextInput type="number" min="0.01" step="any" value={hours ?? hoursLeft(memory)} onInput={setHours} />
-        </Field>
-      </div>
-      {isElsewhere && <ErrorNote error={fault} />}
-      <div class="actions end">
-        <Button onClick={props.onCancel}>Cancel</Button>
-        <Button type="submit" tone="primary" busy={busy}>
-          {memory === null ? 'Store' : 'Save'}
-        </Button>
-      </div>
-    </form>
+    <SubmitForm action={memory === null ? 'Store' : 'Save'} onSubmit={save} onCancel={props.onCancel}>
+      {(faultOf) => (
+        <>
+          <div class="fields">
+            <Field label="Key" error={faultOf('key')} hint="What it is recalled by, such as deploy/staging">
+              <TextInput
+                value={key}
+                onInput={setKey}
+                required
+                disabled={memory !== null}
+                maxLength={512}
+                spellcheck={false}
+              />
+            </Field>
+            <Field label="Namespace" error={faultOf('namespace')} hint="A separate set of keys">
+              <TextInput value={namespace} onInput={setNamespace} required disabled={memory !== null} maxLength={128} />
+            </Field>
+            <Field label="Kind">
+              <Select
+                value={kind}
+                options={[
+                  { value: 'text', label: 'Text' },
+                  { value: 'json', label: 'JSON' },
+                ]}
+                onChange={setKind}
+              />
+            </Field>
+          </div>
+          <Field label="Value" error={json ?? faultOf('value')}>
+            <TextInput value={value} onInput={setValue} rows={8} required spellcheck={kind === 'text'} />
+          </Field>
+          <div class="fields">
+            <Field label="Tags" error={faultOf('tags')} hint="Separated by commas">
+              <TextInput value={tags} onInput={setTags} />
+            </Field>
+            <Field label="Forget after" error={faultOf('ttl_seconds')} hint="In hours; never when left empty">
+              <TextInput type="number" min="0.01" step="any" value={hours ?? hoursLeft(memory)} onInput={setHours} />
+            </Field>
+          </div>
+        </>
+      )}
+    </SubmitForm>
   )
 }
 
@@ -115,11 +94,6 @@ function parseJson(text: string): { value: unknown } | null {
   } catch {
     return null
   }
-}
-
-function tagsOf(text: string): string[] {
-  const tags = text.split(',').map((tag) => tag.trim())
-  return [...new Set(tags.filter((tag) => tag !== ''))]
 }
 
 /** The seconds until a memory is forgotten; 0 where it never is. */

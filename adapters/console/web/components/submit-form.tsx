@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { ApiError } from '../api.ts'
+import { Button } from './form.tsx'
+import { ErrorNote } from './notes.tsx'
+
+/** What the API found wrong with a field, by the name that it has there; null where nothing is. */
+export type FaultOf = (field: string) => string | null
+
+/**
+ * A form that sends something to the API. What is wrong with a field is told beside it, everything else above the buttons.
+ *
+ * @param action the button's word: what is done, not "OK"
+ * @param onSubmit its error is shown and the form stays
+ * @param waiting said while it is being done, where that takes long
+ * @param children the fields, which ask what is wrong with them
+ */
+export function SubmitForm(props: {
+  action: string
+  disabled?: boolean
+  waiting?: string
+  onSubmit: () => Promise<void>
+  onCancel: () => void
+  children: (faultOf: FaultOf) => ComponentChildren
+}) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const at = error instanceof ApiError ? (error.param?.split('.')[0] ?? null) : null
+  let isBeside = false
+  const fields = props.children((field) => {
+    if (field !== at) return null
+    isBeside = true
+    return (error as ApiError).message
+  })
+
+  const submit = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      await props.onSubmit()
+    } catch (fault) {
+      setError(fault)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      {fields}
+      {!isBeside && <ErrorNote error={error} />}
+      {busy && props.waiting && <p class="hint">{props.waiting}</p>}
+      <div class="actions end">
+        <Button onClick={props.onCancel}>Cancel</Button>
+        <Button type="submit" tone="primary" busy={busy} disabled={props.disabled ?? false}>
+          {props.action}
+        </Button>
+      </div>
+    </form>
+  )
+}
