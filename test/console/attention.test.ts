@@ -44,6 +44,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     })
     const { id } = (await made.json()) as { id: string }
     const page = await gazeway.open('#/attention', { key: platform.key })
+    await page.clock.install()
     await page.getByText('No attention was recorded yet').waitFor()
     await page.getByRole('link', { name: 'Record a session' }).first().click()
     await page.getByText('What a recording holds').first().waitFor()
@@ -52,7 +53,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('list', { name: 'Text: Read this' }).waitFor()
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.getByText('Recording: 0 records so far.').waitFor()
-    await readWithPointer(page, 25)
+    await readWithPointer(page, 60)
     await page.getByRole('button', { name: 'Stop recording' }).click()
     await page.getByText('passed', { exact: true }).waitFor()
     await inspect(page, 'capture-done')
