@@ -31,6 +31,29 @@ export function runBuilt<R = never>(
   return db.executeQuery(CompiledQuery.raw(text, [...parameters]) as CompiledQuery<R>)
 }
 
+/** Rows per statement of {@link runBuiltRows}: few sizes, so that few statements are built and prepared. */
+const SIZES = [100, 10, 1]
+
+/**
+ * Runs a statement that writes many rows, in parts of a few sizes, as {@link runBuilt} does.
+ *
+ * @param rows of the same columns in the same order
+ * @param build the statement for some of them, whose parameters are their values
+ */
+export async function runBuiltRows<Row extends object>(
+  db: Kysely<Schema>,
+  form: string,
+  rows: readonly Row[],
+  build: (part: readonly Row[]) => CompiledQuery<unknown>,
+): Promise<void> {
+  let at = 0
+  for (const size of SIZES)
+    for (; at + size <= rows.length; at += size) {
+      const part = rows.slice(at, at + size)
+      await runBuilt<unknown>(db, `${form} ${size}`, part.flatMap<unknown>(Object.values), () => build(part))
+    }
+}
+
 function buildChecked(form: string, parameters: readonly unknown[], build: () => CompiledQuery): string {
   const { sql, parameters: named } = build()
   const same = named.length === parameters.length && named.every((value, i) => Object.is(value, parameters[i]))

@@ -1,12 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRow, CallTotalRow } from '../store/tables/calls.ts'
 
 /** What a call is counted by. */
 export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>
-
-/** Rows per statement. */
-const CHUNK = 500
 
 /** Adds calls to the totals, or takes them away again. Rows are written in one order, so that nobody waits in a circle. */
 export async function countTotals(
@@ -24,16 +22,17 @@ export async function countTotals(
     rows.set(key, row)
   }
   const ordered = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  for (let start = 0; start < ordered.length; start += CHUNK)
-    await trx
+  await runBuiltRows(trx, 'count calls', ordered, (part) =>
+    trx
       .insertInto('call_totals')
-      .values(ordered.slice(start, start + CHUNK))
+      .values(part)
       .onConflict((conflict) =>
         conflict
           .columns(['model', 'caller_id', 'path', 'status'])
           .doUpdateSet({ calls: sql`call_totals.calls + excluded.calls` }),
       )
-      .execute()
+      .compile(),
+  )
 }
 
 /** How many calls of some kind the trail holds. */

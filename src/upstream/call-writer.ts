@@ -1,4 +1,5 @@
-import { CompiledQuery, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
@@ -7,32 +8,17 @@ import type { CallRecord } from './call-record.ts'
 import { countTotals } from './call-totals.ts'
 import { latencyBucket } from './latency.ts'
 
-/**
- * Rows per insert statement. Few sizes, so that each statement is built and prepared once: to build one for every batch
- * costs twice the insert itself.
- */
-const SIZES = [100, 10, 1]
-
 /** Existing records looked for in one statement. */
 const LOOKED_FOR = 500
 
 /**
- * Writes a batch of call records and adds them to the hourly rollups and the totals, in one transaction. The first `tried` of them may
- * be stored already: a connection may be lost while they are made durable. Those that are there are left out.
+ * Writes a batch of call records and adds them to the hourly rollups and the totals, in one transaction. The first
+ * `tried` of them may be stored already: a connection may be lost while they are made durable. Those that are there are left out.
  */
 export type CallWriter = (batch: readonly CallRecord[], tried: number) => Promise<void>
 
 /** The writer of call records to `store`. */
 export function createCallWriter(store: Store): CallWriter {
-  const statements = new Map<number | 'rollup', string>()
-
-  /** The query that `build` gives, its SQL built only once for all queries of its form. */
-  function once(form: number | 'rollup', parameters: unknown[], build: () => { sql: string }): CompiledQuery {
-    const text = statements.get(form) ?? build().sql
-    statements.set(form, text)
-    return CompiledQuery.raw(text, parameters)
-  }
-
   return (batch, tried) =>
     store.write(async (trx) => {
       const stored = await storedIds(
@@ -40,12 +26,8 @@ export function createCallWriter(store: Store): CallWriter {
         batch.slice(0, tried).map((record) => record.call_id),
       )
       const rows = batch.filter((record) => !stored.has(record.call_id)).map(toRow)
-      for (const part of inSizes(rows))
-        await trx.executeQuery(
-          once(part.length, part.flatMap(values), () => trx.insertInto('calls').values(part).compile()),
-        )
-      for (const rollup of rollUp(rows))
-        await trx.executeQuery(once('rollup', values(rollup), () => addRollup(trx, rollup).compile()))
+      await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
+      await runBuiltRows(trx, 'add to call rollups', rollUp(rows), (part) => addRollups(trx, part).compile())
       await countTotals(trx, rows, 1)
     })
 }
@@ -60,18 +42,10 @@ async function storedIds(trx: Transaction<Schema>, ids: readonly string[]): Prom
   return stored
 }
 
-/** The rows in parts of the given sizes, the largest first. */
-function inSizes(rows: readonly CallRow[]): CallRow[][] {
-  const parts: CallRow[][] = []
-  let at = 0
-  for (const size of SIZES) for (; at + size <= rows.length; at += size) parts.push(rows.slice(at, at + size))
-  return parts
-}
-
-function addRollup(trx: Transaction<Schema>, rollup: CallRollupRow) {
+function addRollups(trx: Transaction<Schema>, rollups: readonly CallRollupRow[]) {
   return trx
     .insertInto('call_rollups')
-    .values(rollup)
+    .values(rollups)
     .onConflict((conflict) =>
       conflict.columns(['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket']).doUpdateSet({
         calls: sql`call_rollups.calls + excluded.calls`,
@@ -142,5 +116,3 @@ function toRow(record: CallRecord): CallRow {
     content: record.content === undefined ? null : JSON.stringify(record.content),
   }
 }
-
-const values = (row: CallRow | CallRollupRow): unknown[] => Object.values(row)
