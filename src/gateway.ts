@@ -14,6 +14,7 @@ import { createIdempotency, type Idempotency } from './idempotency/idempotency.t
 import { createKeys, type Keys } from './identity/keys.ts'
 import type { Log } from './log.ts'
 import { createMemory, type MemoryService } from './memory/memory.ts'
+import { type Micros, toMicros } from './money.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
@@ -27,7 +28,6 @@ import { type Calls, createCalls } from './upstream/calls.ts'
 import { followingUpstream } from './upstream/following-relay.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
 import { createLimits } from './wallet/limits.ts'
-import { type Micros, toMicros } from './wallet/money.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** The newest gaze records that one attestation assesses. */

@@ -1,8 +1,8 @@
 import type { Gateway } from '../../src/gateway.ts'
+import { type Micros, toMicros, toUsd } from '../../src/money.ts'
 import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
 import type { Sweep } from '../../src/store/sweeps.ts'
-import { type Micros, toMicros, toUsd } from '../../src/wallet/money.ts'
 
 /** How often payments of processes that died are looked for, in milliseconds. */
 const UNFINISHED_MS = 60_000

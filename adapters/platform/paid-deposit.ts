@@ -1,7 +1,7 @@
 import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope } from '../../src/identity/keys.ts'
+import { type Micros, toMicros } from '../../src/money.ts'
 import { referenceOf } from '../../src/payments/payments.ts'
-import { type Micros, toMicros } from '../../src/wallet/money.ts'
 import { type Deposit, type DepositReceipt, knownCaller } from '../../src/wallet/wallet.ts'
 import { bearerToken, type FrameContext } from '../web/frame.ts'
 import type { PlatformPayments } from './open-payments.ts'

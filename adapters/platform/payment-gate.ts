@@ -1,9 +1,9 @@
 import type { MiddlewareHandler } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
 import type { Identity } from '../../src/identity/keys.ts'
+import { type Micros, toUsd } from '../../src/money.ts'
 import type { Payment, Terms } from '../../src/payments/payment.ts'
 import type { Payments } from '../../src/payments/payments.ts'
-import { type Micros, toUsd } from '../../src/wallet/money.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 
 /**

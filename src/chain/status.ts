@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { type Micros, toUsd } from '../money.ts'
 import type { Store } from '../store/store.ts'
-import { type Micros, toUsd } from '../wallet/money.ts'
 import type { ChainBalance } from './balances.ts'
 import type { Network } from './networks.ts'
 import type { Node } from './node.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { KeyId, WalletAddress } from '../identity/key.ts'
+import { toMicros, toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
-import { toMicros, toUsd } from '../wallet/money.ts'
 import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
 
 const MOST_USD = 1_000_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { toMicros, toUsd } from '../money.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
-import { toMicros, toUsd } from '../wallet/money.ts'
 
 const MAX_LIMIT_USD = 1_000_000
 

@@ -1,4 +1,4 @@
-import type { Micros } from '../wallet/money.ts'
+import type { Micros } from '../money.ts'
 
 /** What a request costs, and what a payment for it is good for. */
 export interface Terms {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
+import { toUsd } from '../money.ts'
 import { ListQuery, type Page } from '../store/page.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
-import { toUsd } from '../wallet/money.ts'
 
 /** The largest message, as UTF-8. */
 export const MAX_MESSAGE_BYTES = 256 * 1024

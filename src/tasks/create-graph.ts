@@ -1,8 +1,8 @@
 import type { Escrows } from '../escrow/escrows.ts'
 import { createTally } from '../escrow/tally.ts'
 import { newId } from '../ids.ts'
+import type { Micros } from '../money.ts'
 import type { Store } from '../store/store.ts'
-import type { Micros } from '../wallet/money.ts'
 import { insertTask, type PlannedTask } from './insert.ts'
 import { type Task, toTask } from './record.ts'
 

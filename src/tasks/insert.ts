@@ -2,11 +2,11 @@ import type { Transaction } from 'kysely'
 import { type Funding, lock } from '../escrow/moves.ts'
 import type { Tally } from '../escrow/tally.ts'
 import { newId } from '../ids.ts'
+import type { Micros } from '../money.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
 import { statusAfter } from '../transitions.ts'
-import type { Micros } from '../wallet/money.ts'
 import { TASK_TRANSITIONS } from './transitions.ts'
 
 /** A task that is to be made, every default filled in. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { AttestationId, Recipient, Reward, TaskId, TtlSeconds } from '../escrow/record.ts'
 import { Memory } from '../memory/record.ts'
+import { toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
-import { toUsd } from '../wallet/money.ts'
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
 
 const MOST_CAPABILITIES = 32

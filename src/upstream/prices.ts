@@ -1,4 +1,4 @@
-import { MICROS_PER_USD, type Micros } from '../wallet/money.ts'
+import { MICROS_PER_USD, type Micros } from '../money.ts'
 import type { Usage } from './usage.ts'
 
 /** US dollars per 1,000 tokens. */

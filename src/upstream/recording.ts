@@ -1,5 +1,5 @@
 import { newId } from '../ids.ts'
-import { toUsd } from '../wallet/money.ts'
+import { toUsd } from '../money.ts'
 import type { CallContext, CallStatus } from './call-record.ts'
 import type { Calls } from './calls.ts'
 import { type Prices, upstreamCost } from './prices.ts'

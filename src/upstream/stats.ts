@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
+import { toUsd } from '../money.ts'
 import type { Engine } from '../store/columns.ts'
 import { utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow } from '../store/tables/calls.ts'
-import { toUsd } from '../wallet/money.ts'
 import { quantile } from './latency.ts'
 
 const HOUR_MS = 3_600_000

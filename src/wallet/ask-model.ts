@@ -1,9 +1,9 @@
 import { GazewayError } from '../errors.ts'
+import { type Micros, toMicros } from '../money.ts'
 import type { CallContext } from '../upstream/call-record.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Usage } from '../upstream/usage.ts'
 import type { MeteredCall } from './metered-call.ts'
-import { type Micros, toMicros } from './money.ts'
 
 /** What the upstream answered, and what that cost. */
 export interface Answered {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { type Micros, toUsd } from '../money.ts'
 import type { Store } from '../store/store.ts'
 import { accountOf } from './accounts.ts'
 import type { LimitsOf } from './limits.ts'
-import { type Micros, toUsd } from './money.ts'
 
 /** What a caller has. */
 export const Balances = z.object({

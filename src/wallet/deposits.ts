@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { ENVIRONMENT_IDENTITY } from '../identity/identity.ts'
 import { KeyId, WalletAddress } from '../identity/key.ts'
+import { type Micros, toMicros, toUsd } from '../money.ts'
 import type { Store } from '../store/store.ts'
 import { parseInput } from '../validation.ts'
 import { accountOf } from './accounts.ts'
 import { post } from './ledger.ts'
-import { type Micros, toMicros, toUsd } from './money.ts'
 
 const MOST_USD = 1_000_000
 

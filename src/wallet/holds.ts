@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import type { Micros } from '../money.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +9,6 @@ import { accountOf } from './accounts.ts'
 import type { Answered } from './ask-model.ts'
 import { type NewTransfer, post } from './ledger.ts'
 import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
-import type { Micros } from './money.ts'
 import { addToUsage } from './usage-sums.ts'
 
 /** A call that is about to be made, and the most that it may cost. */

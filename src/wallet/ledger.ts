@@ -1,10 +1,10 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { type Micros, toUsd } from '../money.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
 import { type AccountRef, lockAccounts } from './accounts.ts'
-import { type Micros, toUsd } from './money.ts'
 import { type Transfer, type TransferKind, transferHash } from './transfer.ts'
 
 /** An amount that is to be moved into (positive) or out of (negative) an account. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { type Micros, toMicros } from '../money.ts'
 import type { Prices } from '../upstream/prices.ts'
 import { METERED_MODELS } from './models.ts'
-import { type Micros, toMicros } from './money.ts'
 
 /** The prices of the configuration. */
 export interface PricingConfig extends Prices {

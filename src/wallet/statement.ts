@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { toUsd } from '../money.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { LedgerTransferRow } from '../store/tables/wallet.ts'
 import { accountOf } from './accounts.ts'
-import { toUsd } from './money.ts'
 import { type Entry, TransferKind } from './transfer.ts'
 
 /** Whose statement to read. */

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
+import { toUsd } from '../money.ts'
 import { utcDate } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { dayOf } from './limits.ts'
 import type { ReceiptRecord } from './metered-call.ts'
-import { toUsd } from './money.ts'
 import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
 
 const DAY_MS = 86_400_000

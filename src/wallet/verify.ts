@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
+import type { Micros } from '../money.ts'
 import type { Store } from '../store/store.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
 import { headOf } from './ledger-head.ts'
-import type { Micros } from './money.ts'
 import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 
 /** Transfers that are read at a time. */

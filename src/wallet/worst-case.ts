@@ -1,7 +1,7 @@
+import type { Micros } from '../money.ts'
 import { estimateUsage } from '../upstream/estimate.ts'
 import { type Prices, upstreamCost } from '../upstream/prices.ts'
 import type { MeteredCall } from './metered-call.ts'
-import type { Micros } from './money.ts'
 
 /** Another tokenizer than ours may count more. */
 const TOKENIZER_FACTOR = 1.25

@@ -10,11 +10,11 @@ import { Config } from '../../src/config/schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createLog } from '../../src/log.ts'
+import { toUsd } from '../../src/money.ts'
 import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
 import { openStore } from '../../src/store/open.ts'
 import { makeDeposit } from '../../src/wallet/deposits.ts'
-import { toUsd } from '../../src/wallet/money.ts'
 
 /** A service behind the payment gate. */
 export interface PaidApp {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
+import { toUsd } from '../../src/money.ts'
 import type { Store } from '../../src/store/store.ts'
-import { toUsd } from '../../src/wallet/money.ts'
 import { completion, fails, hangs, json, response, startUpstream } from '../doubles/upstream.ts'
 import { by, CHAT, newAddress, newKey, ONE_CALL, ONE_RESERVATION, type WalletOptions, walletOn } from './setup.ts'
 

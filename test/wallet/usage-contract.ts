@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
+import { toUsd } from '../../src/money.ts'
 import { createHolds } from '../../src/wallet/holds.ts'
-import { toUsd } from '../../src/wallet/money.ts'
 import { usageReport } from '../../src/wallet/usage.ts'
 import { usageCsv } from '../../src/wallet/usage-csv.ts'
 import type { OpenStore } from './setup.ts'

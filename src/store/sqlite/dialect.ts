@@ -79,20 +79,21 @@ function createDriver(database: Database.Database, file: string): Driver {
 }
 
 function createConnection(database: Database.Database, file: string): DatabaseConnection {
-  const statements = new Map<string, Database.Statement>()
+  const statements = new Map<string, Prepared>()
 
-  function prepare(sql: string): Database.Statement {
+  function prepare(sql: string): Prepared {
     const known = statements.get(sql)
     if (known) return known
     if (statements.size >= STATEMENT_LIMIT) statements.clear()
     const statement = database.prepare(sql)
-    statements.set(sql, statement)
-    return statement
+    const prepared = { statement, isReader: statement.reader }
+    statements.set(sql, prepared)
+    return prepared
   }
 
   function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
-    const statement = prepare(sql)
-    if (statement.reader) return { rows: statement.all([...parameters]) as R[] }
+    const { statement, isReader } = prepare(sql)
+    if (isReader) return { rows: statement.all([...parameters]) as R[] }
     const { changes, lastInsertRowid } = statement.run([...parameters])
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
@@ -103,6 +104,12 @@ function createConnection(database: Database.Database, file: string): DatabaseCo
       for (const row of database.prepare(query.sql).iterate([...query.parameters])) yield { rows: [row as R] }
     },
   }
+}
+
+/** A statement, and whether it gives rows: to ask the driver each time costs as much as a small statement. */
+interface Prepared {
+  statement: Database.Statement
+  isReader: boolean
 }
 
 /** Tries `work` until the store is not busy, for at most 20 s. @throws the driver's error, in words where it is the file's */
