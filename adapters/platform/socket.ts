@@ -14,7 +14,7 @@ import { refuseConnection } from '../web/refuse.ts'
 import { type AnswerDeps, createAnswer, type Speaker } from './socket/answers.ts'
 import { CLOSE } from './socket/closes.ts'
 import { type OpenConnection, serveConnection } from './socket/connection.ts'
-import { firstFrame } from './socket/first-frame.ts'
+import { type First, firstFrame } from './socket/first-frame.ts'
 import { type Offer, PROTOCOL, readOffer } from './socket/offer.ts'
 import { startPings } from './socket/pings.ts'
 
@@ -26,6 +26,9 @@ const CLOSE_MS = 2_000
 const SHUTDOWN_MS = 10_000
 /** Revoked keys that are remembered, for those who were let in while theirs was being revoked. */
 const MOST_REVOKED = 10_000
+
+/** Clients that may have yet to say who they are; beyond them, only those are let in who say so in the request. */
+const MOST_UNKNOWN = 500
 
 /** Beyond what its types know: `closeTimeout` is in ws since 8.19. */
 const WS_OPTIONS = {
@@ -53,6 +56,8 @@ export interface AgentSocketOptions extends AnswerDeps {
   pingMs?: number
   /** How long a client may take to authenticate, in milliseconds; 5 s when absent. */
   authMs?: number
+  /** How many may have yet to do so at once; 500 when absent. */
+  mostUnknown?: number
 }
 
 /** Whoever is let in, and whether for nobody but the user of a ticket. */
@@ -64,7 +69,7 @@ interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
 /** Serves the agent socket on a server of the caller's, by its `upgrade`. */
 export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
   const { store, keys, log } = gateway
-  const { hosts, pingMs, authMs } = options
+  const { hosts, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
   const now = () => new Date()
   const tickets = createTickets({ store, now })
   const connections = createConnections({
@@ -97,6 +102,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       .cancelThoseOf(ENVIRONMENT_IDENTITY.id)
       .catch((err) => log.error('Tickets of the last fixed key could not be taken back.', { err }))
   })
+  let unknown = 0
   let stopping = false
 
   /** @throws GazewayError `invalid_ticket`, `invalid_api_key`, `insufficient_scope` */
@@ -117,15 +123,23 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     }
   }
 
+  async function introduction(ws: WebSocket, raw: Duplex): Promise<First | null> {
+    unknown += 1
+    try {
+      return await firstFrame(ws, raw, authMs)
+    } finally {
+      unknown -= 1
+    }
+  }
+
   /** Lets a client in, or closes its socket: 4401 when it is not to be let in, 1013 when that cannot be told just now. */
   async function begin(ws: WebSocket, offer: Offer, raw: Duplex): Promise<void> {
     open.set(ws, null)
     ws.once('close', () => open.delete(ws))
     // Told to the client by its close code; what else may be said about it is the client's business.
     ws.on('error', (err) => log.debug('A socket failed.', { err }))
-    const known = offer.ticket !== null || offer.key !== null
-    const first = known ? null : await firstFrame(ws, raw, authMs)
-    if (!known && first === null) return
+    const first = isKnown(offer) ? null : await introduction(ws, raw)
+    if (!isKnown(offer) && first === null) return
     ws.pause()
     try {
       const admitted = await admit(first === null ? offer : { ticket: first.auth.ticket, key: null })
@@ -187,6 +201,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     raw.on('error', () => raw.destroy())
     try {
       const offer = readOffer(incoming, hosts)
+      if (unknown >= mostUnknown && !isKnown(offer)) throw tooManyUnknown()
       if (stopping) throw new GazewayError('cancelled', 'The service is stopping.', { status: 503 })
       server.handleUpgrade(incoming, raw, head, (ws) => {
         begin(ws, offer, raw).catch((err) => {
@@ -222,6 +237,17 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
 
 /** Whether a key's own connection may ask for the operator's figures. */
 const roleOf = ({ scopes }: Identity) => (scopes.has('admin') ? 'admin' : 'user')
+
+/** Whether a client says who it is in its request, not in a frame. */
+const isKnown = ({ ticket, key }: Offer): boolean => ticket !== null || key !== null
+
+function tooManyUnknown(): GazewayError {
+  return new GazewayError(
+    'rate_limited',
+    'Too many clients have yet to send their auth frame. Try again in a few seconds, or send the ticket with the request.',
+    { retryAfterSeconds: 5 },
+  )
+}
 
 /** Resolves when a socket is closed, after what came in is answered. */
 function closing(ws: WebSocket, serving: OpenConnection | null): Promise<void> {

@@ -12,7 +12,7 @@ import { type SettlementChain, settlementChain } from './settings.ts'
 import { createSettlements, type Settlements } from './settlements.ts'
 import type { ConfirmedSettlement, Settler } from './settler.ts'
 import { type Settling, startSettling } from './settling.ts'
-import { type ChainStatus, chainStatus, type Vault, vaultOf } from './status.ts'
+import { type ChainStatus, chainStatus, type Stranded, strandedIn, type Vault, vaultOf } from './status.ts'
 
 export { AgentRegistration } from './agent-identity.ts'
 export { ChainBalance } from './balances.ts'
@@ -31,6 +31,8 @@ export interface Chain {
   status(): Promise<ChainStatus[]>
   /** What is owed to escrows, and what there is to pay it with. */
   vault(): Promise<Vault>
+  /** Payments that nobody makes, by chain. @throws GazewayError `config_invalid` */
+  stranded(): Promise<Stranded[]>
   /** The agent's ERC-8004 registration file. */
   registration(origin: string): Promise<AgentRegistration>
   /** How settlements are paid; null with the ledger alone. @throws GazewayError `config_invalid` */
@@ -103,6 +105,7 @@ export function createChain(deps: {
       const own = await address()
       return vaultOf(store, own === null ? [] : await balances(own), settlementChain(config))
     },
+    stranded: async () => strandedIn(store, settlementChain(config)),
     registration: async (origin) => agentRegistration(config, await address(), origin),
     settlementChain: () => settlementChain(config),
     startSettling(onConfirmed) {

@@ -1,15 +1,24 @@
 import { GazewayError } from '../errors.ts'
 import type { Chain } from './chain.ts'
+import type { Stranded } from './status.ts'
 import { requireDecimals } from './token.ts'
 
 /**
  * Checks that every chain answers as the one that it is said to be, and that settlements can be paid.
  *
  * @returns what was found, in words
- * @throws GazewayError `config_invalid` when settlement is not configured whole or the token has other decimals, `upstream_unreachable` naming the chains
- *   that cannot be used, `insufficient_credit` when nothing is there to pay gas with
+ * @throws GazewayError `config_invalid` when settlement is not configured whole, the token has other decimals or payments wait
+ *   for a chain that is not paid on, `upstream_unreachable` naming the chains that cannot be used, `insufficient_credit`
+ *   when nothing is there to pay gas with
  */
-export async function checkChains({ status, settlementChain, address, balances, account }: Chain): Promise<string> {
+export async function checkChains({
+  status,
+  settlementChain,
+  address,
+  balances,
+  account,
+  stranded,
+}: Chain): Promise<string> {
   const settlement = settlementChain()
   const states = await status()
   const failed = states.filter(({ reachable }) => !reachable)
@@ -19,6 +28,8 @@ export async function checkChains({ status, settlementChain, address, balances, 
       failed.map(({ chain, chain_id, error }) => `${chain} (${chain_id}): ${error}`).join(' '),
     )
   const reached = states.map(({ chain, block_number }) => `${chain} at block ${block_number}`).join(', ')
+  const [waiting] = await stranded()
+  if (waiting) throw unpaid(waiting)
   if (settlement === null)
     return reached === ''
       ? 'none configured; escrows are paid in the ledger'
@@ -36,4 +47,13 @@ export async function checkChains({ status, settlementChain, address, balances, 
     )
   const token = held.tokens.find(({ symbol }) => symbol === settlement.token.symbol)
   return `${reached}; escrows are paid on ${name} by ${own}, which has ${held.native.amount} ${held.native.symbol} and ${token?.amount ?? 'no'} ${settlement.token.symbol}`
+}
+
+function unpaid({ chainId, payments, usd }: Stranded): GazewayError {
+  return new GazewayError(
+    'config_invalid',
+    `Released escrows wait for ${payments} payments on the chain ${chainId}, ${usd} USD in all, but nothing is paid there now. ` +
+      `Set chain.settlement.mode to evm and chain.settlement.chain_id to ${chainId} until they are confirmed.`,
+    { param: 'chain.settlement.chain_id' },
+  )
 }

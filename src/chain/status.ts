@@ -26,6 +26,13 @@ export interface Vault {
   solvent: boolean
 }
 
+/** Payments of released escrows that nobody makes, as they wait for a chain that is not paid on. */
+export interface Stranded {
+  chainId: number
+  payments: number
+  usd: number
+}
+
 /** Asks every chain for its id and newest block, all at once. */
 export function chainStatus(
   networks: readonly Network[],
@@ -77,4 +84,29 @@ async function lockedMicros({ db }: Store): Promise<Micros> {
   const { rows } = await sql<{ micros: number | string | null }>`select sum(balance_micros) as micros
     from ledger_accounts where kind in ('escrow', 'settling') and balance_micros > 0`.execute(db)
   return Number(rows[0]?.micros ?? 0)
+}
+
+/**
+ * The payments that are not confirmed and wait for other chains than the one that is paid on.
+ *
+ * @param settlement null where the ledger alone pays
+ */
+export async function strandedIn(
+  { db }: Store,
+  settlement: Pick<SettlementChain, 'network'> | null,
+): Promise<Stranded[]> {
+  const rows = await db
+    .selectFrom('settlements')
+    .select(['chain_id', ({ fn }) => fn.countAll().as('payments'), ({ fn }) => fn.sum<number>('micros').as('micros')])
+    .where('status', '<>', 'confirmed')
+    // No chain has the id 0.
+    .where('chain_id', '<>', settlement?.network.chainId ?? 0)
+    .groupBy('chain_id')
+    .orderBy('chain_id')
+    .execute()
+  return rows.map(({ chain_id, payments, micros }) => ({
+    chainId: chain_id,
+    payments: Number(payments),
+    usd: toUsd(Number(micros)),
+  }))
 }

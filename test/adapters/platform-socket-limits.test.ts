@@ -9,11 +9,12 @@ import type { Frame } from '../../adapters/web/frame.ts'
 import { hostRules } from '../../adapters/web/hosts.ts'
 import { type Listening, serve } from '../../adapters/web/serve.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
-import { connectWithKey, openSocket, type SocketClient } from './socket-client.ts'
+import { connectWithKey, openSocket, refusalOf, type SocketClient } from './socket-client.ts'
 
 /** Long enough for a busy machine to answer in: client and server share this process. */
 const PING_MS = 1000
-const AUTH_MS = 150
+const AUTH_MS = 1000
+const MOST_UNKNOWN = 3
 
 describe('the agent socket in a hurry', () => {
   let running: RunningPlatform
@@ -29,6 +30,7 @@ describe('the agent socket in a hurry', () => {
       count: () => {},
       pingMs: PING_MS,
       authMs: AUTH_MS,
+      mostUnknown: MOST_UNKNOWN,
     })
     listening = await serve(new Hono<Frame>(), {
       host: '127.0.0.1',
@@ -47,6 +49,19 @@ describe('the agent socket in a hurry', () => {
   it('closes with 4401 when no auth frame comes in time', async () => {
     const client = await openSocket(listening.url)
     assert.deepEqual(await client.closed, { code: 4401, reason: 'No auth frame came in time.' })
+  })
+
+  it('turns away one more client that does not say who it is, but none that does', async () => {
+    const unknown = await Promise.all(Array.from({ length: MOST_UNKNOWN }, () => openSocket(listening.url)))
+    const { status, body } = await refusalOf(listening.url)
+    assert.equal(status, 429)
+    assert.equal(JSON.parse(body).error.code, 'rate_limited')
+    const known = await connectWithKey(listening, running.key)
+    for (const { closed } of unknown) assert.equal((await closed).code, 4401)
+    const later = await openSocket(listening.url)
+    assert.equal((await later.closed).code, 4401)
+    known.ws.close()
+    await known.closed
   })
 
   it('keeps a client that answers pings, and cuts off one that does not', async () => {

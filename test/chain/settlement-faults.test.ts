@@ -96,6 +96,24 @@ describe('settlement on a chain that misbehaves', () => {
     await assert.rejects(checkChains(chain), /counts with 6 decimals, not 18/)
   })
 
+  it('tells the operator of payments that wait for a chain which is not paid on any more', async () => {
+    const chain = gateway()
+    await chain.owe('esc_1', newRecipient(), 2 * CENT)
+    await chain.owe('esc_2', newRecipient(), CENT)
+    assert.deepEqual(await chain.stranded(), [])
+    const moved = chainOn(store, {
+      url: anvil.url,
+      chainId: CHAIN_ID,
+      token: token.address,
+      settlement: { mode: 'ledger' },
+    })
+    assert.deepEqual(await moved.stranded(), [{ chainId: CHAIN_ID, payments: 2, usd: 0.03 }])
+    await assert.rejects(checkChains(moved), {
+      code: 'config_invalid',
+      message: new RegExp(`wait for 2 payments on the chain ${CHAIN_ID}, 0.03 USD in all`),
+    })
+  })
+
   it('does not pay again where the token kept a part of what it moved', async () => {
     let at = Date.now()
     const chain = gateway({}, () => new Date(at))
