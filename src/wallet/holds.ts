@@ -1,13 +1,13 @@
-import { sql, type Transaction } from 'kysely'
+import { type QueryResult, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Micros } from '../money.ts'
-import { runBuilt } from '../store/built.ts'
+import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import { accountOf } from './accounts.ts'
 import type { Answered } from './ask-model.ts'
-import { type NewTransfer, post } from './ledger.ts'
+import { type NewTransfer, postWith } from './ledger.ts'
 import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
 import { addToUsage } from './usage-sums.ts'
 
@@ -65,48 +65,45 @@ export function createHolds({ store, now, limitsOf }: { store: Store; now: () =>
   async function settle(hold: NewHold, captured: Captured, costMicros: Micros): Promise<MeteredCallRow> {
     const row = receiptRow(hold, captured, costMicros)
     const limits = await limitsOf(hold.callerId)
-    await store.write(async (trx) => {
-      await finish(trx, row)
-      await payFor(trx, hold, costMicros, limits)
-      await addToUsage(trx, row)
-    })
-    return row
+    try {
+      await store.write((trx) => payFor(trx, hold, row, limits))
+      return row
+    } catch (error) {
+      throw error === NOT_HELD ? givenBack() : error
+    }
   }
 
   async function release(callId: string): Promise<boolean> {
-    return store.write(async (trx) => {
-      const voided = await trx
-        .updateTable('metered_calls')
-        .set({ status: 'voided', idempotency_key: null, fingerprint: null })
-        .where('call_id', '=', callId)
-        .where('status', '=', 'held')
-        .returning(['caller_id', 'held_micros', 'at'])
-        .executeTakeFirst()
-      if (!voided) return false
-      const { caller_id: callerId, held_micros: micros } = voided
-      await postAny(trx, {
-        key: `void:${callId}`,
-        kind: 'void',
-        entries: [
-          { account: accountOf('held', callerId), micros: -micros },
-          { account: accountOf('caller', callerId), micros },
-        ],
-        at: now().toISOString(),
-      })
-      await giveBackToDay(trx, { callerId, day: dayOf(voided.at), micros })
+    const held = await db
+      .selectFrom('metered_calls')
+      .select(['caller_id', 'held_micros', 'at'])
+      .where('call_id', '=', callId)
+      .where('status', '=', 'held')
+      .executeTakeFirst()
+    if (!held) return false
+    try {
+      await store.write((trx) => giveBack(trx, callId, held, now().toISOString()))
       return true
-    })
+    } catch (error) {
+      if (error === NOT_HELD) return false
+      throw error
+    }
   }
 
   return {
     async reserve(hold) {
       const limits = await limitsOf(hold.callerId)
-      return store.write(async (trx) => {
-        const earlier = await insert(trx, hold)
-        if (earlier) return earlier
-        await setAside(trx, hold, limits)
-        return null
-      })
+      for (;;) {
+        try {
+          await store.write((trx) => setAside(trx, hold, limits))
+          return null
+        } catch (error) {
+          if (error !== MADE_BEFORE) throw error
+          const earlier = await earlierCall(store, hold)
+          // Given back in the meantime: the key is free again.
+          if (earlier) return earlier
+        }
+      }
     },
 
     async capture(hold, captured) {
@@ -136,36 +133,14 @@ export function createHolds({ store, now, limitsOf }: { store: Store; now: () =>
   }
 }
 
-/** @returns the earlier call with the same id or idempotency key, where there is one; nothing is inserted then */
-async function insert(trx: Transaction<Schema>, hold: NewHold): Promise<MeteredCallRow | null> {
-  const row = heldRow(hold)
-  for (;;) {
-    const { numAffectedRows } = await runBuilt(trx, 'hold', Object.values(row), () =>
-      trx
-        .insertInto('metered_calls')
-        .values(row)
-        .onConflict((conflict) => conflict.doNothing())
-        .compile(),
-    )
-    if (numAffectedRows === 1n) return null
-    const earlier = await trx
-      .selectFrom('metered_calls')
-      .selectAll()
-      .where((eb) =>
-        eb.or([
-          eb('call_id', '=', hold.callId),
-          eb.and([eb('caller_id', '=', hold.callerId), eb('idempotency_key', '=', hold.idempotencyKey)]),
-        ]),
-      )
-      .executeTakeFirst()
-    // Given back between the two statements: the key is free again.
-    if (earlier) return earlier
-  }
-}
+/** Why a transaction is given up: the call was made before, or its money is not held any more. */
+const MADE_BEFORE = new Error('A call with this id or idempotency key was made before.')
+const NOT_HELD = new Error('The money of this call is not held.')
 
+/** @throws MADE_BEFORE */
 async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits): Promise<void> {
   const { callId, callerId, micros, at } = hold
-  await postAny(trx, {
+  const transfer: NewTransfer = {
     key: `reserve:${callId}`,
     kind: 'reserve',
     entries: [
@@ -173,18 +148,21 @@ async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits)
       { account: accountOf('held', callerId), micros },
     ],
     at,
-  })
+  }
+  await postAny(trx, transfer, [insertion(trx, heldRow(hold))], MADE_BEFORE)
   await spendOnDay(trx, { callerId, day: dayOf(at), micros }, limits.dailyMicros)
 }
 
+/** Turns the hold into its receipt and takes what the call cost, unless a sweep was faster. @throws NOT_HELD */
 async function payFor(
   trx: Transaction<Schema>,
   { callId, callerId, micros, marginMicros, at }: NewHold,
-  costMicros: Micros,
+  receipt: MeteredCallRow,
   { creditMicros, dailyMicros }: Limits,
 ): Promise<void> {
+  const costMicros = receipt.upstream_cost_micros
   const rest = micros - marginMicros - costMicros
-  await postAny(trx, {
+  const transfer: NewTransfer = {
     key: `capture:${callId}`,
     kind: 'capture',
     entries: [
@@ -194,27 +172,105 @@ async function payFor(
       { account: accountOf('caller', callerId), micros: rest, floor: -creditMicros },
     ],
     at,
-  })
+  }
+  await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
   const day = dayOf(at)
   if (rest < 0) await spendOnDay(trx, { callerId, day, micros: -rest }, dailyMicros)
   if (rest > 0 && dailyMicros !== null) await giveBackToDay(trx, { callerId, day, micros: rest })
 }
 
-/** Posts a transfer without its entries of nothing; where calls are free, none is left. */
-async function postAny(trx: Transaction<Schema>, transfer: NewTransfer): Promise<void> {
-  const entries = transfer.entries.filter((entry) => entry.micros !== 0)
-  if (entries.length > 0) await post(trx, { ...transfer, entries })
+/** @throws NOT_HELD */
+async function giveBack(
+  trx: Transaction<Schema>,
+  callId: string,
+  { caller_id: callerId, held_micros: micros, at: since }: Pick<MeteredCallRow, 'caller_id' | 'held_micros' | 'at'>,
+  at: string,
+): Promise<void> {
+  const transfer: NewTransfer = {
+    key: `void:${callId}`,
+    kind: 'void',
+    entries: [
+      { account: accountOf('held', callerId), micros: -micros },
+      { account: accountOf('caller', callerId), micros },
+    ],
+    at,
+  }
+  await postAny(trx, transfer, [voiding(trx, callId)], NOT_HELD)
+  await giveBackToDay(trx, { callerId, day: dayOf(since), micros })
 }
 
-/** Turns the hold into its receipt, unless a sweep was faster. */
-async function finish(trx: Transaction<Schema>, row: MeteredCallRow): Promise<void> {
+/**
+ * Runs statements and makes a transfer without its entries of nothing; where calls are free, none is left and nothing
+ * is moved.
+ *
+ * @throws `fault` where the first statement changed no row
+ */
+async function postAny(
+  trx: Transaction<Schema>,
+  transfer: NewTransfer,
+  statements: readonly Statement[],
+  fault: Error,
+): Promise<void> {
+  const verify = ([first]: readonly QueryResult<unknown>[]) => {
+    if (first?.numAffectedRows === 0n) throw fault
+  }
+  const entries = transfer.entries.filter((entry) => entry.micros !== 0)
+  if (entries.length > 0) await postWith(trx, { ...transfer, entries }, statements, verify)
+  else verify(await runTogether(trx, statements))
+}
+
+function insertion(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
+  return {
+    form: 'hold',
+    parameters: Object.values(row),
+    build: () =>
+      trx
+        .insertInto('metered_calls')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .compile(),
+  }
+}
+
+function voiding(trx: Transaction<Schema>, callId: string): Statement {
+  const set = { status: 'voided', idempotency_key: null, fingerprint: null }
+  return {
+    form: 'void hold',
+    parameters: [...Object.values(set), callId, 'held'],
+    build: () =>
+      trx.updateTable('metered_calls').set(set).where('call_id', '=', callId).where('status', '=', 'held').compile(),
+  }
+}
+
+async function earlierCall(
+  { db }: Store,
+  { callId, callerId, idempotencyKey }: NewHold,
+): Promise<MeteredCallRow | undefined> {
+  return db
+    .selectFrom('metered_calls')
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb('call_id', '=', callId),
+        eb.and([eb('caller_id', '=', callerId), eb('idempotency_key', '=', idempotencyKey)]),
+      ]),
+    )
+    .executeTakeFirst()
+}
+
+function finish(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
   const { call_id, caller_id, model, at, deadline, held_micros, margin_micros, token, ...outcome } = row
   const { idempotency_key, fingerprint, ...set } = outcome
-  const { numAffectedRows } = await runBuilt(trx, 'capture', [...Object.values(set), call_id, 'held'], () =>
-    trx.updateTable('metered_calls').set(set).where('call_id', '=', call_id).where('status', '=', 'held').compile(),
-  )
-  if (numAffectedRows === 1n) return
-  throw new GazewayError(
+  return {
+    form: 'capture',
+    parameters: [...Object.values(set), call_id, 'held'],
+    build: () =>
+      trx.updateTable('metered_calls').set(set).where('call_id', '=', call_id).where('status', '=', 'held').compile(),
+  }
+}
+
+function givenBack(): GazewayError {
+  return new GazewayError(
     'upstream_timeout',
     'The answer came after the money that was set aside for it had been given back; nothing was charged. Try again.',
   )

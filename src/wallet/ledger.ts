@@ -1,7 +1,7 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { type QueryResult, type RawBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import { type Micros, toUsd } from '../money.ts'
-import { runBuilt } from '../store/built.ts'
+import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
 import { type AccountRef, lockAccounts } from './accounts.ts'
@@ -39,7 +39,22 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
  *   for another transfer; the transaction must then be given up
  * @throws RangeError for a transfer that no balance could make right
  */
-export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
+export function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
+  return postWith(trx, transfer, [], () => {})
+}
+
+/**
+ * As {@link post}, with statements that change what the money is for: after its accounts are locked, in the round trip
+ * that moves it.
+ *
+ * @param verify given the statements' results; throws where the transaction must be given up
+ */
+export async function postWith(
+  trx: Transaction<Schema>,
+  transfer: NewTransfer,
+  statements: readonly Statement[],
+  verify: (results: readonly QueryResult<unknown>[]) => void,
+): Promise<Transfer> {
   const entries = transfer.entries.toSorted((a, b) => (a.account.id < b.account.id ? -1 : 1))
   check(transfer, entries)
   const accounts = await lockAccounts(
@@ -47,38 +62,51 @@ export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Pro
     entries.map((entry) => entry.account),
   )
   const row = toRow(transfer, entries, accounts[0] as LedgerAccountRow)
-  const { numAffectedRows } = await runBuilt(trx, 'insert transfer', Object.values(row), () =>
-    trx
-      .insertInto('ledger_transfers')
-      .values(row)
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .compile(),
-  )
-  if (numAffectedRows === 0n) return earlier(trx, row)
-  await move(trx, entries, accounts, row)
+  const results = await runTogether(trx, [...statements, insertion(trx, row), move(trx, entries, row)])
+  const [inserted, moved] = results.splice(-2)
+  verify(results)
+  if (inserted?.numAffectedRows === 0n) return earlier(trx, row)
+  if (moved?.numAffectedRows !== BigInt(entries.length)) throw short(entries, accounts)
   return toTransfer(row)
 }
 
-/** One statement that the floors bound; on the first account it also moves the chain on. */
-async function move(
-  trx: Transaction<Schema>,
-  entries: readonly NewEntry[],
-  accounts: readonly LedgerAccountRow[],
-  { chain, hash }: LedgerTransferRow,
-): Promise<void> {
+function insertion(trx: Transaction<Schema>, row: LedgerTransferRow): Statement {
+  return {
+    form: 'insert transfer',
+    parameters: Object.values(row),
+    build: () =>
+      trx
+        .insertInto('ledger_transfers')
+        .values(row)
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .compile(),
+  }
+}
+
+/**
+ * One statement that the floors bound, and that does nothing where another transfer has the key; on the first account it
+ * also moves the chain on.
+ */
+function move(trx: Transaction<Schema>, entries: readonly NewEntry[], row: LedgerTransferRow): Statement {
+  const { key, chain, hash } = row
   const moves = entries.map(({ account: { id }, micros, floor = 0 }) => {
     // What comes in is never refused: an account may be below a limit that was lowered.
     const least = micros > 0 ? null : floor
     return id === chain ? [id, micros, least, 1, hash] : [id, micros, least, 0, null]
   })
-  const { numAffectedRows } = await runBuilt(trx, `move ${moves.length}`, moves.flat(), () =>
-    bounded(moves).compile(trx),
-  )
-  if (Number(numAffectedRows) !== entries.length) throw short(entries, accounts)
+  return {
+    form: `move ${moves.length}`,
+    parameters: [...moves.flat(), key, hash],
+    build: () => bounded(moves, key, hash).compile(trx),
+  }
 }
 
 /** @param moves account, amount, floor, steps and head of each */
-function bounded(moves: ReadonlyArray<ReadonlyArray<string | number | null>>): RawBuilder<never> {
+function bounded(
+  moves: ReadonlyArray<ReadonlyArray<string | number | null>>,
+  key: string,
+  hash: string,
+): RawBuilder<never> {
   const rows = moves.map(
     ([id, micros, floor, steps, head]) => sql`select cast(${id} as text) as id, cast(${micros} as bigint) as micros,
       cast(${floor} as bigint) as floor, cast(${steps} as bigint) as steps, cast(${head} as text) as head`,
@@ -86,7 +114,8 @@ function bounded(moves: ReadonlyArray<ReadonlyArray<string | number | null>>): R
   return sql`update ledger_accounts as a
     set balance_micros = a.balance_micros + m.micros, transfers = a.transfers + m.steps, head = coalesce(m.head, a.head)
     from (${sql.join(rows, sql` union all `)}) as m
-    where a.id = m.id and (m.floor is null or a.balance_micros + m.micros >= m.floor)`
+    where a.id = m.id and (m.floor is null or a.balance_micros + m.micros >= m.floor)
+      and exists (select 1 from ledger_transfers where key = ${key} and hash = ${hash})`
 }
 
 function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): GazewayError {

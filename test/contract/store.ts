@@ -13,6 +13,7 @@ import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
 import { sessionsContract } from './sessions.ts'
+import { togetherContract } from './together.ts'
 
 const NOW = new Date('2026-11-21T07:17:52.000Z')
 
@@ -91,6 +92,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.close()
     })
 
+    togetherContract(open)
     memoryContract(open)
     searchContract(open)
     gazeContract(open)

@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { preparedName } from '../built.ts'
+import { partsOf } from '../together.ts'
 import { isConnectionLoss, isStale, storeError, unknownOutcome } from './errors.ts'
 import type { ConnectionPool } from './pool.ts'
 import { toParameter } from './values.ts'
@@ -61,6 +62,8 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   let client = first
   let lost: Error | undefined
   let used = false
+  /** The command that is to begin a transaction. */
+  let opening: string | undefined
   let transaction: string | undefined
   const noteLoss = (error: Error) => {
     lost = error
@@ -79,6 +82,41 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     }
   }
 
+  /**
+   * Sends statements in one packet. A transaction begins with the first of its statements: in their packet where these
+   * only read, and otherwise before it, as a change must not be made when the beginning has failed.
+   */
+  async function sendTogether(queries: readonly CompiledQuery[]): Promise<pg.QueryResult[]> {
+    const { stream } = client.connection
+    const begin = opening
+    opening = undefined
+    const isApart = begin !== undefined && !queries.every(isRead)
+    if (isApart) await open(begin)
+    stream.cork()
+    const begun = begin === undefined || isApart ? null : open(begin)
+    const sent = queries.map((query) => send(query.sql, query.parameters.map(toParameter)))
+    stream.uncork()
+    const [results] = await Promise.all([Promise.all(sent), begun])
+    return results
+  }
+
+  async function open(command: string): Promise<void> {
+    if (command.endsWith('read only')) return void (await send(command))
+    // One round trip; the id is what the outcome is asked by.
+    const [, named] = (await send(`${command}; select pg_current_xact_id()::text as id`)) as unknown as [
+      pg.QueryResult,
+      pg.QueryResult<{ id: string }>,
+    ]
+    transaction = named.rows[0]?.id
+  }
+
+  /** Whether a transaction ends that had no statement. */
+  function wasNeverOpened(): boolean {
+    const never = opening !== undefined
+    opening = undefined
+    return never
+  }
+
   async function reconnect(): Promise<void> {
     release()
     client = await pool.connect()
@@ -93,12 +131,12 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
 
   /** Only the first statement of a session runs again: a later one may stand on what came before it. */
   async function execute(query: CompiledQuery): Promise<pg.QueryResult> {
-    const repeatable = !used && transaction === undefined && isRead(query)
+    const repeatable = !used && opening === undefined && transaction === undefined && isRead(query)
     used = true
-    const parameters = query.parameters.map(toParameter)
     for (let attempt = 1; ; attempt++) {
       try {
-        return await send(query.sql, parameters)
+        const [result] = await sendTogether([query])
+        return result as pg.QueryResult
       } catch (error) {
         if (!repeatable || !lost || attempt === READS) throw error
         await reconnect()
@@ -130,8 +168,10 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       try {
-        const { command, rowCount, rows } = await execute(query)
-        return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) }
+        const parts = partsOf(query)
+        if (parts === null) return resultOf(await execute(query))
+        used = true
+        return { rows: (await sendTogether(parts)).map(resultOf) as R[] }
       } catch (error) {
         throw storeError(error, pool.name)
       }
@@ -141,22 +181,10 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
       throw new Error('Rows are read in pages, not streamed.')
     },
     async begin({ isolationLevel, accessMode }) {
-      const begin = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode]
-        .filter(Boolean)
-        .join(' ')
-      try {
-        if (accessMode === 'read only') return void (await send(begin))
-        // One round trip; the id is what the outcome is asked by.
-        const [, named] = (await send(`${begin}; select pg_current_xact_id()::text as id`)) as unknown as [
-          pg.QueryResult,
-          pg.QueryResult<{ id: string }>,
-        ]
-        transaction = named.rows[0]?.id
-      } catch (error) {
-        throw storeError(error, pool.name)
-      }
+      opening = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean).join(' ')
     },
     async commit() {
+      if (wasNeverOpened()) return
       try {
         await send('commit').catch((error) => (lost ? resolveCommit(error) : Promise.reject(error)))
       } catch (error) {
@@ -167,11 +195,16 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     },
     async rollback() {
       transaction = undefined
+      if (wasNeverOpened()) return
       // A lost connection has rolled back by itself; one that cannot do so must not be used again.
       if (!lost) await send('rollback').catch(noteLoss)
     },
     release,
   }
+}
+
+function resultOf<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
+  return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) }
 }
 
 /** Whether running the query twice is the same as running it once. */

@@ -48,6 +48,8 @@ export function createPool(url: string, options: { size?: number; statementTimeo
     connectionString,
     max: size,
     types: TYPES,
+    // Statements that do not wait for each other share a round trip.
+    pipeline: true,
     application_name: 'gazeway',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,

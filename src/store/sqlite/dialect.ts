@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import type Database from 'libsql'
 import AsyncDatabase from 'libsql/promise'
+import { partsOf } from '../together.ts'
 import { sqliteCode, storeError } from './errors.ts'
 
 /** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
@@ -99,7 +100,13 @@ function createConnection(database: Database.Database, file: string): DatabaseCo
   }
 
   return {
-    executeQuery: <R>(query: CompiledQuery) => untilFree(file, () => execute<R>(query)),
+    async executeQuery<R>(query: CompiledQuery) {
+      const parts = partsOf(query)
+      if (parts === null) return untilFree(file, () => execute<R>(query))
+      const results: QueryResult<unknown>[] = []
+      for (const part of parts) results.push(await untilFree(file, () => execute(part)))
+      return { rows: results as R[] }
+    },
     async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
       for (const row of database.prepare(query.sql).iterate([...query.parameters])) yield { rows: [row as R] }
     },

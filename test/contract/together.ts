@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Transaction } from 'kysely'
+import { runTogether, type Statement } from '../../src/store/built.ts'
+import type { Schema } from '../../src/store/schema.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** Statements that go to the engine as one. */
+export function togetherContract(open: () => Promise<Store>): void {
+  describe('statements that run together', () => {
+    it('run in their order, each with a result of its own', async () => {
+      const store = await open()
+      const [none, inserted, again, found, moved] = await store.write((trx) =>
+        runTogether(trx, [read(trx, 'a'), insert(trx, 'a'), insert(trx, 'a'), read(trx, 'a'), add(trx, 'a')]),
+      )
+      assert.deepEqual([none?.rows, found?.rows], [[], [{ caller_id: 'a', spent_micros: 1 }]])
+      assert.deepEqual([inserted?.numAffectedRows, again?.numAffectedRows, moved?.numAffectedRows], [1n, 0n, 1n])
+      assert.deepEqual(await spent(store), [{ caller_id: 'a', spent_micros: 2 }])
+      assert.deepEqual(await store.write((trx) => runTogether(trx, [])), [])
+      await store.close()
+    })
+
+    it('leave nothing behind when one of them fails, whatever comes before it and after', async () => {
+      const store = await open()
+      const wrong: Statement = {
+        form: 'wrong',
+        parameters: ['a'],
+        build: () =>
+          store.db
+            .insertInto('daily_spending')
+            .values({ caller_id: 'a' } as never)
+            .compile(),
+      }
+      for (const before of [read, insert])
+        await assert.rejects(
+          store.write(async (trx) => {
+            await runTogether(trx, [before(trx, 'a'), wrong, insert(trx, 'b')])
+          }),
+          /null/i,
+        )
+      assert.deepEqual(await spent(store), [])
+      await store.close()
+    })
+
+    it('leave nothing behind when what they found is not as it must be', async () => {
+      const store = await open()
+      await assert.rejects(
+        store.write(async (trx) => {
+          const [first] = await runTogether(trx, [read(trx, 'a'), insert(trx, 'a')])
+          assert.equal(first?.rows.length, 1, 'It must be there.')
+        }),
+        /It must be there/,
+      )
+      await store.write(async () => {})
+      assert.deepEqual(await spent(store), [])
+      await store.close()
+    })
+  })
+}
+
+const spent = ({ db }: Store) => db.selectFrom('daily_spending').select(['caller_id', 'spent_micros']).execute()
+
+function read(trx: Transaction<Schema>, callerId: string): Statement {
+  const build = () =>
+    trx
+      .selectFrom('daily_spending')
+      .select(['caller_id', 'spent_micros'])
+      .where('caller_id', '=', callerId)
+      .forUpdate()
+      .compile()
+  return { form: 'test: read', parameters: [callerId], build }
+}
+
+function insert(trx: Transaction<Schema>, callerId: string): Statement {
+  const row = { caller_id: callerId, day: '2026-11-21', spent_micros: 1 }
+  const build = () =>
+    trx
+      .insertInto('daily_spending')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .compile()
+  return { form: 'test: insert', parameters: Object.values(row), build }
+}
+
+function add(trx: Transaction<Schema>, callerId: string): Statement {
+  const build = () =>
+    trx.updateTable('daily_spending').set({ spent_micros: 2 }).where('caller_id', '=', callerId).compile()
+  return { form: 'test: add', parameters: [2, callerId], build }
+}
