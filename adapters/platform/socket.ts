@@ -125,11 +125,11 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
 
   async function introduction(ws: WebSocket, raw: Duplex): Promise<First | null> {
     unknown += 1
-    try {
-      return await firstFrame(ws, raw, authMs)
-    } finally {
-      unknown -= 1
-    }
+    const first = await firstFrame(ws, raw, authMs)
+    // One that is refused holds its place until it is gone.
+    if (first === null && ws.readyState !== ws.CLOSED) ws.once('close', () => (unknown -= 1))
+    else unknown -= 1
+    return first
   }
 
   /** Lets a client in, or closes its socket: 4401 when it is not to be let in, 1013 when that cannot be told just now. */

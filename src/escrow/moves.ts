@@ -70,7 +70,6 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
         param: 'task_id',
       },
     )
-  await spendOnDay(trx, { callerId: payer, day: dayOf(of.at), micros: of.micros }, limits.dailyMicros)
   await post(trx, {
     key: `escrow:${of.id}:lock`,
     kind: 'lock',
@@ -80,6 +79,8 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
     ],
     at: of.at,
   })
+  // After the accounts, as every move takes them: two that took them crosswise would wait for each other.
+  await spendOnDay(trx, { callerId: payer, day: dayOf(of.at), micros: of.micros }, limits.dailyMicros)
   tally.add('escrow_locked', 1)
   tally.add('locked_micros', of.micros)
   return row

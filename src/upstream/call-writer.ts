@@ -88,7 +88,10 @@ function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-/** A record as its row. Every row has the same columns in the same order, which the statements count on. */
+/**
+ * A record as its row. Every row has the same columns in the same order, which the statements count on; and no text that
+ * an engine would keep as another one, or two kinds of calls that are counted apart here might be one there.
+ */
 function toRow(record: CallRecord): CallRow {
   const { usage } = record
   return {
@@ -96,9 +99,9 @@ function toRow(record: CallRecord): CallRow {
     at: record.at,
     surface: record.surface,
     caller_id: record.caller_id,
-    path: record.path,
-    requested_model: record.requested_model,
-    model: record.model,
+    path: withoutNul(record.path),
+    requested_model: withoutNul(record.requested_model),
+    model: withoutNul(record.model),
     upstream: record.upstream,
     stream: Number(record.stream),
     status: record.status,
@@ -116,3 +119,6 @@ function toRow(record: CallRecord): CallRow {
     content: record.content === undefined ? null : JSON.stringify(record.content),
   }
 }
+
+/** U+0000, which PostgreSQL has no place for, as U+FFFD. */
+const withoutNul = <Text extends string | null>(text: Text) => (text?.replaceAll('\0', '\ufffd') ?? null) as Text

@@ -64,6 +64,23 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.equal(page.total, expected.length)
     })
 
+    it('keeps calls whose models differ in what an engine cannot keep', async () => {
+      const store = await open()
+      const calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+      const call = CALLS[0] as CallRecord
+      for (const [i, model] of ['!\0', '!\ufffd'].entries())
+        calls.record({ ...call, call_id: `call_${i}`, model, requested_model: model, path: `/v1${model}` })
+      await calls.flush()
+      const { items, total } = await calls.history({ limit: 10, model: '!\ufffd' })
+      assert.deepEqual([items.length, total], [2, 2])
+      const { groups } = await calls.stats({ group_by: 'model' })
+      assert.deepEqual(
+        groups.map(({ key, calls }) => [key, calls]),
+        [['!\ufffd', 2]],
+      )
+      await store.close()
+    })
+
     it('refuses a cursor that it did not give', async () => {
       for (const cursor of ['x', 'WzFd', Buffer.from('{"a":1}').toString('base64url')])
         await assert.rejects(calls.history({ limit: 1, cursor }), { code: 'invalid_cursor' })
