@@ -16,6 +16,7 @@ import { up as gazeSessions } from './013_gaze_sessions.ts'
 import { up as fallbackCalls } from './014_fallback_calls.ts'
 import { up as taskLists } from './015_task_lists.ts'
 import { up as usedRecords } from './016_used_records.ts'
+import { up as clusteredUsage } from './017_clustered_usage.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -38,4 +39,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '014_fallback_calls': fallbackCalls,
   '015_task_lists': taskLists,
   '016_used_records': usedRecords,
+  '017_clustered_usage': clusteredUsage,
 }
