@@ -6,21 +6,19 @@ export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>
   return Object.defineProperty(always, 'openRelay', { value: open })
 
   async function open(): ReturnType<Upstream['openRelay']> {
-    let newest = await now().openRelay()
+    const { openRelay } = await import('./relay/open.ts')
+    let newest = now().openRelayBy(openRelay)
     const opened = [newest]
-    let opening: Promise<void> = Promise.resolve()
-    // An earlier relay is left alone: what is under way on it ends there, and its connections close once they are idle.
+    // At once, so that no request meets the new configuration and the old upstream. An earlier relay is left alone: what is
+    // under way on it ends there, and its connections close once they are idle.
     const stop = onRenewed(() => {
-      opening = opening.then(async () => {
-        newest = await now().openRelay()
-        opened.push(newest)
-      })
+      newest = now().openRelayBy(openRelay)
+      opened.push(newest)
     })
     return {
       current: () => newest.current(),
       async close() {
         stop()
-        await opening
         await Promise.all(opened.map((relay) => relay.close()))
       },
     }

@@ -7,7 +7,7 @@ import { createModelList, type Model } from './model-list.ts'
 import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import type { Prices } from './prices.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
-import type { OpenRelay } from './relay/open.ts'
+import type { OpenRelay, openRelay } from './relay/open.ts'
 import { type RespondResult, respond } from './responses.ts'
 
 /** The upstream part of the configuration. */
@@ -26,6 +26,8 @@ export interface Upstream {
   models(context: CallContext): Promise<Model[]>
   /** What passes requests and replies through as bytes, for HTTP; close it when the service stops. */
   openRelay(): Promise<OpenRelay>
+  /** The same at once, for whoever has loaded what opens it. */
+  openRelayBy(open: typeof openRelay): OpenRelay
 }
 
 /**
@@ -45,16 +47,15 @@ export function createUpstream(options: {
   const deps: UpstreamDeps = { provider, ...rest }
   const passThroughTo: Upstream['passThrough'] = (request, context) =>
     passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context)
+  const openRelayBy: Upstream['openRelayBy'] = (open) => open(deps, config.connect_timeout_ms)
   return {
     provider,
     models: createModelList({ provider, passThrough: passThroughTo, now: () => new Date() }),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     passThrough: passThroughTo,
-    async openRelay() {
-      // The connection pool and the circuit breaker are only worth loading for a process that serves HTTP.
-      const { openRelay } = await import('./relay/open.ts')
-      return openRelay(deps, config.connect_timeout_ms)
-    },
+    // The connection pool and the circuit breaker are only worth loading for a process that serves HTTP.
+    openRelay: async () => openRelayBy((await import('./relay/open.ts')).openRelay),
+    openRelayBy,
   }
 }

@@ -31,11 +31,10 @@ export async function startFaultyNode(upstream: string): Promise<FaultyNode> {
     node.asked.push({ method, params })
     await new Promise((resolve) => setTimeout(resolve, node.delayMs))
     const said = node.lie?.({ method, params })
-    const headers = { 'content-type': 'application/json' }
-    const answer = said
-      ? JSON.stringify({ jsonrpc: '2.0', id, ...said })
-      : await (await fetch(upstream, { method: 'POST', headers, body })).text()
-    response.writeHead(200, headers).end(answer)
+    const answer = said ? JSON.stringify({ jsonrpc: '2.0', id, ...said }) : await passOn(upstream, body)
+    // Where the node behind it is gone, so is this one.
+    if (answer === null) response.destroy()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
   }).listen(0, '127.0.0.1')
   await new Promise((listening) => server.once('listening', listening))
   const node: FaultyNode = {
@@ -49,4 +48,13 @@ export async function startFaultyNode(upstream: string): Promise<FaultyNode> {
     },
   }
   return node
+}
+
+async function passOn(upstream: string, body: string): Promise<string | null> {
+  try {
+    const reply = await fetch(upstream, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return await reply.text()
+  } catch {
+    return null
+  }
 }

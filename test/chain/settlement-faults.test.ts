@@ -121,11 +121,14 @@ describe('settlement on a chain that misbehaves', () => {
     // As a token with a fee on transfers tells it.
     node.lie = ({ method, params }) => (method === 'eth_getTransactionReceipt' ? lessMoved(params[0], 100n) : undefined)
     const receipts = new Map<unknown, object>()
+    const asked: Promise<void>[] = []
     function lessMoved(hash: unknown, kept: bigint) {
       const receipt = receipts.get(hash) as { logs: { data: string }[] } | undefined
       if (!receipt) {
-        void rpc<object>(anvil.url, 'eth_getTransactionReceipt', [hash]).then(
-          (found) => found && receipts.set(hash, found),
+        asked.push(
+          rpc<object>(anvil.url, 'eth_getTransactionReceipt', [hash]).then(
+            (found) => void (found && receipts.set(hash, found)),
+          ),
         )
         return { result: null }
       }
@@ -139,6 +142,8 @@ describe('settlement on a chain that misbehaves', () => {
     await rounds()
     assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 1)
     assert.equal(await token.balanceOf(recipient), 10_000n)
+    await chain.stop()
+    await Promise.all(asked)
   })
 
   it('knows what was paid by what was signed, whatever the token is now', async () => {
