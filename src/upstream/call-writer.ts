@@ -4,6 +4,7 @@ import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
+import { withoutNul } from '../store/text.ts'
 import type { CallRecord } from './call-record.ts'
 import { countTotals } from './call-totals.ts'
 import { latencyBucket } from './latency.ts'
@@ -119,6 +120,3 @@ function toRow(record: CallRecord): CallRow {
     content: record.content === undefined ? null : JSON.stringify(record.content),
   }
 }
-
-/** U+0000, which PostgreSQL has no place for, as U+FFFD. */
-const withoutNul = <Text extends string | null>(text: Text) => (text?.replaceAll('\0', '\ufffd') ?? null) as Text

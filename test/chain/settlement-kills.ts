@@ -93,7 +93,7 @@ function bundled(folder: string): string {
     platform: 'node',
     format: 'esm',
     minify: true,
-    external: ['libsql', 'pg', 'pino', 'pg-*'],
+    external: ['@photostructure/sqlite', 'pg', 'pino', 'pg-*'],
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   })
   return outfile

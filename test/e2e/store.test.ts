@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, stat
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { type LoggingMessageNotification, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import Database from 'libsql'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { connect, newPlace, type Place, type ToolReply } from './server.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Hello.' }] }
@@ -200,7 +200,7 @@ function fillDisk({ data }: Place): () => void {
 
 /** What SQLite finds when it checks the whole store. */
 function soundness({ data }: Place): unknown[] {
-  const database = new Database(join(data, 'gazeway.db'))
+  const database = new DatabaseSync(join(data, 'gazeway.db'))
   const rows = database.prepare('pragma integrity_check').all() as { integrity_check: unknown }[]
   database.close()
   return rows.map((row) => row.integrity_check)

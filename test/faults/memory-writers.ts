@@ -23,7 +23,7 @@ buildSync({
   bundle: true,
   platform: 'node',
   format: 'esm',
-  external: ['libsql', 'pg-native'],
+  external: ['@photostructure/sqlite', 'pg-native'],
 })
 const running = new Set<ChildProcess>()
 after(() => {

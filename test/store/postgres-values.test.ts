@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { isConnectionLoss, mayRunAgain, storeError } from '../../src/store/postgres/errors.ts'
-import { toParameter, toTime } from '../../src/store/postgres/values.ts'
+import { toTime } from '../../src/store/postgres/values.ts'
 
 describe('values of PostgreSQL', () => {
   it('are times in UTC with milliseconds, in whatever zone and precision they come', () => {
@@ -21,11 +21,6 @@ describe('values of PostgreSQL', () => {
     assert.equal(toTime('2026-11-21 08:17:52.5+01'), '2026-11-21T07:17:52.500Z')
     assert.equal(toTime('1970-01-01 00:00:00+00'), new Date(0).toISOString())
     assert.equal(toTime('2026-11-21 12:47:52.123+05:30'), '2026-11-21T07:17:52.123Z')
-  })
-
-  it('take text without NUL, and everything else as it is', () => {
-    assert.equal(toParameter('a\0b'), 'a\ufffdb')
-    for (const value of ['é', 1, null, true]) assert.equal(toParameter(value), value)
   })
 })
 

@@ -12,10 +12,10 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { preparedName } from '../built.ts'
+import { withoutNul } from '../text.ts'
 import { partsOf } from '../together.ts'
 import { isConnectionLoss, isStale, storeError, unknownOutcome } from './errors.ts'
 import type { ConnectionPool } from './pool.ts'
-import { toParameter } from './values.ts'
 
 /** How often a read is tried on another connection. */
 const READS = 5
@@ -94,7 +94,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     if (isApart) await open(begin)
     stream.cork()
     const begun = begin === undefined || isApart ? null : open(begin)
-    const sent = queries.map((query) => send(query.sql, query.parameters.map(toParameter)))
+    const sent = queries.map((query) => send(query.sql, query.parameters.map(withoutNul)))
     stream.uncork()
     const [results] = await Promise.all([Promise.all(sent), begun])
     return results

@@ -22,14 +22,6 @@ export const TYPES: pg.CustomTypesConfig = {
 }
 
 /**
- * A value as PostgreSQL takes it. Its text cannot hold NUL, which a caller's path or an upstream's error may well do; it
- * is stored as U+FFFD, so that a record is not lost for one character.
- */
-export function toParameter(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
-}
-
-/**
  * @param text a time in PostgreSQL's ISO style, in whatever zone the session has
  * @example toTime('2026-11-21 08:17:52.5+01') // '2026-11-21T07:17:52.500Z'
  */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -9,10 +10,9 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type Database from 'libsql'
-import AsyncDatabase from 'libsql/promise'
+import { withoutNul } from '../text.ts'
 import { partsOf } from '../together.ts'
-import { sqliteCode, storeError } from './errors.ts'
+import { isBusy, storeError } from './errors.ts'
 
 /** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
 const BUSY_TIMEOUT_MS = 200
@@ -34,11 +34,11 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
 }
 
 /**
- * Kysely on `libsql`. Differs from Kysely's own SQLite driver where several processes share the file: transactions
+ * Kysely on `@photostructure/sqlite` (the interface of `node:sqlite`, for Node 20 too). Differs from Kysely's own SQLite driver where several processes share the file: transactions
  * begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when two of them turn to writing), a busy store is waited for
  * without blocking the event loop for long, and statements are prepared once.
  */
-export function libsqlDialect(database: Database.Database, file: string): Dialect {
+export function nodeSqliteDialect(database: DatabaseSyncInstance, file: string): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
     createDriver: () => createDriver(database, file),
@@ -47,7 +47,7 @@ export function libsqlDialect(database: Database.Database, file: string): Dialec
   }
 }
 
-function createDriver(database: Database.Database, file: string): Driver {
+function createDriver(database: DatabaseSyncInstance, file: string): Driver {
   const connection = createConnection(database, file)
   const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
   // SQLite has one connection here; whoever comes next waits until it is released.
@@ -66,37 +66,48 @@ function createDriver(database: Database.Database, file: string): Driver {
       return connection
     },
     beginTransaction: (_connection, { accessMode }) => run(accessMode === 'read only' ? 'begin' : 'begin immediate'),
-    // A commit waits for the disk: in a thread of the driver's, while this process goes on serving. The same handle serves
-    // both of the driver's faces, and nothing else uses the connection meanwhile. (Under load this gave a quarter more
-    // requests and a fifth of the 99th percentile.)
-    commitTransaction: () => untilFree(file, () => AsyncDatabase.prototype.exec.call(database, 'commit')),
+    commitTransaction: () => run('commit'),
     rollbackTransaction: async () => {
       // SQLite has already rolled back by itself after a full disk or an I/O error.
-      if (database.inTransaction) await run('rollback')
+      if (database.isTransaction) await run('rollback')
     },
     releaseConnection: async () => release(),
-    destroy: async () => void database.close(),
+    destroy: async () => {
+      emptyLog(database)
+      database.close()
+    },
   }
 }
 
-function createConnection(database: Database.Database, file: string): DatabaseConnection {
+/**
+ * Writes the log into the file itself, so that whoever copies a file that is closed has all of it. SQLite would do so at
+ * the end of the last connection, but the driver's outlives its `close` until its statements are collected.
+ */
+function emptyLog(database: DatabaseSyncInstance): void {
+  try {
+    database.exec('pragma wal_checkpoint(truncate)')
+  } catch {
+    // On a full or read-only disk everything stays in the log, where the next process finds it.
+  }
+}
+
+function createConnection(database: DatabaseSyncInstance, file: string): DatabaseConnection {
   const statements = new Map<string, Prepared>()
 
   function prepare(sql: string): Prepared {
     const known = statements.get(sql)
     if (known) return known
     if (statements.size >= STATEMENT_LIMIT) statements.clear()
-    const statement = database.prepare(sql)
-    const prepared = { statement, isReader: statement.reader }
+    const prepared = prepareIn(database, sql)
     statements.set(sql, prepared)
     return prepared
   }
 
   function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
-    const { statement, isReader } = prepare(sql)
-    if (isReader) return { rows: statement.all([...parameters]) as R[] }
-    const { changes, lastInsertRowid } = statement.run([...parameters])
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    const { statement, columns } = prepare(sql)
+    const values = parameters.map(withoutNul)
+    if (columns.length > 0) return { rows: statement.all(...values).map((row) => toRow<R>(columns, row)) }
+    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
   }
 
   return {
@@ -107,26 +118,41 @@ function createConnection(database: Database.Database, file: string): DatabaseCo
       for (const part of parts) results.push(await untilFree(file, () => execute(part)))
       return { rows: results as R[] }
     },
-    async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-      for (const row of database.prepare(query.sql).iterate([...query.parameters])) yield { rows: [row as R] }
+    async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+      // A statement of its own: others run while this one is read.
+      const { statement, columns } = prepareIn(database, sql)
+      for (const row of statement.iterate(...parameters.map(withoutNul))) yield { rows: [toRow<R>(columns, row)] }
     },
   }
 }
 
-/** A statement, and whether it gives rows: to ask the driver each time costs as much as a small statement. */
+/** A statement, and the names of its columns: none where it gives no rows. */
 interface Prepared {
-  statement: Database.Statement
-  isReader: boolean
+  statement: StatementSyncInstance
+  columns: string[]
+}
+
+/** Prepares a statement whose rows come as arrays: the driver makes objects at twice the time, and without a prototype. */
+function prepareIn(database: DatabaseSyncInstance, sql: string): Prepared {
+  const statement = database.prepare(sql)
+  statement.setReturnArrays(true)
+  return { statement, columns: statement.columns().map(({ name }) => name) }
+}
+
+function toRow<R>(columns: string[], values: unknown[]): R {
+  const row: Record<string, unknown> = {}
+  for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i]
+  return row as R
 }
 
 /** Tries `work` until the store is not busy, for at most 20 s. @throws the driver's error, in words where it is the file's */
-async function untilFree<R>(file: string, work: () => R | Promise<R>): Promise<R> {
+export async function untilFree<R>(file: string, work: () => R | Promise<R>): Promise<R> {
   const deadline = Date.now() + BUSY_DEADLINE_MS
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!sqliteCode(error)?.startsWith('SQLITE_BUSY') || Date.now() > deadline) throw storeError(error, file)
+      if (!isBusy(error) || Date.now() > deadline) throw storeError(error, file)
       await delay(5 + Math.random() * 20)
     }
   }

@@ -1,13 +1,14 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { Kysely, sql } from 'kysely'
-import Database from 'libsql'
 import { GazewayError } from '../../errors.ts'
 import { makeFolder } from '../../folder.ts'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
-import { libsqlDialect } from './dialect.ts'
+import { nodeSqliteDialect, untilFree } from './dialect.ts'
 import { storeError } from './errors.ts'
 
 /** The first SQLite without the WAL-reset race, in which several processes on one file can lose commits. */
@@ -20,9 +21,11 @@ const WAL_SAFE = [3, 51, 3]
  */
 export async function openSqlite(file: string): Promise<Store> {
   const database = open(file)
-  const db = new Kysely<Schema>({ dialect: libsqlDialect(database, file) })
+  const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
   try {
-    database.exec(`pragma journal_mode = ${journalMode(database)}; pragma synchronous = FULL`)
+    const mode = journalMode(database)
+    // The first of several processes changes the mode of a new file; meanwhile it is locked for the others.
+    await untilFree(file, () => database.exec(`pragma journal_mode = ${mode}; pragma synchronous = FULL`))
     await migrate(db, 'sqlite', file)
   } catch (error) {
     await db.destroy()
@@ -38,12 +41,12 @@ export async function openSqlite(file: string): Promise<Store> {
   }
 }
 
-function open(file: string): Database.Database {
+function open(file: string): DatabaseSyncInstance {
   try {
     makeFolder(dirname(file))
-    // For this user alone; the journal beside it takes the file's mode.
+    // For this user alone; the log beside it takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-    const database = new Database(file)
+    const database = new DatabaseSync(location(file))
     database.exec('pragma busy_timeout = 5000')
     return database
   } catch (error) {
@@ -55,7 +58,27 @@ function open(file: string): Database.Database {
   }
 }
 
-function journalMode(database: Database.Database): 'WAL' | 'PERSIST' {
+/**
+ * Where SQLite finds the file. In a folder that cannot be written there is no place for a log, nor for the writer who would
+ * need one: the file is then read as one that does not change (https://sqlite.org/wal.html#read_only_databases).
+ */
+function location(file: string): string | URL {
+  if (existsSync(`${file}-wal`) || isWritable(dirname(file))) return file
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1')
+  return url
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function journalMode(database: DatabaseSyncInstance): 'WAL' | 'PERSIST' {
   const { version } = database.prepare('select sqlite_version() as version').get() as { version: string }
   const parts = version.split('.').map(Number)
   const difference = WAL_SAFE.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0
