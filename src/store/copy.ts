@@ -25,7 +25,7 @@ export interface CopyReport {
 
 /**
  * Copies all records of `source`, as they were at one moment, into the empty `target`: all of them, verified, or none.
- * The source is only read; on SQLite other processes cannot write to it meanwhile.
+ * The source is only read, and may be written to meanwhile.
  *
  * @param options.signal ends the copy early
  * @throws GazewayError `conflict` when the target is not empty, `cancelled` when told to end, `internal_error` when what

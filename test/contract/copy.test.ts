@@ -90,22 +90,26 @@ describe('store copy', () => {
       await target.close()
     })
 
-  it('copies one moment of a store that others write to', async () => {
-    const url = await server.database()
-    const [source, other] = [await openStore(url), await openStore(url)]
-    const memory = createMemory({ store: other, now })
-    const put = (i: number) => memory.store(MemoryInput.parse({ key: `k${i}`, value: i }))
-    for (let i = 0; i < 300; i++) await put(i)
-    const target = await newSqlite()
-    let added = 300
-    const writing: Promise<unknown>[] = []
-    const { tables } = await copyStore(source, target, { onProgress: () => writing.push(put(added++)) })
-    await Promise.all(writing)
-    assert.ok(added > 301)
-    assert.equal(tables.memories, 300)
-    assert.equal((await createMemory({ store: target, now }).stats()).count, 300)
-    for (const store of [source, other, target]) await store.close()
-  })
+  for (const [engine, place] of [
+    ['SQLite', () => `sqlite:${join(folder, `${files++}.db`)}`],
+    ['PostgreSQL', () => server.database()],
+  ] as const)
+    it(`copies one moment of a store on ${engine} that others write to`, async () => {
+      const url = await place()
+      const [source, other] = [await openStore(url), await openStore(url)]
+      const memory = createMemory({ store: other, now })
+      const put = (i: number) => memory.store(MemoryInput.parse({ key: `k${i}`, value: i }))
+      for (let i = 0; i < 300; i++) await put(i)
+      const target = await newSqlite()
+      let added = 300
+      const writing: Promise<unknown>[] = []
+      const { tables } = await copyStore(source, target, { onProgress: () => writing.push(put(added++)) })
+      await Promise.all(writing)
+      assert.ok(added > 301)
+      assert.equal(tables.memories, 300)
+      assert.equal((await createMemory({ store: target, now }).stats()).count, 300)
+      for (const store of [source, other, target]) await store.close()
+    })
 })
 
 /** Something in every table. */
