@@ -1,8 +1,9 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Histogram, type Registry } from 'prom-client'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import type { Provider } from '../../src/upstream/provider.ts'
 import { SECONDS } from './request-metrics.ts'
+import { tallyingCounter } from './tally.ts'
 
 /** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
 const OTHER = 'other'
@@ -15,23 +16,23 @@ export function callMetrics(
   gateway: Pick<Gateway, 'upstream' | 'loaded'>,
 ): (record: CallRecord) => void {
   const registers = [registry]
-  const calls = new Counter({
+  const calls = tallyingCounter({
     name: 'gazeway_upstream_calls_total',
     help: 'Upstream calls that have ended, by how: ok, error, or aborted by the client.',
     labelNames: ['path', 'status'],
     registers,
   })
-  const errors = new Counter({
+  const errors = tallyingCounter({
     name: 'gazeway_upstream_errors_total',
     help: 'Upstream calls that failed, by the status that the upstream answered; none when it did not answer.',
     labelNames: ['path', 'http_status'],
     registers,
   })
-  const fallbacks = new Counter({
+  const fallbacks = tallyingCounter({
     name: 'gazeway_fallbacks_total',
     help: 'Calls made in place of one that failed.',
     registers,
-  })
+  })()
   const firstToken = new Histogram({
     name: 'gazeway_first_token_seconds',
     help: 'From an upstream call to the first piece of its streamed answer.',
@@ -39,13 +40,13 @@ export function callMetrics(
     buckets: SECONDS,
     registers,
   })
-  const tokens = new Counter({
+  const tokens = tallyingCounter({
     name: 'gazeway_tokens_total',
     help: 'Tokens of upstream calls, as reported or, where nothing was, as counted.',
     labelNames: ['model', 'kind'],
     registers,
   })
-  const cost = new Counter({
+  const cost = tallyingCounter({
     name: 'gazeway_upstream_cost_usd_total',
     help: 'What upstream calls cost in US dollars, by the configured prices.',
     labelNames: ['model'],
@@ -53,13 +54,13 @@ export function callMetrics(
   })
 
   // Binding labels costs more than counting, so each combination is bound once.
-  const ofEnding = cached((key) => calls.labels(...split(key)))
-  const ofError = cached((key) => errors.labels(...split(key)))
+  const ofEnding = cached((key) => calls(...split(key)))
+  const ofError = cached((key) => errors(...split(key)))
   const ofModel = cached((model) => ({
     firstToken: firstToken.labels(model),
-    prompt: tokens.labels(model, 'prompt'),
-    completion: tokens.labels(model, 'completion'),
-    cost: cost.labels(model),
+    prompt: tokens(model, 'prompt'),
+    completion: tokens(model, 'completion'),
+    cost: cost(model),
   }))
   const models = new Set<string>()
   const paths = new Set<string>()
@@ -78,17 +79,17 @@ export function callMetrics(
     const { provider } = gateway.upstream
     if (provider !== learned) learn(provider)
     const path = pathLabel(paths, record.path)
-    ofEnding(`${path} ${record.status}`).inc()
-    if (record.status === 'error') ofError(`${path} ${record.http_status ?? 'none'}`).inc()
-    if (record.fallback_from !== null) fallbacks.inc()
+    ofEnding(`${path} ${record.status}`).add(1)
+    if (record.status === 'error') ofError(`${path} ${record.http_status ?? 'none'}`).add(1)
+    if (record.fallback_from !== null) fallbacks.add(1)
     if (record.requested_model === null) return
 
     const model = ofModel(models.has(record.requested_model) ? record.requested_model : OTHER)
     if (record.first_token_ms !== null) model.firstToken.observe(record.first_token_ms / 1000)
     if (record.usage === null) return
-    model.prompt.inc(record.usage.prompt_tokens)
-    model.completion.inc(record.usage.completion_tokens)
-    model.cost.inc(record.upstream_cost_usd)
+    model.prompt.add(record.usage.prompt_tokens)
+    model.completion.add(record.usage.completion_tokens)
+    model.cost.add(record.upstream_cost_usd)
   }
 }
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { Frame } from '../web/frame.ts'
+import { tallyingCounter } from './tally.ts'
 
 /** Upper bounds in seconds, from a reply that needs no model to a long stream. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -36,7 +37,7 @@ export function requestMetrics(registry: Registry): RequestMetrics {
       this.set(inFlight)
     },
   })
-  const total = new Counter({
+  const total = tallyingCounter({
     name: 'gazeway_http_requests_total',
     help: 'Requests that have ended, by matched route; status 499 when the client left before it had one.',
     labelNames: ['route', 'method', 'status'],
@@ -57,10 +58,10 @@ export function requestMetrics(registry: Registry): RequestMetrics {
     const known = counts.get(key)
     if (known) return known
     const route = routeLabel(pattern)
-    const ended = total.labels(route, method, String(status))
+    const ended = total(route, method, String(status))
     const lasted = seconds.labels(route, method, `${Math.floor(status / 100)}xx`)
     const count = (durationSeconds: number) => {
-      ended.inc()
+      ended.add(1)
       lasted.observe(durationSeconds)
     }
     counts.set(key, count)

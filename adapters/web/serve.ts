@@ -116,9 +116,9 @@ interface Reply {
   over: Promise<unknown>
 }
 
-/** Whether a reply that has been made has yet to go out: a pipelined one waits for those before it. */
+/** Whether a reply that has been made has yet to go out: at the end of this turn, or, if pipelined, after those before it. */
 const isWaiting = ({ incoming, outgoing }: Reply): boolean =>
-  outgoing.socket === null && !outgoing.writableFinished && !incoming.socket.destroyed
+  (outgoing.socket === null || !outgoing.writableEnded) && !outgoing.writableFinished && !incoming.socket.destroyed
 
 /**
  * A pipelined request waits its turn without a connection of its own, and Node does not tell it when that closes: its
