@@ -55,7 +55,8 @@ function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<
   built.set(adapter, forms)
   const text = forms.get(form) ?? buildChecked(form, parameters, build)
   forms.set(form, text)
-  return CompiledQuery.raw(text, [...parameters]) as CompiledQuery<R>
+  // Not handed to Kysely, which would freeze them: a batch has thousands.
+  return { ...CompiledQuery.raw(text), parameters } as CompiledQuery<R>
 }
 
 /** Rows per statement of {@link runBuiltRows}: few sizes, so that few statements are built and prepared. */
@@ -77,7 +78,9 @@ export async function runBuiltRows<Row extends object>(
   for (const size of SIZES)
     for (; at + size <= rows.length; at += size) {
       const part = rows.slice(at, at + size)
-      await runBuilt<unknown>(db, `${form} ${size}`, part.flatMap<unknown>(Object.values), () => build(part))
+      const parameters: unknown[] = []
+      for (const row of part) parameters.push(...Object.values(row))
+      await runBuilt<unknown>(db, `${form} ${size}`, parameters, () => build(part))
     }
 }
 
