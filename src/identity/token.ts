@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { newId } from '../ids.ts'
 
 /** Random bytes in a token: as many as its SHA-256 has, so that guessing one is hopeless whatever the other's strength. */
@@ -23,5 +23,5 @@ export function keyIdOf(token: string): string | null {
  * to slow down.
  */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

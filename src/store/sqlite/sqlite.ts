@@ -47,7 +47,8 @@ function open(file: string): DatabaseSyncInstance {
     // For this user alone; the log beside it takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const database = new DatabaseSync(location(file))
-    database.exec('pragma busy_timeout = 5000')
+    // In memory is also what a statement of many rows may have to take back, for which SQLite writes a file otherwise.
+    database.exec('pragma busy_timeout = 5000; pragma temp_store = memory')
     return database
   } catch (error) {
     throw new GazewayError(
