@@ -137,6 +137,22 @@ describe('a full disk', () => {
   })
 })
 
+describe('a schema that another process changes', () => {
+  it('is the one that the next statement of every process meets', async () => {
+    const file = join(folder, 'changing.db')
+    const [one, other] = [await open(file), await open(file)]
+    await sql`create table pairs (a integer, b integer, c integer)`.execute(one.db)
+    await sql`insert into pairs values (1, 2, 3)`.execute(one.db)
+    const read = async () => (await sql`select * from pairs`.execute(one.db)).rows
+    assert.deepEqual(await read(), [{ a: 1, b: 2, c: 3 }])
+    await sql`alter table pairs drop column b`.execute(other.db)
+    assert.deepEqual(await read(), [{ a: 1, c: 3 }])
+    await sql`alter table pairs add column d integer default 4`.execute(other.db)
+    assert.deepEqual(await read(), [{ a: 1, c: 3, d: 4 }])
+    await Promise.all([one.close(), other.close()])
+  })
+})
+
 describe('an older store', () => {
   it('is brought forward with what it holds, by the first of several processes', async () => {
     const file = join(folder, 'older.db')

@@ -98,15 +98,24 @@ function createConnection(database: DatabaseSyncInstance, file: string): Databas
     const known = statements.get(sql)
     if (known) return known
     if (statements.size >= STATEMENT_LIMIT) statements.clear()
-    const prepared = prepareIn(database, sql)
+    const statement = database.prepare(sql)
+    // The driver would make objects at twice the time, and without a prototype.
+    statement.setReturnArrays(true)
+    const prepared = { statement, columns: columnsOf(statement) }
     statements.set(sql, prepared)
     return prepared
   }
 
   function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
-    const { statement, columns } = prepare(sql)
+    const prepared = prepare(sql)
+    const { statement } = prepared
     const values = parameters.map(withoutNul)
-    if (columns.length > 0) return { rows: statement.all(...values).map((row) => toRow<R>(columns, row)) }
+    if (prepared.columns.length > 0) {
+      const found: unknown[][] = statement.all(...values)
+      // SQLite prepares a statement anew when another process has changed the schema; `select *` may then give others.
+      if (found[0] && found[0].length !== prepared.columns.length) prepared.columns = columnsOf(statement)
+      return { rows: found.map((row) => toRow<R>(prepared.columns, row)) }
+    }
     return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
   }
 
@@ -118,10 +127,9 @@ function createConnection(database: DatabaseSyncInstance, file: string): Databas
       for (const part of parts) results.push(await untilFree(file, () => execute(part)))
       return { rows: results as R[] }
     },
-    async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-      // A statement of its own: others run while this one is read.
-      const { statement, columns } = prepareIn(database, sql)
-      for (const row of statement.iterate(...parameters.map(withoutNul))) yield { rows: [toRow<R>(columns, row)] }
+    // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
+    async *streamQuery(): AsyncIterableIterator<never> {
+      throw new Error('Rows are read in pages, not streamed.')
     },
   }
 }
@@ -132,12 +140,7 @@ interface Prepared {
   columns: string[]
 }
 
-/** Prepares a statement whose rows come as arrays: the driver makes objects at twice the time, and without a prototype. */
-function prepareIn(database: DatabaseSyncInstance, sql: string): Prepared {
-  const statement = database.prepare(sql)
-  statement.setReturnArrays(true)
-  return { statement, columns: statement.columns().map(({ name }) => name) }
-}
+const columnsOf = (statement: StatementSyncInstance): string[] => statement.columns().map(({ name }) => name)
 
 function toRow<R>(columns: string[], values: unknown[]): R {
   const row: Record<string, unknown> = {}
