@@ -26,8 +26,9 @@ export function tallyingCounter<Label extends string>(
     tallies.push((counter) => {
       // What was never counted has no sample.
       if (sum === null) return
-      counter.labels(...labels).inc(sum)
+      const told = sum
       sum = 0
+      counter.labels(...labels).inc(told)
     })
     return {
       add(amount) {

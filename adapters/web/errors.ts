@@ -4,6 +4,7 @@ import { GazewayError } from '../../src/errors.ts'
 import type { Log } from '../../src/log.ts'
 import { errorReply } from './error-reply.ts'
 import type { Frame } from './frame.ts'
+import { ALREADY_SENT } from './receiver.ts'
 
 /** Answers with what {@link errorReply} makes of an error. */
 export function errorHandler(log: Log): ErrorHandler<Frame> {
@@ -11,9 +12,9 @@ export function errorHandler(log: Log): ErrorHandler<Frame> {
     const { status, headers, body } = errorReply(error, c.get('requestId') ?? null, log)
     const { outgoing } = c.env
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
-    // Too late for another status: the client sees that the reply is not whole.
-    outgoing.destroy()
-    return c.body(null)
+    // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
+    setImmediate(() => outgoing.destroy())
+    return ALREADY_SENT
   }
 }
 

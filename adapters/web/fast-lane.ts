@@ -40,8 +40,8 @@ export function fastLane(options: {
       await endpoint({ incoming, outgoing, requestId, callerId })
     } catch (error) {
       const { status, headers, body } = errorReply(error, requestId, log)
-      // Too late for another status: the client sees that the reply is not whole.
-      if (outgoing.headersSent) outgoing.destroy()
+      // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
+      if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
       else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
     }
   }

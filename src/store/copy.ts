@@ -29,14 +29,14 @@ export interface CopyReport {
  *
  * @param options.signal ends the copy early
  * @throws GazewayError `conflict` when the target is not empty, `cancelled` when told to end, `internal_error` when what
- *   arrived is not what was sent; the target is then as it was
+ *   arrived is not what was sent; the target is then as it was. `store_full` when a SQLite target has room for its log alone
  */
-export function copyStore(
+export async function copyStore(
   source: Store,
   target: Store,
   options: { signal?: AbortSignal; onProgress?: (progress: CopyProgress) => void } = {},
 ): Promise<CopyReport> {
-  return source.snapshot((from) =>
+  const report = await source.snapshot((from) =>
     target.write(async (to) => {
       await requireEmpty(to)
       const counts = await countRows(from)
@@ -61,6 +61,20 @@ export function copyStore(
       if (target.engine === 'postgres') await continueNumbers(to)
       return { tables: await verifyCounts(counts, to), checks: await verifySums(from, to) }
     }),
+  )
+  if (target.engine === 'sqlite') await intoFile(target)
+  return report
+}
+
+/** Moves what was copied from the log of a SQLite store into its file, which is taken for the whole of it. */
+async function intoFile({ db }: Store): Promise<void> {
+  const outcome = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db).catch((cause) => ({ cause }))
+  if ('rows' in outcome && outcome.rows[0]?.busy === 0) return
+  throw new GazewayError(
+    'store_full',
+    'All records were copied, but a part of them lies in the -wal file beside the target: there is no room for them in the ' +
+      'target itself, or another process reads it. Free some space, delete both, and copy again.',
+    { cause: outcome },
   )
 }
 

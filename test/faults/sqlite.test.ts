@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -8,6 +17,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely, sql } from 'kysely'
 import { keepMemory } from '../../src/memory/keep.ts'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
+import { copyStore } from '../../src/store/copy.ts'
 import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Schema } from '../../src/store/schema.ts'
@@ -78,6 +88,32 @@ describe('a damaged store', () => {
     })
 })
 
+describe('a store that is refused', () => {
+  it('is called damaged where only its text index is', async () => {
+    const file = join(folder, 'index.db')
+    await storeWith(file, 20)
+    const database = new DatabaseSync(file)
+    database.enableDefensive(false)
+    database.exec(`update memories_text_data set block = x'00ff00ff00ff00ff' where id > 10`)
+    database.close()
+    const store = await open(file)
+    const memory = createMemory({ store, now: () => new Date() })
+    await assert.rejects(memory.search(MemorySearch.parse({ query: 'value' })), { code: 'store_corrupt' })
+    await store.close()
+  })
+
+  it('stays as it was where a newer version has moved it forward', async () => {
+    const file = join(folder, 'newer.db')
+    const database = new DatabaseSync(file)
+    database.exec(`create table kysely_migration (name text, timestamp text);
+      insert into kysely_migration values ('999_newer', '2026-01-01')`)
+    database.close()
+    const bytes = readFileSync(file)
+    await assert.rejects(open(file), { code: 'store_too_new' })
+    assert.deepEqual(readFileSync(file), bytes)
+  })
+})
+
 describe('a store that cannot be written', () => {
   it('says so when its path is a folder, or leads through a file', async () => {
     await assert.rejects(open(folder), { code: 'store_unavailable' })
@@ -130,6 +166,27 @@ describe('a full disk', () => {
     await fillAndGoOn(await open(join(home, 'store.db')), async () => rmSync(ballast))
   })
 
+  it('is told by a copy that has room for the log alone, and before a store is opened', async (t) => {
+    const file = join(folder, 'large.db')
+    await storeWith(file, 1500)
+    const home = mount('-t', 'tmpfs', '-o', `size=${Math.round(statSync(file).size * 1.6)}`, 'tmpfs')
+    if (home === null) return t.skip('mounting is not permitted here')
+    const [source, target] = [await open(file), await open(join(home, 'copy.db'))]
+    await assert.rejects(copyStore(source, target), { code: 'store_full', message: /Free some space/ })
+    await target.close()
+
+    const point = mount('-t', 'tmpfs', '-o', 'size=4m', 'tmpfs') ?? assert.fail('mounting')
+    await storeWith(join(folder, 'small.db'), 1)
+    copyFileSync(join(folder, 'small.db'), join(point, 'store.db'))
+    const ballast = join(point, 'ballast')
+    spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4096'])
+    await assert.rejects(open(join(point, 'store.db')), { code: 'store_full' })
+    rmSync(ballast)
+    const store = await open(join(point, 'store.db'))
+    assert.equal((await contents(store)).counted, 1)
+    await Promise.all([source.close(), store.close()])
+  })
+
   it('is the same when the database has reached its largest size', async () => {
     const store = await open(join(folder, 'limited.db'))
     await sql`pragma max_page_count = 300`.execute(store.db)
@@ -137,8 +194,8 @@ describe('a full disk', () => {
   })
 })
 
-describe('a schema that another process changes', () => {
-  it('is the one that the next statement of every process meets', async () => {
+describe('several connections to one file', () => {
+  it('meet the schema that another one has changed', async () => {
     const file = join(folder, 'changing.db')
     const [one, other] = [await open(file), await open(file)]
     await sql`create table pairs (a integer, b integer, c integer)`.execute(one.db)
@@ -146,10 +203,35 @@ describe('a schema that another process changes', () => {
     const read = async () => (await sql`select * from pairs`.execute(one.db)).rows
     assert.deepEqual(await read(), [{ a: 1, b: 2, c: 3 }])
     await sql`alter table pairs drop column b`.execute(other.db)
-    assert.deepEqual(await read(), [{ a: 1, c: 3 }])
     await sql`alter table pairs add column d integer default 4`.execute(other.db)
     assert.deepEqual(await read(), [{ a: 1, c: 3, d: 4 }])
     await Promise.all([one.close(), other.close()])
+  })
+
+  it('are not kept out by one that was closed in the middle of a write', async () => {
+    const file = join(folder, 'left.db')
+    const [one, other] = [await open(file), await open(file)]
+    const written = one.write(async (trx) => {
+      await sql`insert into daily_spending values ('a', '2026-11-21', 1)`.execute(trx)
+      await one.close()
+    })
+    await assert.rejects(written, /closed/)
+    await put(other, 'next')
+    assert.deepEqual(await other.db.selectFrom('daily_spending').selectAll().execute(), [])
+    await other.close()
+  })
+})
+
+describe('numbers', () => {
+  it('of any size that JavaScript holds exactly are integers, and come back as they were', async () => {
+    const store = await open(join(folder, 'numbers.db'))
+    for (const number of [0, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 40, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+      const { rows } = await sql`select ${number} as value, typeof(${number}) as type`.execute(store.db)
+      assert.deepEqual(rows, [{ value: number, type: 'integer' }])
+    }
+    const { rows } = await sql`select ${1e300} as large, ${0.1} as small`.execute(store.db)
+    assert.deepEqual(rows, [{ large: 1e300, small: 0.1 }])
+    await store.close()
   })
 })
 

@@ -18,6 +18,8 @@ import { isBusy, storeError } from './errors.ts'
 const BUSY_TIMEOUT_MS = 200
 /** How long it goes on trying before it gives up. */
 const BUSY_DEADLINE_MS = 20_000
+/** The largest number that the driver takes for an integer by itself. */
+const MAX_INT32 = 2 ** 31 - 1
 /** Prepared statements kept per connection; the services use fewer distinct ones. */
 const STATEMENT_LIMIT = 256
 
@@ -69,22 +71,24 @@ function createDriver(database: DatabaseSyncInstance, file: string): Driver {
     commitTransaction: () => run('commit'),
     rollbackTransaction: async () => {
       // SQLite has already rolled back by itself after a full disk or an I/O error.
-      if (database.isTransaction) await run('rollback')
+      if (database.isOpen && database.isTransaction) await run('rollback')
     },
     releaseConnection: async () => release(),
     destroy: async () => {
-      emptyLog(database)
+      letGo(database)
       database.close()
     },
   }
 }
 
 /**
- * Writes the log into the file itself, so that whoever copies a file that is closed has all of it. SQLite would do so at
- * the end of the last connection, but the driver's outlives its `close` until its statements are collected.
+ * Gives up the lock of a transaction that never ended, and writes the log into the file itself, so that whoever copies a
+ * file that is closed has all of it. SQLite would do both when the connection ends, but the driver's outlives its `close`
+ * until its statements are collected.
  */
-function emptyLog(database: DatabaseSyncInstance): void {
+function letGo(database: DatabaseSyncInstance): void {
   try {
+    if (database.isTransaction) database.exec('rollback')
     database.exec('pragma wal_checkpoint(truncate)')
   } catch {
     // On a full or read-only disk everything stays in the log, where the next process finds it.
@@ -101,7 +105,7 @@ function createConnection(database: DatabaseSyncInstance, file: string): Databas
     const statement = database.prepare(sql)
     // The driver would make objects at twice the time, and without a prototype.
     statement.setReturnArrays(true)
-    const prepared = { statement, columns: columnsOf(statement) }
+    const prepared = { statement, columns: columnsOf(statement), takesAll: ALL_COLUMNS.test(sql) }
     statements.set(sql, prepared)
     return prepared
   }
@@ -109,11 +113,11 @@ function createConnection(database: DatabaseSyncInstance, file: string): Databas
   function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     const prepared = prepare(sql)
     const { statement } = prepared
-    const values = parameters.map(withoutNul)
+    const values = parameters.map(toParameter)
     if (prepared.columns.length > 0) {
       const found: unknown[][] = statement.all(...values)
-      // SQLite prepares a statement anew when another process has changed the schema; `select *` may then give others.
-      if (found[0] && found[0].length !== prepared.columns.length) prepared.columns = columnsOf(statement)
+      // SQLite prepares a statement anew when another process has changed the schema; `*` may then be other columns.
+      if (prepared.takesAll) prepared.columns = columnsOf(statement)
       return { rows: found.map((row) => toRow<R>(prepared.columns, row)) }
     }
     return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
@@ -138,7 +142,23 @@ function createConnection(database: DatabaseSyncInstance, file: string): Databas
 interface Prepared {
   statement: StatementSyncInstance
   columns: string[]
+  /** Whether it names its columns by `*`. */
+  takesAll: boolean
 }
+
+/** `select *`, `returning *`, `table.*`; not `count(*)`. */
+const ALL_COLUMNS = /(?<!\()\*/
+
+/**
+ * A value as the driver binds it. It ends a text at U+0000, and takes a number beyond 32 bits for one with a fraction
+ * unless it is a BigInt.
+ */
+function toParameter(value: unknown): unknown {
+  if (typeof value !== 'number') return withoutNul(value)
+  return value > MAX_INT32 || value < -MAX_INT32 ? asInteger(value) : value
+}
+
+const asInteger = (value: number): number | bigint => (Number.isSafeInteger(value) ? BigInt(value) : value)
 
 const columnsOf = (statement: StatementSyncInstance): string[] => statement.columns().map(({ name }) => name)
 

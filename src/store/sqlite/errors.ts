@@ -1,13 +1,18 @@
+import { constants } from 'node:os'
 import { GazewayError } from '../../errors.ts'
 
 const BUSY = 'database is locked'
+const FULL = 'database or disk is full'
+const MALFORMED = 'database disk image is malformed'
+/** What else it says of a damaged file: of the text index, and of its own schema. */
+const DAMAGED = /^(?:fts5: (?:corrupt|missing row)|malformed database schema)/
 
 /** SQLite's own words for a result (`sqlite3_errstr`), which are the same in all versions, and ours. */
 const MESSAGES: Readonly<
   Record<string, [code: 'store_full' | 'store_unavailable' | 'store_corrupt', advice: string] | undefined>
 > = {
   [BUSY]: ['store_unavailable', 'another process keeps it locked; try again, or end the process that holds it.'],
-  'database or disk is full': ['store_full', 'the disk is full; nothing was written. Free some space and try again.'],
+  [FULL]: ['store_full', 'the disk is full; nothing was written. Free some space and try again.'],
   'attempt to write a readonly database': [
     'store_unavailable',
     'the file or its folder is read-only; give this user write permission.',
@@ -21,10 +26,7 @@ const MESSAGES: Readonly<
     'store_corrupt',
     'it is not a SQLite database. Move it away, or point --store at another file.',
   ],
-  'database disk image is malformed': [
-    'store_corrupt',
-    'it is damaged. Restore a backup, or move it away to start empty.',
-  ],
+  [MALFORMED]: ['store_corrupt', 'it is damaged. Restore a backup, or move it away to start empty.'],
 }
 
 /** Whether another connection holds the lock that a statement needs. */
@@ -40,5 +42,7 @@ export function storeError(error: unknown, file: string): unknown {
 /** What SQLite answered, in its words. The driver gives no number with errors of statements that give rows. */
 function resultOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return null
-  return 'errstr' in error ? String(error.errstr) : error.message
+  if ('systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
+  if ('errstr' in error) return String(error.errstr)
+  return DAMAGED.test(error.message) ? MALFORMED : error.message
 }

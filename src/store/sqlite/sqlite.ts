@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
@@ -23,10 +23,13 @@ export async function openSqlite(file: string): Promise<Store> {
   const database = open(file)
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
   try {
+    await migrate(db, 'sqlite', file)
     const mode = journalMode(database)
     // The first of several processes changes the mode of a new file; meanwhile it is locked for the others.
     await untilFree(file, () => database.exec(`pragma journal_mode = ${mode}; pragma synchronous = FULL`))
-    await migrate(db, 'sqlite', file)
+    // Not before the migrations, which may sort what would not fit. A batch of records writes a file otherwise, of what it
+    // may have to take back.
+    database.exec('pragma temp_store = memory')
   } catch (error) {
     await db.destroy()
     throw storeError(error, file)
@@ -47,8 +50,7 @@ function open(file: string): DatabaseSyncInstance {
     // For this user alone; the log beside it takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const database = new DatabaseSync(location(file))
-    // In memory is also what a statement of many rows may have to take back, for which SQLite writes a file otherwise.
-    database.exec('pragma busy_timeout = 5000; pragma temp_store = memory')
+    database.exec('pragma busy_timeout = 5000')
     return database
   } catch (error) {
     throw new GazewayError(
@@ -60,19 +62,20 @@ function open(file: string): DatabaseSyncInstance {
 }
 
 /**
- * Where SQLite finds the file. In a folder that cannot be written there is no place for a log, nor for the writer who would
- * need one: the file is then read as one that does not change (https://sqlite.org/wal.html#read_only_databases).
+ * Where SQLite finds the file. One that cannot be written has no place for a log beside it, nor a writer who would need
+ * one: it is then read as a file that does not change (https://sqlite.org/wal.html#read_only_databases).
  */
 function location(file: string): string | URL {
-  if (existsSync(`${file}-wal`) || isWritable(dirname(file))) return file
+  const isLogged = existsSync(`${file}-shm`) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+  if (isLogged || (isWritable(dirname(file)) && isWritable(file))) return file
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')
   return url
 }
 
-function isWritable(folder: string): boolean {
+function isWritable(path: string): boolean {
   try {
-    accessSync(folder, constants.W_OK)
+    accessSync(path, constants.W_OK)
     return true
   } catch {
     return false
