@@ -29,6 +29,9 @@ const generator = new V7Generator({
   },
 })
 
+/** Those of the id that is being made. */
+const bytes = Buffer.alloc(16)
+
 /**
  * A new id: prefix, underscore, UUIDv7 without dashes (RFC 9562 section 5.7). Ids of one process sort by creation.
  *
@@ -36,5 +39,6 @@ const generator = new V7Generator({
  */
 export function newId(prefix: IdPrefix): string {
   // Its own toHex makes a string for each digit.
-  return `${prefix}_${Buffer.from(generator.generate().bytes.buffer).toString('hex')}`
+  bytes.set(generator.generate().bytes)
+  return `${prefix}_${bytes.toString('hex')}`
 }

@@ -77,7 +77,7 @@ async function relayWhole(
   const { status: httpStatus } = reply
   const unfit = unfitness(reply)
   if (unfit) throw badReply(relay.provider, unfit)
-  const headers = { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId }
+  const headers = passedHeaders(reply.headers, recording.callId)
   if (httpStatus >= 400) {
     const { body, error } = readRefusal(reply, relay.provider, requestId)
     receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, body)
@@ -102,7 +102,7 @@ async function relayStream(
   requestId: string | null,
 ): Promise<void> {
   const { provider } = relay
-  receiver.head(reply.status, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId })
+  receiver.head(reply.status, passedHeaders(reply.headers, recording.callId))
   const end = await pump(reply, receiver, tap, {
     filter: (events) => events,
     onFirst: recording.firstToken,

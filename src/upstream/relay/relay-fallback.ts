@@ -109,7 +109,7 @@ async function passEvents(
     if (reported !== null) throw reported
     if (chunks.length === 0) return null
     const out = [...(begun ? [] : events.start()), ...chunks.flatMap((chunk) => events.push(chunk as never))]
-    if (!begun) receiver.head(200, { ...passedHeaders(reply.headers), ...ROUTE, 'x-gazeway-call-id': recording.callId })
+    if (!begun) receiver.head(200, { ...passedHeaders(reply.headers, recording.callId), ...ROUTE })
     begun = true
     return toSse(out)
   }

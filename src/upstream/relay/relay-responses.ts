@@ -47,7 +47,7 @@ export async function relayResponses(
   const answered = await relayFallback(relay, body, failure, receiver, context)
   if (answered) return
   if (!failure.reply || failure.reply.status < 400) throw failure.error
-  const headers = { ...passedHeaders(failure.reply.headers), 'x-gazeway-call-id': failure.callId }
+  const headers = passedHeaders(failure.reply.headers, failure.callId)
   const { body: refusal } = readRefusal(failure.reply, provider, context.requestId)
   receiver.whole(failure.reply.status, { ...headers, 'content-type': 'application/json' }, refusal)
 }
@@ -73,7 +73,7 @@ async function attempt(
   const { status: httpStatus } = reply
   const response = httpStatus < 300 ? readResponse(reply.body) : null
   if (!response) return fail(recording, refusal(relay, reply, requestId), reply)
-  receiver.whole(httpStatus, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId }, reply.body)
+  receiver.whole(httpStatus, passedHeaders(reply.headers, recording.callId), reply.body)
   const usage =
     readUsage(response.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(response.output)))
   recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: response })
@@ -107,7 +107,7 @@ async function passStream(
       if (reported !== null) throw reported
       const whole = Buffer.concat(held)
       held = null
-      receiver.head(reply.status, { ...passedHeaders(reply.headers), 'x-gazeway-call-id': recording.callId })
+      receiver.head(reply.status, passedHeaders(reply.headers, recording.callId))
       return whole
     }
     return null

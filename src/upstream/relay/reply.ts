@@ -9,11 +9,13 @@ import type { Headers, WholeReply } from './send.ts'
 const PASSED = new Set(['content-type', 'retry-after', 'retry-after-ms', 'openai-processing-ms', 'x-upstream'])
 const PASSED_PREFIX = 'x-ratelimit-'
 
-/** The headers of the upstream's reply that are copied to the client's. */
-export function passedHeaders(headers: Headers): Record<string, string> {
-  const passed: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers))
+/** What a client gets of the upstream's headers, and the id of the call by which its record is found. */
+export function passedHeaders(headers: Headers, callId: string): Record<string, string> {
+  const passed: Record<string, string> = { 'x-gazeway-call-id': callId }
+  for (const name in headers) {
+    const value = headers[name]
     if (typeof value === 'string' && (PASSED.has(name) || name.startsWith(PASSED_PREFIX))) passed[name] = value
+  }
   return passed
 }
 
