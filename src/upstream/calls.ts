@@ -10,8 +10,8 @@ import { createCallWriter } from './call-writer.ts'
 import { countFallbacks, type Fallbacks } from './fallbacks.ts'
 import { type CallSelection, type CallStats, type ChartQuery, callStats, countCalls } from './stats.ts'
 
-/** Records wait at most this long before they are written together. */
-const BATCH_DELAY_MS = 50
+/** Records wait at most this long before they are written together. On SQLite a batch holds up everything else: keep it small. */
+const BATCH_DELAY_MS = 25
 /** Records kept in memory while the store cannot be written; beyond it the oldest are given up, and said so. */
 const QUEUE_LIMIT = 50_000
 
@@ -31,7 +31,7 @@ export type CallListener = (record: CallRecord, context: CallContext | undefined
 
 /** The audit trail: every upstream call, written in batches so that a call never waits for its record. */
 export interface Calls {
-  /** Queues a record; it is stored within 50 ms, or when `flush` resolves. */
+  /** Queues a record; it is stored within 25 ms, or when `flush` resolves. */
   record(record: CallRecord, context?: CallContext): void
   /** Hears of every call as it ends, before its record is stored. @returns a function that stops it */
   listen(listener: CallListener): () => void
