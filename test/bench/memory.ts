@@ -79,7 +79,7 @@ async function measureWrites(report: Report, folder: string, memories: readonly 
   report.add({ what: `store ${where}`, unit: 'ms', figure: times.store, against: write, bar })
   report.add({ what: `recall ${where}`, unit: 'ms', figure: times.recall, against: write, bar })
   report.add({ what: `recall ${where}`, unit: 'ms', figure: times.recall, against: read })
-  report.add({ what: 'the disk: a page written and fsynced (a store waits for five)', unit: 'ms', figure: times.disk })
+  report.add({ what: 'the disk: a page written and fsynced (a store waits for one)', unit: 'ms', figure: times.disk })
 }
 
 /** Writes one page of a file and waits until the disk has it. */
