@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -22,6 +22,7 @@ import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Schema } from '../../src/store/schema.ts'
 import { nodeSqliteDialect } from '../../src/store/sqlite/dialect.ts'
+import { isBusy, storeError } from '../../src/store/sqlite/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-sqlite-'))
@@ -220,6 +221,15 @@ describe('several connections to one file', () => {
     assert.deepEqual(await other.db.selectFrom('daily_spending').selectAll().execute(), [])
     await other.close()
   })
+})
+
+it('an error is not taken for a full disk because there was one before it', () => {
+  const refused = (errstr: string) =>
+    Object.assign(new Error(errstr), { code: 'ERR_SQLITE_ERROR', errstr, systemErrno: constants.errno.ENOSPC })
+  assert.ok(isBusy(refused('database is locked')))
+  const constraint = refused('constraint failed')
+  assert.equal(storeError(constraint, 'name'), constraint)
+  assert.equal((storeError(refused('disk I/O error'), 'name') as { code: string }).code, 'store_full')
 })
 
 describe('numbers', () => {

@@ -36,9 +36,10 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
 }
 
 /**
- * Kysely on `@photostructure/sqlite` (the interface of `node:sqlite`, for Node 20 too). Differs from Kysely's own SQLite driver where several processes share the file: transactions
- * begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when two of them turn to writing), a busy store is waited for
- * without blocking the event loop for long, and statements are prepared once.
+ * Kysely on `@photostructure/sqlite` (the interface of `node:sqlite`, for Node 20 too). Differs from Kysely's own SQLite
+ * driver where several processes share the file: transactions begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when
+ * two of them turn to writing), a busy store is waited for without blocking the event loop for long, and statements are
+ * prepared once.
  */
 export function nodeSqliteDialect(database: DatabaseSyncInstance, file: string): Dialect {
   return {

@@ -3,6 +3,7 @@ import { GazewayError } from '../../errors.ts'
 
 const BUSY = 'database is locked'
 const FULL = 'database or disk is full'
+const IO_ERROR = 'disk I/O error'
 const MALFORMED = 'database disk image is malformed'
 /** What else it says of a damaged file: of the text index, and of its own schema. */
 const DAMAGED = /^(?:fts5: (?:corrupt|missing row)|malformed database schema)/
@@ -21,7 +22,7 @@ const MESSAGES: Readonly<
     'store_unavailable',
     'it cannot be opened; check that the folder exists and is writable.',
   ],
-  'disk I/O error': ['store_unavailable', 'the disk reported an input/output error; nothing was written.'],
+  [IO_ERROR]: ['store_unavailable', 'the disk reported an input/output error; nothing was written.'],
   'file is not a database': [
     'store_corrupt',
     'it is not a SQLite database. Move it away, or point --store at another file.',
@@ -42,7 +43,8 @@ export function storeError(error: unknown, file: string): unknown {
 /** What SQLite answered, in its words. The driver gives no number with errors of statements that give rows. */
 function resultOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return null
-  if ('systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
-  if ('errstr' in error) return String(error.errstr)
-  return DAMAGED.test(error.message) ? MALFORMED : error.message
+  const said = 'errstr' in error ? String(error.errstr) : error.message
+  // The system's number outlives the error that it came with, so it counts for none of another kind.
+  if (said === IO_ERROR && 'systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
+  return DAMAGED.test(said) ? MALFORMED : said
 }
