@@ -1,5 +1,6 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import type { Idempotency } from '../../src/idempotency/idempotency.ts'
 import type { Receiver } from '../../src/upstream/relay/receiver.ts'
 import type { Arrival } from '../web/arrival.ts'
 import { capture } from '../web/capture.ts'
@@ -17,15 +18,25 @@ const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route']
  * @param relay sends the request to the upstream, and its reply to the receiver
  * @throws GazewayError as `relay` and `createIdempotency`; `validation_failed` for a stream under a key
  */
-export async function relayOnce(
+export function relayOnce(
   arrival: Arrival,
   { idempotency }: Gateway,
-  { path, text, stream }: { path: string; text: string; stream: boolean },
+  request: { path: string; text: string; stream: boolean },
   relay: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
   const client = receiverOf(arrival)
   const key = arrival.incoming.headers['idempotency-key']
   if (typeof key !== 'string') return relay(client)
+  return relayUnderKey({ key, scope: arrival.callerId ?? 'anonymous' }, idempotency, request, client, relay)
+}
+
+async function relayUnderKey(
+  asked: { key: string; scope: string },
+  idempotency: Idempotency,
+  { path, text, stream }: { path: string; text: string; stream: boolean },
+  client: Receiver,
+  relay: (receiver: Receiver) => Promise<void>,
+): Promise<void> {
   if (stream)
     throw new GazewayError(
       'validation_failed',
@@ -33,7 +44,7 @@ export async function relayOnce(
       { param: 'Idempotency-Key' },
     )
   const { receiver, reply: captured } = capture(client)
-  const request = { scope: arrival.callerId ?? 'anonymous', key, route: `POST ${path}`, body: text }
+  const request = { ...asked, route: `POST ${path}`, body: text }
   const { reply } = await idempotency.run(request, async () => {
     await relay(receiver)
     const whole = captured()

@@ -23,16 +23,16 @@ export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
     onGone: (listener) => void listeners.push(listener),
     whole(status, headers, body) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      outgoing.writeHead(status, { ...headers, 'x-request-id': requestId, 'content-length': bytes.length })
+      outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, 'content-length', String(bytes.length)))
       // All replies of a turn of the event loop are written at its end, one after another: a write wakes whoever reads it,
       // unless that is still awake. At 64 connections this saves a seventh of all that a request costs.
-      setImmediate(() => {
+      atEndOfTurn(() => {
         if (bytes.length > ONE_PIECE_BYTES) outgoing.end(bytes)
         else outgoing.end(bytes.toString('latin1'), 'latin1')
       })
     },
     head(status, headers) {
-      outgoing.writeHead(status, { ...headers, 'x-request-id': requestId, 'cache-control': 'no-cache' })
+      outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, 'cache-control', 'no-cache'))
       // In a later turn, so that a first event which is there already goes out with the head.
       setImmediate(() => {
         if (!outgoing.writableEnded) outgoing.flushHeaders()
@@ -43,6 +43,25 @@ export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
     drop: () => void outgoing.destroy(),
     end: (bytes) => void (bytes === undefined ? outgoing.end() : outgoing.end(bytes)),
   }
+}
+
+let due: (() => void)[] = []
+
+/** Runs `write` at the end of this turn of the event loop, with all others in one go. */
+function atEndOfTurn(write: () => void): void {
+  if (due.push(write) > 1) return
+  setImmediate(() => {
+    const writes = due
+    due = []
+    for (const write of writes) write()
+  })
+}
+
+/** Headers as Node takes them soonest: names and values in turn. An object of them all costs a twentieth of a request. */
+function rawHeaders(headers: Readonly<Record<string, string>>, ...more: string[]): string[] {
+  const raw = more
+  for (const name in headers) raw.push(name, headers[name] as string)
+  return raw
 }
 
 /** What a route returns whose reply has been written already. */

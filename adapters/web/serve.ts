@@ -41,10 +41,15 @@ export async function serve(
     const begun: Reply = { incoming, outgoing, over }
     const inProgress = connections.get(socket) ?? []
     inProgress.push(begun)
-    over.finally(() => {
-      if (isWaiting(begun)) outgoing.once('close', () => leave(begun, inProgress))
+    void follow(begun, inProgress)
+  }
+  async function follow(begun: Reply, inProgress: Reply[]): Promise<void> {
+    try {
+      await begun.over
+    } finally {
+      if (isWaiting(begun)) begun.outgoing.once('close', () => leave(begun, inProgress))
       else leave(begun, inProgress)
-    })
+    }
   }
   function leave(begun: Reply, inProgress: Reply[]): void {
     inProgress.splice(inProgress.indexOf(begun), 1)

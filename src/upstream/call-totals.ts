@@ -6,19 +6,20 @@ import type { CallRow, CallTotalRow } from '../store/tables/calls.ts'
 /** What a call is counted by. */
 export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>
 
-/** Adds calls to the totals, or takes them away again. Rows are written in one order, so that nobody waits in a circle. */
-export async function countTotals(
+/**
+ * Adds calls to the totals, or takes them away again where `calls` is negative. Rows are written in one order, so that
+ * nobody waits in a circle.
+ */
+export async function addTotals(
   trx: Transaction<Schema>,
-  calls: readonly CountedCall[],
-  each: 1 | -1,
+  counted: readonly (CountedCall & { calls: number })[],
 ): Promise<void> {
   const rows = new Map<string, CallTotalRow>()
-  for (const call of calls) {
+  for (const { calls, path, status, ...call } of counted) {
     const [model, caller_id] = [call.model ?? '', call.caller_id ?? '']
-    const { path, status } = call
     const key = `${model}\0${caller_id}\0${path}\0${status}`
     const row = rows.get(key) ?? { model, caller_id, path, status, calls: 0 }
-    row.calls += each
+    row.calls += calls
     rows.set(key, row)
   }
   const ordered = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
 import { withoutNul } from '../store/text.ts'
 import type { CallRecord } from './call-record.ts'
-import { countTotals } from './call-totals.ts'
+import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency.ts'
 
 /** Existing records looked for in one statement. */
@@ -28,8 +28,9 @@ export function createCallWriter(store: Store): CallWriter {
       )
       const rows = batch.filter((record) => !stored.has(record.call_id)).map(toRow)
       await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
-      await runBuiltRows(trx, 'add to call rollups', rollUp(rows), (part) => addRollups(trx, part).compile())
-      await countTotals(trx, rows, 1)
+      const rollups = rollUp(rows)
+      await runBuiltRows(trx, 'add to call rollups', rollups, (part) => addRollups(trx, part).compile())
+      await addTotals(trx, rollups)
     })
 }
 
@@ -58,14 +59,14 @@ function addRollups(trx: Transaction<Schema>, rollups: readonly CallRollupRow[])
     )
 }
 
-/** The rollup rows that a batch adds to, in primary-key order so that concurrent batches lock rows in one order. */
+/** The rollup rows that a batch adds to, in an order that all batches keep, so that concurrent ones never wait in a circle. */
 function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
   const byKey = new Map<string, CallRollupRow>()
   for (const row of rows) {
     const hour = `${row.at.slice(0, 13)}:00:00.000Z`
     const [model, caller_id] = [row.model ?? '', row.caller_id ?? '']
     const { path, status, latency_bucket } = row
-    const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${String(latency_bucket).padStart(6, '0')}`
+    const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${latency_bucket}`
     const sum = byKey.get(key) ?? {
       hour,
       model,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
-import { type CountedCall, countTotals } from './call-totals.ts'
+import { addTotals, type CountedCall } from './call-totals.ts'
 
 /**
  * Deletes the oldest calls before `before`, at most `limit`, and takes them from the totals. Their hourly rollups stay,
@@ -15,7 +15,10 @@ export function pruneCalls(store: Store, before: string, limit: number): Promise
     const { rows } = await sql<CountedCall>`delete from calls where call_id in
         (select call_id from calls where at < ${hour} order by at, call_id limit ${limit})
       returning model, caller_id, path, status`.execute(trx)
-    await countTotals(trx, rows, -1)
+    await addTotals(
+      trx,
+      rows.map((row) => ({ ...row, calls: -1 })),
+    )
     return rows.length
   })
 }

@@ -1,6 +1,6 @@
 import { newId } from '../ids.ts'
 import { toUsd } from '../money.ts'
-import type { CallContext, CallStatus } from './call-record.ts'
+import type { CallContext, CallRecord, CallStatus } from './call-record.ts'
 import type { Calls } from './calls.ts'
 import { type Prices, upstreamCost } from './prices.ts'
 import type { Provider } from './provider.ts'
@@ -62,7 +62,7 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
     },
     finish({ status, httpStatus, error, usage, answer }) {
       const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
-      const record = {
+      const record: CallRecord = {
         call_id: callId,
         at: new Date(started).toISOString(),
         surface: context.surface,
@@ -81,8 +81,8 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
         upstream_cost_usd: costUsd,
         error: error instanceof Error ? recordedError(error, provider, storeContent) : error,
       }
-      const content = storeContent ? { content: { request: invocation.request, answer } } : {}
-      calls.record({ ...record, ...content }, context)
+      if (storeContent) record.content = { request: invocation.request, answer }
+      calls.record(record, context)
       return costUsd
     },
   }

@@ -20,15 +20,18 @@ const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
  * @param sent what the upstream is to get: the client's request with `changes` in place of its own fields
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
-export async function requestText(text: string, sent: object, changes: object): Promise<string> {
+export function requestText(text: string, sent: object, changes: object): string | Promise<string> {
+  if (LARGE_NUMBER.test(text)) return exactText(text, changes).catch(refuseDepth)
   try {
-    return LARGE_NUMBER.test(text) ? await exactText(text, changes) : JSON.stringify(sent)
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause
-    throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', {
-      cause,
-    })
+    return JSON.stringify(sent)
+  } catch (error) {
+    return refuseDepth(error)
   }
+}
+
+function refuseDepth(cause: unknown): never {
+  if (!(cause instanceof RangeError)) throw cause
+  throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', { cause })
 }
 
 async function exactText(text: string, changes: object): Promise<string> {
