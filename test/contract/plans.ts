@@ -152,7 +152,13 @@ export function plansContract(open: () => Promise<Store>): void {
       'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
     }
     /** By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. */
-    const indexes: Record<string, RegExp> = {}
+    const indexes: Record<string, RegExp> = {
+      calls: /^SCAN calls USING INDEX calls_at$/,
+      'calls by status': /calls_status \(status=\? AND at>\? AND at<\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      'calls by model': /calls_model \(model=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      'calls by path': /calls_path \(path=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      'calls by caller': /calls_caller_id \(caller_id=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+    }
     for (const [filters, index] of TASK_LISTS)
       for (const cursor of [undefined, encodeCursor([TASK])]) {
         const query = TaskList.parse({ ...pick(TASK_FILTERS, filters), cursor, limit: 5 })
@@ -203,7 +209,7 @@ async function planOf(store: Store, { sql, parameters }: CompiledQuery): Promise
   })
 }
 
-/** The index of a query for what is due, or for a page of tasks or escrows, which is found by `page`. */
+/** The index of a query for what is due, or for a page of a list, which is found by `page`. */
 function indexOf({ sql }: CompiledQuery, page: RegExp | undefined): RegExp | undefined {
   if (/"expires_at" <= /.test(sql))
     return /^SEARCH escrows USING .*INDEX escrows_expiring \(status=\? AND expires_at<\?\)$/

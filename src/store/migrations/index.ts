@@ -17,6 +17,7 @@ import { up as fallbackCalls } from './014_fallback_calls.ts'
 import { up as taskLists } from './015_task_lists.ts'
 import { up as usedRecords } from './016_used_records.ts'
 import { up as clusteredUsage } from './017_clustered_usage.ts'
+import { up as smallerCallIndexes } from './018_smaller_call_indexes.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -40,4 +41,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '015_task_lists': taskLists,
   '016_used_records': usedRecords,
   '017_clustered_usage': clusteredUsage,
+  '018_smaller_call_indexes': smallerCallIndexes,
 }
