@@ -34,16 +34,14 @@ export function fastLane(options: {
   const { keys, scope, hosts, unlimited, began, log } = options
   const endpoints = new Map(Object.entries(options.endpoints))
 
-  async function run(endpoint: Endpoint, incoming: IncomingMessage, outgoing: ServerResponse, callerId: string) {
+  function run(endpoint: Endpoint, incoming: IncomingMessage, outgoing: ServerResponse, callerId: string) {
     const requestId = requestIdOf(incoming.headers)
-    try {
-      await endpoint({ incoming, outgoing, requestId, callerId })
-    } catch (error) {
+    return endpoint({ incoming, outgoing, requestId, callerId }).catch((error: unknown) => {
       const { status, headers, body } = errorReply(error, requestId, log)
       // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
       if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
       else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
-    }
+    })
   }
 
   return (incoming, outgoing) => {

@@ -9,9 +9,12 @@ import { GazewayError } from '../../src/errors.ts'
  * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client goes
  *   away while it sends
  */
-export async function readJson(incoming: IncomingMessage, limit: number): Promise<{ text: string; json: unknown }> {
+export function readJson(incoming: IncomingMessage, limit: number): Promise<{ text: string; json: unknown }> {
   requirePlainJson(incoming.headers)
-  const bytes = await readBytes(incoming, limit)
+  return readBytes(incoming, limit).then(parseBytes)
+}
+
+function parseBytes(bytes: Buffer): { text: string; json: unknown } {
   if (!isUtf8(bytes)) throw new GazewayError('invalid_json', 'The body is not valid JSON: it is not UTF-8.')
   const text = bytes.toString('utf8')
   try {

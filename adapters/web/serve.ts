@@ -41,15 +41,17 @@ export async function serve(
     const begun: Reply = { incoming, outgoing, over }
     const inProgress = connections.get(socket) ?? []
     inProgress.push(begun)
-    void follow(begun, inProgress)
+    over.then(
+      () => end(begun, inProgress),
+      (error) => {
+        end(begun, inProgress)
+        throw error
+      },
+    )
   }
-  async function follow(begun: Reply, inProgress: Reply[]): Promise<void> {
-    try {
-      await begun.over
-    } finally {
-      if (isWaiting(begun)) begun.outgoing.once('close', () => leave(begun, inProgress))
-      else leave(begun, inProgress)
-    }
+  function end(begun: Reply, inProgress: Reply[]): void {
+    if (isWaiting(begun)) begun.outgoing.once('close', () => leave(begun, inProgress))
+    else leave(begun, inProgress)
   }
   function leave(begun: Reply, inProgress: Reply[]): void {
     inProgress.splice(inProgress.indexOf(begun), 1)

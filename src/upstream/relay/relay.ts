@@ -54,11 +54,9 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
 
   return {
     ...deps,
-    async open(path, body, client) {
-      try {
-        const request = { path, headers, body }
-        return await throughBreaker(endpointOf(path), () => openReply(send, request, client, provider))
-      } catch (error) {
+    open(path, body, client) {
+      const request = { path, headers, body }
+      return throughBreaker(endpointOf(path), () => openReply(send, request, client, provider)).catch((error) => {
         if (error instanceof BrokenCircuitError)
           throw new GazewayError(
             'upstream_unreachable',
@@ -66,7 +64,7 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
             { status: 503, retryAfterSeconds: 2, cause: error },
           )
         throw upstreamFailure(error, provider, { cancelled: client.isGone() })
-      }
+      })
     },
   }
 }
@@ -81,20 +79,23 @@ interface Endpoint {
  * Asks an endpoint through its breaker. While all is well the breaker, which costs as much as sending the request, hears
  * of nothing; it counts failures in a row, and there are none.
  */
-async function throughBreaker<Reply extends { status: number }>(
+function throughBreaker<Reply extends { status: number }>(
   endpoint: Endpoint,
   ask: () => Promise<Reply>,
 ): Promise<Reply> {
   if (!endpoint.well) return tellBreaker(endpoint, ask)
-  let answer: () => Promise<Reply>
-  try {
-    const reply = await ask()
+  return ask().then(
     // Where others have failed in the meantime, the breaker must hear that it was not all of them in a row.
-    if (endpoint.well && !isDownReply(reply)) return reply
-    answer = () => Promise.resolve(reply)
-  } catch (error) {
-    answer = () => Promise.reject(error)
-  }
+    (reply) => (endpoint.well && !isDownReply(reply) ? reply : tellAfterwards(endpoint, () => Promise.resolve(reply))),
+    (error) => tellAfterwards(endpoint, () => Promise.reject(error)),
+  )
+}
+
+/** Tells the breaker of an answer that has come; it is the answer whatever the breaker says. */
+async function tellAfterwards<Reply extends { status: number }>(
+  endpoint: Endpoint,
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
   try {
     return await tellBreaker(endpoint, answer)
   } catch (error) {
