@@ -10,8 +10,8 @@ import { abandonedStreams, startUpstream } from './http-upstream.ts'
 import type { Report } from './report.ts'
 import { median } from './stats.ts'
 
-const ROUNDS = 3
-const SECONDS = 4
+const ROUNDS = 9
+const SECONDS = 2
 const WARMUP_SECONDS = 2
 const CONNECTIONS = 64
 const STREAMS = 16
