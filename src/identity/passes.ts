@@ -33,7 +33,7 @@ export function createPasses(): Passes {
       return { token, end: () => void inForce.delete(token) }
     },
     beside: (keys) => ({
-      authenticateCached: (token) => inForce.get(token ?? '') ?? keys.authenticateCached(token),
+      authenticateCached: (token, sender) => inForce.get(token ?? '') ?? keys.authenticateCached(token, sender),
       authenticate: async (token) => inForce.get(token ?? '') ?? keys.authenticate(token),
     }),
   }

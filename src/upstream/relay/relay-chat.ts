@@ -43,10 +43,9 @@ export async function relayChat(
   const model = provider.resolve(body.model ?? undefined, 'chat')
   const stream = body.stream === true
   const usageWanted = body.stream_options?.include_usage === true
-  const changes = {
-    model: model.upstream,
-    ...(stream ? { stream_options: { ...body.stream_options, include_usage: true } } : {}),
-  }
+  const changes = stream
+    ? { model: model.upstream, stream_options: { ...body.stream_options, include_usage: true } }
+    : { model: model.upstream }
   const sent = { ...body, ...changes }
   const text = await requestText(request.text, sent, changes)
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
