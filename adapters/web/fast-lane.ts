@@ -49,7 +49,7 @@ export function fastLane(options: {
     const endpoint = method === 'POST' ? endpoints.get(url) : undefined
     if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return null
     if (hostFault(headers, hosts) !== null) return null
-    const identity = keys.authenticateCached(bearerToken(headers.authorization), incoming.socket)
+    const identity = keys.authenticateCached(bearerToken(headers.authorization))
     if (!identity?.scopes.has(scope)) return null
     began(url, incoming, outgoing)
     return run(endpoint, incoming, outgoing, identity.id)

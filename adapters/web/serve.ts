@@ -41,6 +41,7 @@ export async function serve(
     const begun: Reply = { incoming, outgoing, over }
     const inProgress = connections.get(socket) ?? []
     inProgress.push(begun)
+    // `finally` would do the same at an eighth of all that a request costs.
     over.then(
       () => end(begun, inProgress),
       (error) => {

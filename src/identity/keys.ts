@@ -57,12 +57,8 @@ export interface Keys {
    * @throws GazewayError `invalid_api_key`, the same for every token that is not good; or the store's error
    */
   authenticate(token: string | null): Promise<Identity>
-  /**
-   * Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide.
-   *
-   * @param sender whose token it is and may be again, such as a connection: its last one is hashed once
-   */
-  authenticateCached(token: string | null, sender?: object): Identity | null
+  /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
+  authenticateCached(token: string | null): Identity | null
   /**
    * Calls `listener` with the id of each key that is revoked, by whichever process, within some 2 s.
    *
@@ -120,19 +116,9 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
     return entry.identity
   }
 
-  const lastHashes = new WeakMap<object, { token: string; hash: Buffer }>()
-  /** Compares a token with none but the same sender's own. */
-  function hashOf(token: string, sender: object | undefined): Buffer {
-    const last = sender && lastHashes.get(sender)
-    if (last?.token === token) return last.hash
-    const hash = hashToken(token)
-    if (sender) lastHashes.set(sender, { token, hash })
-    return hash
-  }
-
-  function authenticateCached(token: string | null, sender?: object): Identity | null {
+  function authenticateCached(token: string | null): Identity | null {
     if (token === null || token.length > MAX_TOKEN) return null
-    const hash = hashOf(token, sender)
+    const hash = hashToken(token)
     if (fixedHash !== null && timingSafeEqual(fixedHash, hash)) return ENVIRONMENT_IDENTITY
     const id = keyIdOf(token)
     const entry = id === null ? undefined : cache.peek(id)

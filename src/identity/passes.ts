@@ -33,7 +33,7 @@ export function createPasses(): Passes {
       return { token, end: () => void inForce.delete(token) }
     },
     beside: (keys) => ({
-      authenticateCached: (token, sender) => inForce.get(token ?? '') ?? keys.authenticateCached(token, sender),
+      authenticateCached: (token) => inForce.get(token ?? '') ?? keys.authenticateCached(token),
       authenticate: async (token) => inForce.get(token ?? '') ?? keys.authenticate(token),
     }),
   }

@@ -163,19 +163,6 @@ describe('keys', () => {
     await refusal(newTokenOf(key), guard)
   })
 
-  it('holds each request of a connection to its own token, and to what became of the key', async () => {
-    const connection = {}
-    const other = {}
-    const { key, record } = await keys.create({ name: 'a' })
-    await keys.authenticate(key)
-    for (let i = 0; i < 2; i++) assert.equal(keys.authenticateCached(key, connection)?.id, record.id)
-    assert.equal(keys.authenticateCached(newTokenOf(key), connection), null)
-    assert.equal(keys.authenticateCached(newTokenOf(key), other), null)
-    assert.equal(keys.authenticateCached(key, connection)?.id, record.id)
-    await keys.revoke(record.id)
-    assert.equal(keys.authenticateCached(key, connection), null)
-  })
-
   it('remembers for a while that there is no such key', async () => {
     const own = await storeIn(newFolder())
     const guard = open(own)
