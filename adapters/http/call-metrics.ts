@@ -2,6 +2,7 @@ import { Histogram, type Registry } from 'prom-client'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import type { Provider } from '../../src/upstream/provider.ts'
+import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
 import { tallyingCounter } from './tally.ts'
 
@@ -54,9 +55,9 @@ export function callMetrics(
   })
 
   // Binding labels costs more than counting, so each combination is bound once.
-  const ofEnding = cached((key) => calls(...split(key)))
-  const ofError = cached((key) => errors(...split(key)))
-  const ofModel = cached((model) => ({
+  const ofEnding = cached((path: string) => cached((status: string) => calls(path, status)))
+  const ofError = cached((path: string) => cached((status: number | null) => errors(path, String(status ?? 'none'))))
+  const ofModel = cached((model: string) => ({
     firstToken: firstToken.labels(model),
     prompt: tokens(model, 'prompt'),
     completion: tokens(model, 'completion'),
@@ -79,8 +80,8 @@ export function callMetrics(
     const { provider } = gateway.upstream
     if (provider !== learned) learn(provider)
     const path = pathLabel(paths, record.path)
-    ofEnding(`${path} ${record.status}`).add(1)
-    if (record.status === 'error') ofError(`${path} ${record.http_status ?? 'none'}`).add(1)
+    ofEnding(path)(record.status).add(1)
+    if (record.status === 'error') ofError(path)(record.http_status).add(1)
     if (record.fallback_from !== null) fallbacks.add(1)
     if (record.requested_model === null) return
 
@@ -98,22 +99,4 @@ function pathLabel(known: ReadonlySet<string>, path: string): string {
   if (known.has(path)) return path
   for (const endpoint of known) if (path.startsWith(`${endpoint}/`)) return endpoint
   return OTHER
-}
-
-/** `path status`, apart; an endpoint holds no space. */
-function split(key: string): [path: string, status: string] {
-  const at = key.lastIndexOf(' ')
-  return [key.slice(0, at), key.slice(at + 1)]
-}
-
-/** `make`, once for each key. */
-function cached<Value>(make: (key: string) => Value): (key: string) => Value {
-  const made = new Map<string, Value>()
-  return (key) => {
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const value = make(key)
-    made.set(key, value)
-    return value
-  }
 }

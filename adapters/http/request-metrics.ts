@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { Frame } from '../web/frame.ts'
+import { cached } from './cached.ts'
 import { tallyingCounter } from './tally.ts'
 
 /** Upper bounds in seconds, from a reply that needs no model to a long stream. */
@@ -52,21 +53,19 @@ export function requestMetrics(registry: Registry): RequestMetrics {
   })
 
   // Binding labels costs more than counting, so each combination is bound once.
-  const counts = new Map<string, (durationSeconds: number) => void>()
-  function countOf(pattern: string, method: string, status: number): (durationSeconds: number) => void {
-    const key = `${status} ${method} ${pattern}`
-    const known = counts.get(key)
-    if (known) return known
-    const route = routeLabel(pattern)
-    const ended = total(route, method, String(status))
-    const lasted = seconds.labels(route, method, `${Math.floor(status / 100)}xx`)
-    const count = (durationSeconds: number) => {
-      ended.add(1)
-      lasted.observe(durationSeconds)
-    }
-    counts.set(key, count)
-    return count
-  }
+  const countOf = cached((pattern: string) =>
+    cached((method: string) =>
+      cached((status: number) => {
+        const route = routeLabel(pattern)
+        const ended = total(route, method, String(status))
+        const lasted = seconds.labels(route, method, `${Math.floor(status / 100)}xx`)
+        return (durationSeconds: number) => {
+          ended.add(1)
+          lasted.observe(durationSeconds)
+        }
+      }),
+    ),
+  )
 
   function began(pattern: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
     const start = performance.now()
@@ -74,7 +73,7 @@ export function requestMetrics(registry: Registry): RequestMetrics {
     outgoing.on('close', () => {
       inFlight -= 1
       const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_GONE
-      countOf(pattern, incoming.method ?? '', status)((performance.now() - start) / 1000)
+      countOf(pattern)(incoming.method ?? '')(status)((performance.now() - start) / 1000)
     })
   }
   return {

@@ -47,7 +47,8 @@ export async function relayChat(
     ? { model: model.upstream, stream_options: { ...body.stream_options, include_usage: true } }
     : { model: model.upstream }
   const sent = { ...body, ...changes }
-  const text = await requestText(request.text, sent, changes)
+  const written = requestText(request.text, sent, changes)
+  const text = typeof written === 'string' ? written : await written
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   let reply: WholeReply | StreamReply | undefined
   try {
@@ -55,7 +56,14 @@ export async function relayChat(
     if (reply.kind === 'stream') {
       const tap = createSseTap({ dropUsageChunk: !usageWanted, secret: provider.apiKey })
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
-    } else await relayWhole(relay, reply, receiver, recording, sent, context.requestId)
+    } else {
+      const completion = passWhole(relay, reply, receiver, recording, context.requestId)
+      if (completion === null) return
+      const usage =
+        readUsage(completion.usage) ??
+        (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
+      recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: completion })
+    }
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
@@ -65,14 +73,14 @@ export async function relayChat(
   }
 }
 
-async function relayWhole(
+/** Passes on a reply that is no stream. @returns the completion that it is; null for a refusal, which is recorded then */
+function passWhole(
   relay: Relay,
   reply: WholeReply,
   receiver: Receiver,
   recording: Recording,
-  sent: unknown,
   requestId: string | null,
-): Promise<void> {
+): Completion | null {
   const { status: httpStatus } = reply
   const unfit = unfitness(reply)
   if (unfit) throw badReply(relay.provider, unfit)
@@ -81,14 +89,12 @@ async function relayWhole(
     const { body, error } = readRefusal(reply, relay.provider, requestId)
     receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, body)
     recording.finish({ status: 'error', httpStatus, error, usage: null, answer: null })
-    return
+    return null
   }
   const completion = readCompletion(reply.body)
   if (!completion) throw badReply(relay.provider, 'its reply is not a chat completion')
   receiver.whole(httpStatus, headers, reply.body)
-  const usage =
-    readUsage(completion.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
-  recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: completion })
+  return completion
 }
 
 async function relayStream(
@@ -136,8 +142,14 @@ async function relayStream(
   }
 }
 
-/** A chat completion, as far as it is read here; null when the bytes are not one. */
-function readCompletion(bytes: Buffer): { choices: unknown[]; usage?: unknown } | null {
+/** A chat completion, as far as it is read here. */
+interface Completion {
+  choices: unknown[]
+  usage?: unknown
+}
+
+/** @returns null when the bytes are no chat completion */
+function readCompletion(bytes: Buffer): Completion | null {
   try {
     const value = JSON.parse(bytes.toString('utf8'))
     return Array.isArray(value?.choices) ? value : null

@@ -39,7 +39,8 @@ export async function relayResponses(
   const stream = body.stream === true
   const changes = { model: model.upstream }
   const sent = { ...body, ...changes }
-  const text = await requestText(request.text, sent, changes)
+  const written = requestText(request.text, sent, changes)
+  const text = typeof written === 'string' ? written : await written
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
   const send = () => relay.open('/responses', text, receiver)
   const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
