@@ -42,7 +42,7 @@ export function poolSend(
       let aborted = false
       let over = false
       // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
-      // 7 MB of memory. Only a body that is a stream leaves the limit to undici, which knows how far it has been sent.
+      // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
       const watched = typeof body === 'string'
       const limit = watched ? 0 : timeoutMs
       const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
