@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
 import { toUsd } from '../money.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -57,12 +58,40 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
+  /** Writes a batch without the records that the store does not take: one of them must not hold up all that follow. */
+  async function writeWritable(batch: readonly CallRecord[]): Promise<void> {
+    try {
+      await write(batch, tried)
+    } catch (error) {
+      if (isStoreFault(error)) throw error
+      const refused = await writeApart(batch)
+      // The store may be at fault where it takes none.
+      if (refused.length === batch.length) throw error
+      for (const { call_id } of refused)
+        onError(new Error(`The record of ${call_id} was given up: the store does not take it.`, { cause: error }))
+    }
+  }
+
+  /** Writes the halves of a batch that could not be written, and theirs. @returns the records that cannot be */
+  async function writeApart(batch: readonly CallRecord[]): Promise<readonly CallRecord[]> {
+    if (batch.length === 1) return batch
+    const refused: CallRecord[] = []
+    for (const half of [batch.slice(0, batch.length / 2), batch.slice(batch.length / 2)])
+      try {
+        await write(half, half.length)
+      } catch (error) {
+        if (isStoreFault(error)) throw error
+        refused.push(...(await writeApart(half)))
+      }
+    return refused
+  }
+
   async function writeQueued(): Promise<void> {
     const batch = queue
     queue = []
     if (batch.length === 0) return
     try {
-      await write(batch, tried)
+      await writeWritable(batch)
       tried = 0
     } catch (error) {
       queue = [...batch, ...queue]
@@ -137,6 +166,9 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     },
   }
 }
+
+/** Whether the store itself failed, so that the same may be written later; not what was to be written. */
+const isStoreFault = (error: unknown): boolean => error instanceof GazewayError && error.code.startsWith('store_')
 
 /** How many calls of a time range the trail holds: the hourly sums still count calls that are pruned, which a list cannot show. */
 async function countKept(store: Store, selection: CallSelection): Promise<number> {

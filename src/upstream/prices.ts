@@ -15,6 +15,8 @@ export interface Prices {
  */
 export function upstreamCost(usage: Usage | null, model: string, prices: Prices): Micros {
   if (!usage) return 0
-  const pricePer1k = Math.round((prices.models[model] ?? prices.price_per_1k_tokens_usd) * MICROS_PER_USD)
+  // Clients may ask for any model: `constructor` is a property of every object.
+  const own = Object.hasOwn(prices.models, model) ? prices.models[model] : undefined
+  const pricePer1k = Math.round((own ?? prices.price_per_1k_tokens_usd) * MICROS_PER_USD)
   return Math.ceil((usage.total_tokens * pricePer1k) / 1000)
 }

@@ -43,10 +43,11 @@ export interface Provider {
 
 /** The provider that the configuration names. */
 export function createProvider(config: ProviderConfig): Provider {
-  const preset = PRESETS[config.provider]
+  const preset = Object.hasOwn(PRESETS, config.provider) ? PRESETS[config.provider] : undefined
   const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
   const hasKey = Boolean(config.api_key) || !preset?.keyVariable
-  const aliases: Record<string, string> = { ...preset?.aliases, ...config.aliases }
+  // A map: clients may ask for any model, `constructor` too, which every object has.
+  const aliases = new Map(Object.entries({ ...preset?.aliases, ...config.aliases }))
   return {
     name: preset ? config.provider : new URL(baseUrl).host,
     baseUrl,
@@ -55,10 +56,10 @@ export function createProvider(config: ProviderConfig): Provider {
     headers: config.headers,
     timeoutMs: config.timeout_ms,
     maxRetries: config.max_retries,
-    aliases: [...new Set([...Object.values(config.models), ...Object.keys(aliases)])],
+    aliases: [...new Set([...Object.values(config.models), ...aliases.keys()])],
     resolve(model, role) {
       const requested = model ?? config.models[role]
-      return { requested, upstream: aliases[requested] ?? requested }
+      return { requested, upstream: aliases.get(requested) ?? requested }
     },
     inProcess: config.provider === 'sandbox',
     fetch: config.provider === 'sandbox' ? lazySandbox() : (request) => fetch(request),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { GazewayError } from '../../src/errors.ts'
 import { newId } from '../../src/ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
@@ -194,7 +195,7 @@ export function callsContract(open: () => Promise<Store>): void {
     it('keeps records while the store cannot be written, and writes them when it can', async () => {
       const errors: unknown[] = []
       const separate = await open()
-      const failing = { ...separate, write: () => Promise.reject(new Error('the disk is full')) }
+      const failing = { ...separate, write: () => Promise.reject(new GazewayError('store_full', 'the disk is full')) }
       let current: Store = failing
       const trail = createCalls({
         store: { ...separate, write: (work) => current.write(work) },
@@ -209,6 +210,19 @@ export function callsContract(open: () => Promise<Store>): void {
       await separate.close()
     })
 
+    it('gives up a record that no store takes, and says which, rather than those beside it', async () => {
+      const errors: unknown[] = []
+      const separate = await open()
+      const trail = createCalls({ store: separate, onError: (error) => errors.push(error) })
+      const strange = { ...CALLS[3], call_id: newId('call'), latency_ms: Number.NaN }
+      for (const record of [...CALLS.slice(0, 5), strange, ...CALLS.slice(5, 9)]) trail.record(record as CallRecord)
+      await trail.flush()
+      assert.deepEqual((await trail.history({ limit: 50 })).items, CALLS.slice(0, 9).toReversed())
+      assert.equal((await trail.stats({})).totals.calls, 9)
+      assert.match(errors.map(String).join(), new RegExp(`^Error: The record of ${strange.call_id} was given up`))
+      await separate.close()
+    })
+
     it('writes a batch once although its outcome was not heard of', async () => {
       const separate = await open()
       let lost = 0
@@ -217,7 +231,7 @@ export function callsContract(open: () => Promise<Store>): void {
           ...separate,
           async write(work) {
             const result = await separate.write(work)
-            if (lost++ < 2) throw new Error('the connection was lost')
+            if (lost++ < 2) throw new GazewayError('store_unavailable', 'the connection was lost')
             return result
           },
         },

@@ -21,5 +21,6 @@ describe('prices', () => {
     assert.equal(upstreamCost(usage, 'any', prices), 3003)
     assert.equal(upstreamCost(usage, 'cheap', prices), 101, 'a fraction of a micro-dollar is rounded up')
     assert.equal(upstreamCost(null, 'any', prices), 0)
+    assert.equal(upstreamCost(usage, 'constructor', prices), 3003, 'which every object has')
   })
 })

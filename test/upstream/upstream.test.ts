@@ -82,6 +82,15 @@ describe('the upstream', () => {
     assert.equal(record?.content, undefined, 'no content unless it is asked for')
   })
 
+  for (const model of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+    it(`takes the model ${model} for a model like any other`, async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      await upstream().chat({ ...ask, model }, quiet)
+      assert.equal(bodyOf(0).model, model)
+      const [record] = await history()
+      assert.deepEqual([record?.requested_model, record?.model, record?.upstream_cost_usd], [model, model, 0.000045])
+    })
+
   it('streams a chat to a caller that listens', async () => {
     server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
     const heard: string[] = []
