@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import type { CallContext } from './call-record.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
+import { joinChunks } from './join-chunks.ts'
 import type { ModelRole } from './provider.ts'
 import { readUsage } from './usage.ts'
 
@@ -33,10 +34,19 @@ export async function completeChat(
     const completion = stream ? await streamed(attempt, body) : await whole(attempt, body)
     const message = completion?.choices?.[0]?.message
     if (!message) throw badReply(provider, 'the chat completion has no message')
+    message.content = textOf(message.content)
     const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
     return { value: completion, httpStatus: 200, usage: readUsage(completion.usage), answer }
   })
-  return { ...invoked, model: invoked.value.model || model.upstream }
+  const { model: told } = invoked.value
+  return { ...invoked, model: typeof told === 'string' && told !== '' ? told : model.upstream }
+}
+
+/** What a message says: some providers send a list of parts, as requests have it. */
+function textOf(content: unknown): string | null {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return null
+  return content.map((part) => (typeof part?.text === 'string' ? part.text : '')).join('')
 }
 
 type Body = ChatRequest & { model: string }
@@ -44,11 +54,17 @@ type Body = ChatRequest & { model: string }
 const whole = ({ client, signal }: Attempt, body: Body) => client.chat.completions.create(body, { signal })
 
 async function streamed({ client, signal, touch, text }: Attempt, body: Body): Promise<ChatCompletion> {
-  const stream = client.chat.completions.stream(
+  // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
+  const chunks = await client.chat.completions.create(
     { ...body, stream: true, stream_options: { include_usage: true } },
     { signal },
   )
-  stream.on('chunk', touch)
-  stream.on('content', text)
-  return stream.finalChatCompletion()
+  const joined = joinChunks()
+  for await (const chunk of chunks) {
+    touch()
+    joined.push(chunk)
+    const [first] = chunk.choices ?? []
+    if (first?.index === 0 && first.delta?.content) text(first.delta.content)
+  }
+  return joined.completion()
 }

@@ -57,7 +57,8 @@ async function ask(
     const answer = outputText(response)
     return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
   })
-  return { ...invoked, route: 'responses', model: invoked.value.model || model.upstream }
+  const { model: told } = invoked.value
+  return { ...invoked, route: 'responses', model: typeof told === 'string' && told !== '' ? told : model.upstream }
 }
 
 async function fallBack(

@@ -9,20 +9,24 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-const count = z.int().min(0)
+/** More than any call can have: a count beyond it is a fault of the upstream's, and no sum of such counts could be stored. */
+const MOST_TOKENS = 1e9
+
+const count = z.int().min(0).max(MOST_TOKENS)
 
 /** The usage field of a chat completion or of a Response, whichever the upstream sent. */
 const Reported = z.union([
   z.object({
     prompt_tokens: count,
-    completion_tokens: count,
+    // Embeddings have none.
+    completion_tokens: count.default(0),
     total_tokens: count.optional(),
     completion_tokens_details: z.object({ reasoning_tokens: count.nullish() }).nullish(),
   }),
   z.object({ input_tokens: count, output_tokens: count }),
 ])
 
-/** Usage in one shape from either of OpenAI's two; null when the upstream reported none. The total is the sum. */
+/** Usage in one shape from either of OpenAI's two; null when the upstream reported none that can be. The total is the sum. */
 export function readUsage(reported: unknown): Usage | null {
   const parsed = Reported.safeParse(reported)
   if (!parsed.success) return null

@@ -91,6 +91,47 @@ describe('the upstream', () => {
       assert.deepEqual([record?.requested_model, record?.model, record?.upstream_cost_usd], [model, model, 0.000045])
     })
 
+  describe('a chat that is streamed', () => {
+    const listening = { ...quiet, onText: () => {} }
+    const chunk = (delta: object, finish: string | null = null) => ({
+      ...double.chunks([], null)[0],
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    })
+    const call = (fields: object) => ({ tool_calls: [{ index: 0, ...fields }] })
+    const strict = { type: 'function' as const, function: { name: 'f', strict: true, parameters: {} } }
+
+    for (const [name, args, finish] of [
+      ['whose tool call is cut off', '{"a": "b', 'length'],
+      ['whose answer was filtered', '{"a": 1}', 'content_filter'],
+      ['whose arguments are not JSON', 'a: 1', 'tool_calls'],
+    ] as const)
+      it(`is the same as one that is not: ${name}`, async () => {
+        const pieces = [
+          chunk({ role: 'assistant', content: null }),
+          chunk(call({ id: 'call_1', type: 'function', function: { name: 'f', arguments: args.slice(0, 3) } })),
+          chunk(call({ function: { arguments: args.slice(3) } })),
+          chunk({}, finish),
+        ]
+        server.on('/chat/completions', double.sse(pieces))
+        const { value } = await upstream().chat({ ...ask, tools: [strict] }, listening)
+        const tool = { id: 'call_1', type: 'function', function: { name: 'f', arguments: args } }
+        const message = { role: 'assistant', content: null, tool_calls: [tool] }
+        assert.deepEqual(value.choices, [{ index: 0, message, finish_reason: finish }])
+      })
+
+    it('keeps what a provider adds, and names its role where none is sent', async () => {
+      const pieces = [
+        chunk({ reasoning_content: 'Hm, ' }),
+        chunk({ reasoning_content: 'yes.' }),
+        chunk({ content: 'Yes.' }),
+      ]
+      server.on('/chat/completions', double.sse([...pieces, chunk({}, 'stop')]))
+      const { value } = await upstream().chat(ask, listening)
+      const message = { reasoning_content: 'Hm, yes.', content: 'Yes.', role: 'assistant' }
+      assert.deepEqual(value.choices[0]?.message, message)
+    })
+  })
+
   it('streams a chat to a caller that listens', async () => {
     server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
     const heard: string[] = []
@@ -101,11 +142,32 @@ describe('the upstream', () => {
     assert.notEqual((await history())[0]?.first_token_ms, null)
   })
 
-  it('counts and marks the usage that the upstream did not report', async () => {
-    server.on('/chat/completions', double.json(200, double.completion('Hello.', null)))
-    const { usage } = await upstream().chat(ask, quiet)
-    assert.equal(usage?.estimated, true)
-    assert.equal(usage?.total_tokens, (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0))
+  for (const [how, reported] of Object.entries({
+    'did not report': null,
+    'reports as more than can be': {
+      prompt_tokens: Number.MAX_SAFE_INTEGER,
+      completion_tokens: Number.MAX_SAFE_INTEGER,
+    },
+    'reports as less than none': { prompt_tokens: -1, completion_tokens: 1 },
+  }))
+    it(`counts and marks the usage that the upstream ${how}`, async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.', reported)))
+      const { usage } = await upstream().chat(ask, quiet)
+      assert.equal(usage?.estimated, true)
+      assert.equal(usage?.total_tokens, (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0))
+      assert.deepEqual((await history())[0]?.usage, usage)
+    })
+
+  it('takes an answer in parts, and a model that is none, as they are meant', async () => {
+    const answer = double.completion('')
+    const parts = [
+      { type: 'text', text: 'Hel' },
+      { type: 'text', text: 'lo.' },
+    ]
+    const choices = [{ index: 0, message: { role: 'assistant', content: parts }, finish_reason: 'stop' }]
+    server.on('/chat/completions', double.json(200, { ...answer, model: 5, choices }))
+    const { value, model } = await upstream().chat(ask, quiet)
+    assert.deepEqual([value.choices[0]?.message.content, model], ['Hello.', 'double-chat'])
   })
 
   for (const status of [408, 409, 429, 500, 503])
