@@ -22,9 +22,10 @@ const slim: Plugin = {
       contents:
         "const { safeLoad, safeDump } = require('js-yaml'); exports.yaml = { parse: safeLoad, stringify: safeDump }",
     }))
-    // Of undici, only its connection pool is imported; its fetch, WebSocket and mocks are half of it, and 2 MB resident.
+    // Of undici, only its connection pool and its errors are imported; its fetch, WebSocket and mocks are half of it, and
+    // 2 MB resident.
     onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
-      contents: "exports.Pool = require('./lib/dispatcher/pool.js')",
+      contents: "exports.Pool = require('./lib/dispatcher/pool.js'); exports.errors = require('./lib/core/errors.js')",
     }))
     // The MCP SDK takes schemas of zod 3, too; all of Gazeway's are of zod 4.
     onLoad({ filter: /zod[\\/]v3[\\/]index\.js$/ }, () => ({ contents: 'export const object = undefined' }))

@@ -108,6 +108,8 @@ export async function serve(
     async stop() {
       stopping = true
       const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS)
+      // Node's own closing takes a reply that is still being sent for over, and cuts it off.
+      server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
       closeUnused()
       await closed
@@ -135,7 +137,8 @@ const isWaiting = ({ incoming, outgoing }: Reply): boolean =>
 function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (outgoing.socket !== null) return
   const { socket } = incoming
-  const tell = () => void outgoing.emit('close')
+  // Once its turn has come, Node tells it.
+  const tell = () => void (outgoing.socket === null && outgoing.emit('close'))
   socket.setMaxListeners(0)
   socket.once('close', tell)
   outgoing.once('close', () => socket.off('close', tell))

@@ -3,5 +3,6 @@
  * caller's path or an upstream's error may well contain it: it is stored as U+FFFD, so that nothing after it is lost.
  */
 export function withoutNul<Value>(value: Value): Value {
-  return typeof value === 'string' && value.includes('\0') ? (value.replaceAll('\0', '\ufffd') as Value) : value
+  if (typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())) return value
+  return value.toWellFormed().replaceAll('\0', '\ufffd') as Value
 }

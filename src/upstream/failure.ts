@@ -97,14 +97,15 @@ function reason(error: unknown): string {
 
 /** Before it is cut: half a key is a secret too. */
 function hide(text: string, provider: Provider): string {
-  const hidden = hideKey(text, provider.apiKey)
+  const hidden = hideSecrets(text, provider.secrets)
   return hidden.length > 500 ? `${hidden.slice(0, 500)}…` : hidden
 }
 
-/** `text` without the key, as it is or as JSON writes it. */
-export function hideKey(text: string, key: string | null): string {
-  if (!key) return text
-  return [JSON.stringify(key).slice(1, -1), key].reduce((rest, form) => rest.replaceAll(form, '***'), text)
+/** `text` without the secrets, as they are or as JSON writes them. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret])
+    .reduce((rest, form) => rest.replaceAll(form, '***'), text)
 }
 
 /** Whether undici gave up waiting: for the connection, the head or the next piece of the body. */

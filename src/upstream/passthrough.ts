@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { CallContext } from './call-record.ts'
-import { hideKey } from './failure.ts'
+import { hideSecrets } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
 import type { Provider } from './provider.ts'
 import { readUsage } from './usage.ts'
@@ -73,7 +73,7 @@ export async function passThrough(
         }),
       )
       const { text: said, truncated } = await readLimited(response, attempt.touch)
-      const text = hideKey(said, provider.apiKey)
+      const text = hideSecrets(said, provider.secrets)
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.
       const parsed = json === undefined ? text : json

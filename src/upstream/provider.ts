@@ -1,6 +1,8 @@
 import { GazewayError } from '../errors.ts'
 import { PRESETS } from './presets.ts'
 
+const SHORTEST_SECRET = 8
+
 /** The upstream part of the configuration, as far as the provider needs it. */
 export interface ProviderConfig {
   provider: string
@@ -25,6 +27,8 @@ export interface Provider {
   pathname: string
   apiKey: string | null
   headers: Record<string, string>
+  /** What of the two above must never be shown, longest first. */
+  secrets: readonly string[]
   timeoutMs: number
   maxRetries: number
   /** The provider's id for one of ours; without an id, the role's model. */
@@ -54,6 +58,7 @@ export function createProvider(config: ProviderConfig): Provider {
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
     headers: config.headers,
+    secrets: secretsOf(config),
     timeoutMs: config.timeout_ms,
     maxRetries: config.max_retries,
     aliases: [...new Set([...Object.values(config.models), ...aliases.keys()])],
@@ -73,6 +78,13 @@ export function createProvider(config: ProviderConfig): Provider {
       )
     },
   }
+}
+
+/** The key, and the values of headers with the credentials in them; a shorter value is no secret but a word of any reply. */
+function secretsOf({ api_key, headers }: Pick<ProviderConfig, 'api_key' | 'headers'>): string[] {
+  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
+  const long = values.filter((value) => value.length >= SHORTEST_SECRET)
+  return [...new Set(api_key ? [api_key, ...long] : long)].sort((a, b) => b.length - a.length)
 }
 
 /** The sandbox, loaded on its first request. */

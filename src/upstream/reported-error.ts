@@ -37,11 +37,11 @@ export function recordedError(error: Error, provider: Provider, keepContent: boo
   if (said === null) return error.message
   const { status, code } = said as { status?: unknown; code?: unknown }
   const outcome = typeof status === 'number' ? `answered ${status}` : 'reported an error'
-  return `The upstream ${provider.name} ${outcome}${isPlain(code, provider.apiKey) ? ` (${code})` : ''}.`
+  return `The upstream ${provider.name} ${outcome}${isPlain(code, provider.secrets) ? ` (${code})` : ''}.`
 }
 
-function isPlain(code: unknown, key: string | null): boolean {
-  return typeof code === 'string' && CODE.test(code) && !(key && code.includes(key))
+function isPlain(code: unknown, secrets: readonly string[]): boolean {
+  return typeof code === 'string' && CODE.test(code) && !secrets.some((secret) => code.includes(secret))
 }
 
 /** The upstream's part in an error, where its message repeats what the upstream said. */

@@ -87,6 +87,27 @@ describe('requests as they are on the wire', () => {
     )
   })
 
+  it('are counted once each where they were pipelined and their client has gone', async () => {
+    const inFlight = async () =>
+      /^gazeway_http_requests_in_flight (.+)$/m.exec(await (await fetch(`${running.url}/metrics`)).text())?.[1]
+    server.on(
+      '/chat/completions',
+      double.json(200, double.completion('Hello.')),
+      double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'),
+    )
+    const socket = dial()
+    const ask = (body: string) =>
+      `POST ${CHAT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    socket.write(ask(JSON.stringify(ASK)) + ask(JSON.stringify({ ...ASK, stream: true })))
+    let read = ''
+    while (!read.includes('"Hel"')) read += (await once(socket, 'data'))[0]
+    socket.resetAndDestroy()
+    await server.received[1]?.aborted
+    while ((await inFlight()) === '2') await new Promise((resolve) => setTimeout(resolve, 10))
+    assert.equal(await inFlight(), '1', 'the reader of the metrics')
+  })
+
   it('leave nothing behind on a connection on which they are pipelined for long', async () => {
     let served: Socket | undefined
     const see = (started: unknown) => {

@@ -463,6 +463,11 @@ describe('the gateway over HTTP', () => {
       'a failed response': double.json(200, { ...double.response(''), status: 'failed', error: { message: 'busy' } }),
       'a stream that breaks before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'break'),
       'a stream that ends before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'none'),
+      'a stream whose only event is a failure without its blank line': (response) => {
+        const failed = { type: 'response.failed', response: { error: { message: 'busy' } } }
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end(`event: response.failed\ndata: ${JSON.stringify(failed)}`)
+      },
       'a stream that fails before its first output': double.sse([
         ...double.responseEvents(['x']).slice(0, 1),
         { type: 'response.failed', response: { error: { message: 'busy' } } },
@@ -666,6 +671,47 @@ describe('the gateway over HTTP', () => {
     await Promise.all(slow.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
     assert.equal((await request('/health')).status, 200)
     for (const socket of slow) socket.destroy()
+  })
+
+  it('lets one request try an endpoint that was left alone, and nobody wait for it', async () => {
+    const fresh = await startGateway(server.url)
+    const call = (signal?: AbortSignal) =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+        ...(signal && { signal }),
+      })
+    let answer = () => {}
+    const told = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    server.on('/chat/completions', async (response, received) => {
+      await told
+      await double.json(200, double.completion('Slow.'))(response, received)
+    })
+    const slow = call()
+    await until(async () => server.received.length === 1)
+    server.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 10; i++) await call()
+    server.on('/chat/completions', double.hangs)
+    server.received.length = 0
+    const leaving = new AbortController()
+    let trial = call(leaving.signal)
+    const isRefused = () => trial.then(({ status }) => status === 503)
+    while (await Promise.race([isRefused(), until(async () => server.received.length === 1).then(() => false)]))
+      trial = call(leaving.signal)
+
+    assert.equal((await call()).status, 503, 'others are refused at once')
+    answer()
+    assert.equal((await slow).status, 200, 'what had been asked before is not held back')
+    leaving.abort()
+    await assert.rejects(trial)
+    await server.received[0]?.aborted
+    await until(async () => (await fresh.gateway.calls.history({ limit: 1, status: 'aborted' })).total === 1)
+    assert.equal((await call()).status, 503, 'whoever leaves has not seen that it is back')
+    assert.equal(server.received.length, 1)
+    await fresh.close()
   })
 
   it('leaves an endpoint alone that keeps failing, and falls back at once', async () => {

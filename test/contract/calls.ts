@@ -223,6 +223,20 @@ export function callsContract(open: () => Promise<Store>): void {
       await separate.close()
     })
 
+    it('takes models that differ in half characters alone, which no engine keeps apart', async () => {
+      const separate = await open()
+      const trail = createCalls({ store: separate, onError: (error) => assert.fail(String(error)) })
+      for (const model of ['\ud810', '\ud811', '\0'])
+        trail.record({ ...(CALLS[0] as CallRecord), call_id: newId('call'), requested_model: model, model })
+      await trail.flush()
+      const { items } = await trail.history({ limit: 5 })
+      assert.deepEqual(
+        items.map(({ model }) => model),
+        Array(3).fill('\ufffd'),
+      )
+      await separate.close()
+    })
+
     it('writes a batch once although its outcome was not heard of', async () => {
       const separate = await open()
       let lost = 0

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect as connectTcp, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -83,12 +83,49 @@ describe('the start of the HTTP gateway', () => {
   })
 })
 
+it('says what an upstream that falls silent has done, and goes on', async () => {
+  const upstream = await startProvider()
+  const place = newPlace()
+  mkdirSync(place.data)
+  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstream: { timeout_ms: 500 } }))
+  const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+  upstream.on('/chat/completions', double.hangs)
+  const reply = await chat(gateway, false)
+  assert.equal(reply.status, 504)
+  assert.match(await reply.text(), /"upstream_timeout"/)
+  upstream.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'))
+  assert.match(await (await chat(gateway, true)).text(), /Hel[\s\S]*"upstream_timeout"/)
+  upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+  assert.equal((await chat(gateway, false)).status, 200)
+  assert.deepEqual(await gateway.stop(), ENDED_WELL)
+  await upstream.close()
+})
+
 describe('the end of the HTTP gateway', () => {
   let upstream: double.UpstreamDouble
   before(async () => {
     upstream = await startProvider()
   })
   after(() => upstream.close())
+
+  it('lets a reply that is still being sent arrive', async () => {
+    const gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', upstream.url] })
+    const long = 'x'.repeat(20_000_000)
+    upstream.on('/chat/completions', double.json(200, double.completion(long)))
+    const socket = connectTcp(Number(new URL(gateway.url).port), '127.0.0.1')
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello.' }] })
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${gateway.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await once(socket, 'readable')
+    gateway.kill('SIGTERM')
+    await refused(gateway)
+    let arrived = 0
+    for await (const piece of socket) arrived += piece.length
+    assert.ok(arrived > long.length, `${arrived} bytes arrived`)
+    assert.deepEqual(await gateway.exit, ENDED_WELL)
+  })
 
   /** A gateway with a stream under way, whose upstream goes on when it is told to. */
   async function streaming(place = newPlace()) {

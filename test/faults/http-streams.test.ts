@@ -122,7 +122,7 @@ describe('a stream that arrives in pieces', () => {
   const crlf = events.map((event) => `${line(event)}\r\n\r\n`).join('')
   const whole = Buffer.from(`${crlf}: a comment\n\ndata: [DONE]\n\n`)
   function pass(pieces: Buffer[]) {
-    const tap = createSseTap({ dropUsageChunk: true, secret: 's3cret' })
+    const tap = createSseTap({ dropUsageChunk: true, secrets: ['s3cret'] })
     const out = [...pieces.map((piece) => tap.push(piece)), tap.rest()].filter((piece) => piece !== null)
     const { text } = tap.said()
     return {

@@ -38,7 +38,7 @@ describe('a stream on its way to its reader', () => {
         dropped = true
       },
     }
-    const tap = createSseTap({ dropUsageChunk: false, secret: null })
+    const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
     const end = pump(reply, receiver, tap, { filter: (events) => events, onFirst() {}, stallMs: STALL_MS })
     full = false
     drained()
@@ -51,7 +51,7 @@ describe('a stream on its way to its reader', () => {
 
 describe('the end of a stream', () => {
   const ending = (...events: string[]) => {
-    const tap = createSseTap({ dropUsageChunk: false, secret: null })
+    const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
     for (const event of events) tap.push(Buffer.from(`${event}\n\n`))
     return tap.ending()
   }

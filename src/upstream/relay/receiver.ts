@@ -80,8 +80,12 @@ export function pump(
         }
       },
       onEnd() {
-        pass(tap.rest())
-        settle({ kind: 'complete' })
+        try {
+          pass(tap.rest())
+          settle({ kind: 'complete' })
+        } catch (error) {
+          settle({ kind: 'broken', error: error as Error })
+        }
       },
       onError: (error) => settle(receiver.isGone() ? { kind: 'gone' } : { kind: 'broken', error }),
     })

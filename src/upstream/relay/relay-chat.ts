@@ -54,7 +54,7 @@ export async function relayChat(
   try {
     reply = await relay.open('/chat/completions', text, receiver)
     if (reply.kind === 'stream') {
-      const tap = createSseTap({ dropUsageChunk: !usageWanted, secret: provider.apiKey })
+      const tap = createSseTap({ dropUsageChunk: !usageWanted, secrets: provider.secrets })
       await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
     } else {
       const completion = passWhole(relay, reply, receiver, recording, context.requestId)

@@ -99,7 +99,7 @@ async function passEvents(
   recording: Recording,
 ): Promise<boolean> {
   const { provider } = relay
-  const tap = createSseTap({ dropUsageChunk: false, secret: provider.apiKey })
+  const tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
   const events = createResponseEvents(request as ResponseRequest)
   let begun = false
 

@@ -90,7 +90,7 @@ async function passStream(
   requestId: string | null,
 ): Promise<FirstFailure | null> {
   const { provider } = relay
-  const tap = createSseTap({ dropUsageChunk: false, secret: provider.apiKey })
+  const tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
   let held: Buffer[] | null = []
   let last: Buffer | null = null
   let complete = false

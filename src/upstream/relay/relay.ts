@@ -1,6 +1,7 @@
 import {
   BrokenCircuitError,
   type CircuitBreakerPolicy,
+  CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
   ExponentialBackoff,
@@ -45,8 +46,15 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
   function endpointOf(path: string): Endpoint {
     const known = endpoints.get(path)
     if (known) return known
-    const failures = handleWhen(isDown).orWhenResult((reply) => isDownReply(reply as WholeReply))
-    const breaker = circuitBreaker(failures, { halfOpenAfter: PAUSE, breaker: new ConsecutiveBreaker(FAILURES) })
+    // Whoever leaves while their request tries whether the endpoint is back has not seen that it is.
+    const leftUntold = (error: unknown) => error === CLIENT_GONE && breaker.state === CircuitState.HalfOpen
+    const failures = handleWhen((error) => isDown(error) || leftUntold(error)).orWhenResult((reply) =>
+      isDownReply(reply as WholeReply),
+    )
+    const breaker: CircuitBreakerPolicy = circuitBreaker(failures, {
+      halfOpenAfter: PAUSE,
+      breaker: new ConsecutiveBreaker(FAILURES),
+    })
     const endpoint = { breaker, well: true }
     endpoints.set(path, endpoint)
     return endpoint
@@ -78,30 +86,34 @@ interface Endpoint {
 /**
  * Asks an endpoint through its breaker. While all is well the breaker, which costs as much as sending the request, hears
  * of nothing; it counts failures in a row, and there are none.
+ *
+ * @throws BrokenCircuitError while the endpoint is left alone, and while one request tries whether it is back
  */
 function throughBreaker<Reply extends { status: number }>(
   endpoint: Endpoint,
   ask: () => Promise<Reply>,
 ): Promise<Reply> {
-  if (!endpoint.well) return tellBreaker(endpoint, ask)
+  if (!endpoint.well)
+    // The breaker itself would let the others wait for the one.
+    return endpoint.breaker.state === CircuitState.HalfOpen
+      ? Promise.reject(new BrokenCircuitError())
+      : tellBreaker(endpoint, ask)
   return ask().then(
-    // Where others have failed in the meantime, the breaker must hear that it was not all of them in a row.
-    (reply) => (endpoint.well && !isDownReply(reply) ? reply : tellAfterwards(endpoint, () => Promise.resolve(reply))),
-    (error) => tellAfterwards(endpoint, () => Promise.reject(error)),
+    (reply) => {
+      // Where others have failed in the meantime, the breaker must hear that it was not all of them in a row.
+      if (!endpoint.well || isDownReply(reply)) tellAfterwards(endpoint, () => Promise.resolve(reply))
+      return reply
+    },
+    (error) => {
+      tellAfterwards(endpoint, () => Promise.reject(error))
+      throw error
+    },
   )
 }
 
-/** Tells the breaker of an answer that has come; it is the answer whatever the breaker says. */
-async function tellAfterwards<Reply extends { status: number }>(
-  endpoint: Endpoint,
-  answer: () => Promise<Reply>,
-): Promise<Reply> {
-  try {
-    return await tellBreaker(endpoint, answer)
-  } catch (error) {
-    // It had been asked before the others failed.
-    return error instanceof BrokenCircuitError ? answer() : Promise.reject(error)
-  }
+/** Tells the breaker of an answer that has come. Nobody waits for what it says: the answer had been asked for before. */
+function tellAfterwards<Reply extends { status: number }>(endpoint: Endpoint, answer: () => Promise<Reply>): void {
+  tellBreaker(endpoint, answer).catch(() => {})
 }
 
 async function tellBreaker<Reply extends { status: number }>(

@@ -1,6 +1,6 @@
 import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
-import { hideKey } from '../failure.ts'
+import { hideSecrets } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 import { ReportedError } from '../reported-error.ts'
 import type { Headers, WholeReply } from './send.ts'
@@ -37,7 +37,7 @@ export interface Refusal {
  */
 export function readRefusal(reply: WholeReply, provider: Provider, requestId: string | null): Refusal {
   const { status } = reply
-  const safe = hideKey(reply.body.toString('utf8'), provider.apiKey)
+  const safe = hideSecrets(reply.body.toString('utf8'), provider.secrets)
   const parsed = parseJson(safe)
   const given = isObject(parsed) ? parsed : {}
   const own = isObject(given.error) ? given.error : inShape(given, safe, reply, provider)

@@ -1,4 +1,4 @@
-import { hideKey } from '../failure.ts'
+import { hideSecrets } from '../failure.ts'
 import { ReportedError } from '../reported-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 
@@ -34,11 +34,11 @@ export interface SseTap {
 
 /**
  * @param options.dropUsageChunk leave out the chunk that only reports usage, which the client has not asked for
- * @param options.secret the upstream's key, which is taken out of errors
+ * @param options.secrets the upstream's, which are taken out of errors
  * @throws from `push` when an event has no end
  */
-export function createSseTap(options: { dropUsageChunk: boolean; secret: string | null }): SseTap {
-  const { dropUsageChunk, secret } = options
+export function createSseTap(options: { dropUsageChunk: boolean; secrets: readonly string[] }): SseTap {
+  const { dropUsageChunk, secrets } = options
   let held: Buffer | null = null
   let usage: Usage | null = null
   let failed: ReportedError | null = null
@@ -73,8 +73,8 @@ export function createSseTap(options: { dropUsageChunk: boolean; secret: string 
     usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
     const fault = data && faultOf(data)
     if (fault) {
-      failed ??= new ReportedError(hideKey(fault.message, secret).slice(0, 500), fault.code)
-      return Buffer.from(hideKey(event.toString('utf8'), secret))
+      failed ??= new ReportedError(hideSecrets(fault.message, secrets).slice(0, 500), fault.code)
+      return Buffer.from(hideSecrets(event.toString('utf8'), secrets))
     }
     const onlyUsage = Array.isArray(data?.choices) && data.choices.length === 0 && Boolean(data.usage)
     return dropUsageChunk && onlyUsage ? null : event
