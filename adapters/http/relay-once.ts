@@ -20,11 +20,11 @@ const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route']
  */
 export function relayOnce(
   arrival: Arrival,
-  { idempotency }: Gateway,
+  { idempotency, upstream }: Gateway,
   request: { path: string; text: string; stream: boolean },
   relay: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
-  const client = receiverOf(arrival)
+  const client = receiverOf(arrival, upstream.provider.timeoutMs)
   const key = arrival.incoming.headers['idempotency-key']
   if (typeof key !== 'string') return relay(client)
   return relayUnderKey({ key, scope: arrival.callerId ?? 'anonymous' }, idempotency, request, client, relay)

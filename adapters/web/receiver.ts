@@ -8,8 +8,10 @@ const ONE_PIECE_BYTES = 16 * 1024
 /**
  * The client of a request as the receiver of a relayed reply, which is written straight to its connection. A route
  * of the router returns `ALREADY_SENT` when the relay is done.
+ *
+ * @param stallMs how long a client may take nothing of the end of its reply before its connection is ended
  */
-export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
+export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): Receiver {
   const listeners: (() => void)[] = []
   // Not an AbortController: one for each request takes 4 % of all that a request costs.
   let gone = outgoing.destroyed
@@ -18,6 +20,12 @@ export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
     gone = true
     for (const listener of listeners) listener()
   })
+  function end(bytes?: Buffer | string, encoding: BufferEncoding = 'utf8'): void {
+    if (bytes === undefined) outgoing.end()
+    else outgoing.end(bytes, encoding)
+    // Most replies are in the system's hands by now; Node ends the connection of one that stays here and does not shrink.
+    if (outgoing.socket && outgoing.socket.writableLength > 0) outgoing.setTimeout(stallMs)
+  }
   return {
     isGone: () => gone,
     onGone: (listener) => void listeners.push(listener),
@@ -25,8 +33,8 @@ export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, 'content-length', String(bytes.length)))
       atEndOfTurn(() => {
-        if (bytes.length > ONE_PIECE_BYTES) outgoing.end(bytes)
-        else outgoing.end(bytes.toString('latin1'), 'latin1')
+        if (bytes.length > ONE_PIECE_BYTES) end(bytes)
+        else end(bytes.toString('latin1'), 'latin1')
       })
     },
     head(status, headers) {
@@ -39,7 +47,7 @@ export function receiverOf({ outgoing, requestId }: Arrival): Receiver {
     write: (bytes) => outgoing.write(bytes),
     onDrain: (resume) => void outgoing.once('drain', resume),
     drop: () => void outgoing.destroy(),
-    end: (bytes) => void (bytes === undefined ? outgoing.end() : outgoing.end(bytes)),
+    end: (bytes) => end(bytes),
   }
 }
 

@@ -118,6 +118,15 @@ function toRow(record: CallRecord): CallRow {
     usage_estimated: Number(usage?.estimated ?? false),
     upstream_cost_micros: toMicros(record.upstream_cost_usd) ?? 0,
     error: record.error,
-    content: record.content === undefined ? null : JSON.stringify(record.content),
+    content: record.content === undefined ? null : contentText(record.content),
+  }
+}
+
+/** Request and answer as JSON. What can be read but, nested too deeply, not be written is named in its place. */
+function contentText(content: unknown): string {
+  try {
+    return JSON.stringify(content)
+  } catch (error) {
+    return JSON.stringify({ not_kept: String(error) })
   }
 }

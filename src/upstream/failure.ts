@@ -108,7 +108,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     .reduce((rest, form) => rest.replaceAll(form, '***'), text)
 }
 
-/** Whether undici gave up waiting: for the connection, the head or the next piece of the body. */
+/** Whether undici gave up waiting for the head or the next piece of the body; without a connection there is nobody to wait for. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code))
+  return error instanceof Error && 'code' in error && /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(String(error.code))
 }

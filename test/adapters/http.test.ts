@@ -225,6 +225,14 @@ describe('the gateway over HTTP', () => {
       assert.ok(!JSON.stringify(await records()).includes('upstream-secret-key'))
     })
 
+    for (const error of [['busy'], { message: 'busy' }])
+      it(`completes what is missing in the refusal ${JSON.stringify(error)}`, async () => {
+        server.on('/chat/completions', double.json(400, { error }))
+        const said = await errorOf(await post('/v1/chat/completions', ASK))
+        assert.deepEqual([said.type, said.code, said.param], ['invalid_request_error', 'upstream_error', null])
+        assert.match(String(said.message), /busy/)
+      })
+
     it('asks the chat model where the model is null', async () => {
       server.on('/chat/completions', double.json(200, double.completion('Hello.')))
       assert.equal((await post('/v1/chat/completions', { ...ASK, model: null })).status, 200)
@@ -393,6 +401,57 @@ describe('the gateway over HTTP', () => {
       assert.deepEqual(new Set((await records()).map((record) => record.status)), new Set(['aborted']))
     })
 
+    it('ends the connection of a client that leaves its whole reply unread', async () => {
+      server.on('/chat/completions', double.json(200, double.completion('x'.repeat(20_000_000))))
+      const body = JSON.stringify(ASK)
+      const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+      socket.pause()
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      const inFlight = async () =>
+        /^gazeway_http_requests_in_flight (.+)$/m.exec(await (await request('/metrics')).text())?.[1]
+      await until(async () => (await records()).length === 1)
+      await until(async () => (await inFlight()) === '1')
+      socket.destroy()
+    })
+
+    for (const [path, sent, last, tokens] of [
+      ['/chat/completions', double.chunks(['Hello.']), '[DONE]', 15],
+      ['/responses', double.responseEvents(['Hello.']), 'response.completed', 27],
+    ] as const)
+      it(`takes an answer on ${path} for complete whatever comes after ${last}`, async () => {
+        const events = sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+        const whole = path === '/responses' ? events : `${events}data: [DONE]\n\n`
+        const ends: Record<string, (response: ServerResponse) => void> = {
+          'the connection breaks': (response) => setTimeout(() => response.socket?.resetAndDestroy(), 50),
+          silence: () => {},
+          'the client leaves': () => {},
+        }
+        for (const [name, end] of Object.entries(ends)) {
+          await running.gateway.store.db.deleteFrom('calls').execute()
+          await running.gateway.store.db.deleteFrom('call_totals').execute()
+          server.on(path, (response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' })
+            response.write(whole)
+            end(response)
+          })
+          const reply = await post(`/v1${path}`, { ...ASK, ...QUESTION, stream: true })
+          let text = ''
+          const decoder = new TextDecoder()
+          for await (const piece of reply.body ?? []) {
+            text += decoder.decode(piece, { stream: true })
+            if (name === 'the client leaves' && text.includes(last)) break
+          }
+          assert.ok(!text.includes('"error"') || path === '/responses', text)
+          assert.ok(!text.includes('event: error'), text)
+          await until(async () => (await records()).length === 1)
+          const [record] = await records()
+          assert.deepEqual([name, record?.status, record?.usage?.total_tokens], [name, 'ok', tokens])
+        }
+      })
+
     it('holds the upstream back for a client that does not read', async () => {
       let written = 0
       server.on('/chat/completions', async (response) => {
@@ -502,6 +561,15 @@ describe('the gateway over HTTP', () => {
         assert.deepEqual([first?.status, second?.status], ['error', 'ok'])
         assert.deepEqual([first?.usage ?? null, second?.usage?.total_tokens], [null, 15], 'usage is counted once')
       })
+
+    it('takes no text for the end of its stream, whatever it says', async () => {
+      server.on(
+        '/responses',
+        double.sse(double.responseEvents(['Then "response.completed" comes.']).slice(0, 4), 'none'),
+      )
+      const events = eventsOf(await (await post('/v1/responses', { ...QUESTION, stream: true })).text())
+      assert.equal(events.at(-1).type, 'error')
+    })
 
     it('does not fall back once output has begun', async () => {
       server.on('/responses', double.sse(double.responseEvents(['Fo', 'und.']).slice(0, 4), 'break'))

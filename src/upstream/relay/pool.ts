@@ -38,19 +38,19 @@ export function poolSend(
   return {
     send({ method = 'POST', path, headers, body }, listener) {
       let controller: Dispatcher.DispatchController | undefined
-      let silence: NodeJS.Timeout | undefined
-      let aborted = false
+      let given: Error | undefined
       let over = false
       // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
       const watched = typeof body === 'string'
       const limit = watched ? 0 : timeoutMs
+      const silence = watched ? setTimeout(giveUp, timeoutMs) : undefined
       const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
       pool.dispatch(options, {
         onRequestStart(started) {
           controller = started
-          if (aborted) started.abort(CLIENT_GONE)
-          else if (watched) silence = setTimeout(giveUp, timeoutMs)
+          if (given) started.abort(given)
+          else silence?.refresh()
         },
         onResponseStart(_, status, head) {
           silence?.refresh()
@@ -65,18 +65,27 @@ export function poolSend(
           settle()
           listener.onEnd()
         },
-        onResponseError(_, error) {
-          settle()
-          listener.onError(error)
-        },
+        onResponseError: (_, error) => fail(error),
       })
       function settle(): void {
         over = true
         clearTimeout(silence)
       }
+      function fail(error: Error): void {
+        if (over) return
+        settle()
+        listener.onError(error)
+      }
+      function end(reason: Error): void {
+        if (over || given) return
+        given = reason
+        if (controller) controller.abort(reason)
+        // Not sent yet: it waits for a connection, and undici tells nothing of it before.
+        else fail(reason)
+      }
       function giveUp(): void {
         if (controller?.paused) silence?.refresh()
-        else controller?.abort(new errors.HeadersTimeoutError())
+        else end(new errors.HeadersTimeoutError())
       }
       return {
         pause: () => controller?.pause(),
@@ -84,11 +93,7 @@ export function poolSend(
           silence?.refresh()
           controller?.resume()
         },
-        abort() {
-          if (over || aborted) return
-          aborted = true
-          controller?.abort(CLIENT_GONE)
-        },
+        abort: () => end(CLIENT_GONE),
       }
     },
     close: () => pool.destroy(),

@@ -69,8 +69,11 @@ export function pump(
     receiver.onGone(gone)
     reply.consume({
       onData(chunk) {
-        if (first) options.onFirst()
-        first = false
+        // Some providers send comments until the model begins.
+        if (first && chunk.includes('data:')) {
+          options.onFirst()
+          first = false
+        }
         try {
           pass(tap.push(chunk))
         } catch (error) {

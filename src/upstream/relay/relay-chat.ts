@@ -114,8 +114,9 @@ async function relayStream(
     stallMs: provider.timeoutMs,
   })
   const { done, finished } = tap.ending()
-  const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut()
-  if (end.kind === 'gone') {
+  // Whatever comes after the last line changes nothing about the answer; many clients leave at it.
+  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : cut()
+  if (end.kind === 'gone' && !done) {
     await finish('aborted', 'The client went away before the end of the stream.')
     return
   }

@@ -16,6 +16,8 @@ import { streamOutcome } from './stream-outcome.ts'
 /** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress'])
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
+/** What may come before the first output: one event that repeats the whole request, and some more. */
+const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
 /**
  * Passes a Responses request through. Where the endpoint fails before its first output, chat completions answer in its
@@ -92,15 +94,18 @@ async function passStream(
   const { provider } = relay
   const tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
   let held: Buffer[] | null = []
+  let heldBytes = 0
   let last: Buffer | null = null
   let complete = false
 
   /** Holds back what comes before the first output, so that a failure there leaves the client's reply unbegun. */
   function filter(events: Buffer): Buffer | null {
     if (events.includes('sequence_number')) last = events
-    complete ||= LAST_EVENTS.some((type) => events.includes(type))
+    complete ||= LAST_EVENTS.some((type) => events.includes(type)) && splitEvents(events).some(isLast)
     if (held === null) return events
     held.push(events)
+    heldBytes += events.length
+    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
     for (const event of splitEvents(events)) {
       const data = eventData(event)
       if (data === null || BEFORE_OUTPUT.has(data.type ?? '')) continue
@@ -115,12 +120,15 @@ async function passStream(
   }
 
   const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
-  if (end.kind === 'gone') {
+  // Whatever comes after the last event changes nothing about the answer; many clients leave at it.
+  const answered = complete && held === null && tap.failed() === null
+  if (end.kind === 'gone' && !answered) {
     await finish('aborted', 'The client went away before the end of the stream.')
     return null
   }
   const cut = badReply(provider, 'its stream ended before the answer was complete')
-  const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : complete ? null : cut
+  const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : complete ? null : cut
+  const broken = answered ? null : failure
   if (broken && held !== null) return fail(recording, broken, null, reply.status)
   const reported = tap.failed()
   receiver.end(broken && reported === null ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
@@ -132,6 +140,9 @@ async function passStream(
     recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
   }
 }
+
+/** A text may hold the name of an event, too. */
+const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)?.type ?? '')
 
 /**
  * The error that ends a Responses stream which has already begun: flat as the reference has it, and under `error` as

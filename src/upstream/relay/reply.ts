@@ -40,7 +40,7 @@ export function readRefusal(reply: WholeReply, provider: Provider, requestId: st
   const safe = hideSecrets(reply.body.toString('utf8'), provider.secrets)
   const parsed = parseJson(safe)
   const given = isObject(parsed) ? parsed : {}
-  const own = isObject(given.error) ? given.error : inShape(given, safe, reply, provider)
+  const own = { ...inShape(given, safe, reply, provider), ...(isObject(given.error) && given.error) }
   const error = { type: typeOf(status), ...own, param: own.param ?? null, request_id: requestId }
   const body = JSON.stringify(isObject(given.error) ? { ...given, error } : { error })
   return { body, error: new ReportedError(body.slice(0, 500), own.code, status) }
@@ -57,4 +57,5 @@ function inShape(given: Record<string, unknown>, text: string, { status }: Whole
 export const chatErrorEvent = (error: GazewayError, requestId: string | null): string =>
   `data: ${JSON.stringify({ error: errorBody(error, requestId) })}\n\n`
 
-const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)

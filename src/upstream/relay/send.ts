@@ -60,6 +60,8 @@ export interface Client {
 /** What a request fails with that was given up because its client has gone. */
 export const CLIENT_GONE = new Error('The client has gone.')
 
+const EVENT_STREAM = /^text\/event-stream\b/i
+
 /** A reply that is not a stream is kept in memory up to this size. */
 const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 
@@ -93,7 +95,7 @@ export function openReply(
       onHead(code, head) {
         status = code
         headers = head
-        if (code < 200 || code >= 300 || !String(head['content-type']).startsWith('text/event-stream')) return
+        if (code < 200 || code >= 300 || !EVENT_STREAM.test(String(head['content-type']))) return
         early = []
         if (exchange) resolve({ kind: 'stream', status, headers, exchange, consume })
       },
