@@ -28,9 +28,21 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
       { cause: error },
     )
   const status = statusOf(error)
-  if (status !== null) return refusal(error, status, provider)
+  if (status !== null && status >= 400) return refusal(error, status, provider)
+  if (status !== null) return badReply(provider, `it redirects (${status})`)
   if (isReported(error)) return badReply(provider, `it reported an error: ${hide(reason(error), provider)}`, error)
   if (error instanceof SyntaxError) return badReply(provider, 'its reply is not valid JSON', error)
+  // The client reads a reply as if it were what the API promises; the network's own failures have a cause.
+  if (error instanceof TypeError && error.cause === undefined)
+    return badReply(provider, 'its reply has another form', error)
+  if (error instanceof RangeError)
+    return new GazewayError(
+      'validation_failed',
+      'The request is nested too deeply; some thousand levels are accepted.',
+      {
+        cause: error,
+      },
+    )
   if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
     return badReply(provider, 'its stream ended before the answer was complete', error)
   if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
@@ -67,13 +79,13 @@ function refusal(error: unknown, status: number, provider: Provider): GazewayErr
     404: ' Check the model id and upstream.aliases.',
     429: ' It is limiting requests; wait before you try again.',
   }
-  const retryAfter = Number(headerOf(error, 'retry-after'))
+  const retryAfter = retryAfterOf(error)
   return new GazewayError(
     'upstream_error',
-    `The upstream ${provider.name} answered ${status}: ${said}${advice[status] ?? ''}`,
+    `The upstream ${provider.name} answered ${status}: ${said}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to be left alone for ${retryAfter} s.`}`,
     {
       status: status === 401 || status === 403 ? 502 : status,
-      ...(Number.isFinite(retryAfter) && retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
+      ...(retryAfter === null ? {} : { retryAfterSeconds: retryAfter }),
       cause: error,
     },
   )
@@ -81,7 +93,15 @@ function refusal(error: unknown, status: number, provider: Provider): GazewayErr
 
 function statusOf(error: unknown): number | null {
   if (error === null || typeof error !== 'object' || !('status' in error)) return null
-  return typeof error.status === 'number' && error.status >= 400 ? error.status : null
+  return typeof error.status === 'number' && error.status >= 300 ? error.status : null
+}
+
+/** The seconds that the upstream names before another try, as a number or a date (RFC 9110, section 10.2.3). */
+function retryAfterOf(error: unknown): number | null {
+  const said = headerOf(error, 'retry-after')
+  if (said === null) return null
+  const seconds = Number.isNaN(Number(said)) ? (Date.parse(said) - Date.now()) / 1000 : Number(said)
+  return seconds > 0 ? Math.ceil(seconds) : null
 }
 
 function headerOf(error: unknown, name: string): string | null {

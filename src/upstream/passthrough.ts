@@ -5,10 +5,15 @@ import type { CallContext } from './call-record.ts'
 import { hideSecrets } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
 import type { Provider } from './provider.ts'
+import { eventData, splitEvents } from './relay/sse-tap.ts'
 import { readUsage } from './usage.ts'
 
 /** More of a reply than this is cut off: it goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
+/** As much of a reply is read for the usage that it reports, which may come last. */
+const READ_LIMIT_BYTES = 16 * 1024 * 1024
+/** Endpoints whose reply is a model's answer: it is counted where no usage is reported. */
+const ANSWERED = ['/chat/completions', '/responses']
 /** Headers that tell the caller something and hold nothing of the account. */
 const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'
@@ -72,13 +77,15 @@ export async function passThrough(
           signal: attempt.signal,
         }),
       )
-      const { text: said, truncated } = await readLimited(response, attempt.touch)
-      const text = hideSecrets(said, provider.secrets)
+      const whole = await readLimited(response, attempt.touch)
+      const truncated = whole.length > REPLY_LIMIT_BYTES
+      const text = hideSecrets(whole.toString('utf8', 0, REPLY_LIMIT_BYTES), provider.secrets)
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.
       const parsed = json === undefined ? text : json
       const value = { status: response.status, headers: safeHeaders(response.headers), body: parsed, truncated }
-      return { value, httpStatus: response.status, usage: readUsage(usageOf(parsed)), answer: null }
+      const answer = response.ok && ANSWERED.includes(path) ? text : null
+      return { value, httpStatus: response.status, usage: readUsage(usageIn(whole)), answer }
     },
   )
   return { ...invoked.value, call_id: invoked.callId }
@@ -111,17 +118,16 @@ function targetUrl(provider: Provider, path: string, allowed: readonly string[])
   return url
 }
 
-async function readLimited(response: Response, touch: () => void): Promise<{ text: string; truncated: boolean }> {
+async function readLimited(response: Response, touch: () => void): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     touch()
     chunks.push(chunk)
     size += chunk.length
-    if (size > REPLY_LIMIT_BYTES) break // Leaving the loop cancels the rest.
+    if (size > READ_LIMIT_BYTES) break // Leaving the loop cancels the rest.
   }
-  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, REPLY_LIMIT_BYTES))
-  return { text, truncated: size > REPLY_LIMIT_BYTES }
+  return Buffer.concat(chunks)
 }
 
 function safeHeaders(headers: Headers): Record<string, string> {
@@ -132,5 +138,15 @@ function safeHeaders(headers: Headers): Record<string, string> {
 const modelOf = (body: unknown): string | null =>
   body !== null && typeof body === 'object' && 'model' in body && typeof body.model === 'string' ? body.model : null
 
-const usageOf = (body: unknown): unknown =>
-  body !== null && typeof body === 'object' && 'usage' in body ? body.usage : null
+/** What a reply reports of its usage: a whole one, or the last event that does so of a stream. */
+function usageIn(reply: Buffer): unknown {
+  const whole = parseJson(reply.toString('utf8'))
+  const parts = whole === undefined ? splitEvents(reply).map(eventData) : [whole]
+  return parts.map(usageOf).findLast((usage) => usage !== null)
+}
+
+/** Its own, or that of the Response in an event. */
+function usageOf(body: unknown): unknown {
+  if (body === null || typeof body !== 'object') return null
+  return 'usage' in body ? body.usage : usageOf('response' in body ? body.response : null)
+}

@@ -212,6 +212,46 @@ describe('the upstream', () => {
     assert.deepEqual([record?.status, record?.http_status], ['error', 400])
   })
 
+  for (const [what, said] of [
+    ['seconds', '60'],
+    ['a date', new Date(Date.now() + 60_000).toUTCString()],
+  ] as const)
+    it(`says how long the upstream asks to be left alone, in ${what}`, async () => {
+      server.on('/chat/completions', double.fails(429, { 'retry-after': said }))
+      await assert.rejects(upstream().chat(ask, quiet), { message: /left alone for (5\d|60) s/ })
+    })
+
+  it('says of a reply in another form that it was reached, and quotes nothing of it', async () => {
+    const page: double.Behaviour = (response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>xyzzy-plugh</html>')
+    const odd = { ...double.response(''), output: [{ type: 'message', role: 'assistant' }] }
+    for (const behaviour of [page, double.json(200, odd), double.json(302, {}, { location: '/login' })]) {
+      server.on('/responses', behaviour)
+      server.on('/chat/completions', double.fails(500))
+      await assert.rejects(upstream({ max_retries: 0 }).respond({ input: 'Find it.' }, quiet), {
+        code: 'upstream_bad_reply',
+      })
+    }
+    assert.ok(!JSON.stringify(await history()).includes('xyzzy'))
+  })
+
+  it('refuses what is nested too deeply to be sent', async () => {
+    const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))
+    const messages = [{ role: 'user' as const, content: 'Hi.', deep }]
+    await assert.rejects(upstream().chat({ messages }, quiet), { code: 'validation_failed' })
+  })
+
+  it('hides the values of configured headers as it hides the key', async () => {
+    const headers = { 'x-extra': 'HDRSECRET-zyx', authorization: 'Bearer tok-123456789', 'x-on': '1' }
+    const refusal = double.json(400, { error: { message: 'bad HDRSECRET-zyx and tok-123456789, 1 of them' } })
+    server.on('/chat/completions', refusal)
+    server.on('/models', refusal)
+    const from = upstream({ headers })
+    await assert.rejects(from.chat(ask, quiet), { message: /bad \*{3} and \*{3}, 1 of them/ })
+    const { body } = await from.passThrough({ method: 'GET', path: '/models' }, quiet)
+    assert.match(JSON.stringify(body), /bad \*{3} and \*{3}, 1 of them/)
+  })
+
   it('gives up on an upstream that stays silent', async () => {
     server.on('/chat/completions', double.hangs)
     await assert.rejects(upstream({ timeout_ms: 300 }).chat(ask, quiet), { code: 'upstream_timeout', status: 504 })
@@ -483,6 +523,26 @@ describe('the upstream', () => {
       await upstream().passThrough(request, quiet)
       assert.equal(bodyOf(0).model, 'double-chat')
       assert.equal((await history())[0]?.usage?.total_tokens, 4)
+    })
+
+    const usage = { prompt_tokens: 500, total_tokens: 500 }
+    for (const [what, behaviour, tokens] of [
+      ['embeddings', double.json(200, { data: [], usage }), 500],
+      ['a reply that is cut off', double.json(200, { data: 'x'.repeat(1_000_000), usage }), 500],
+      ['a stream of chunks', double.sse(double.chunks(['Hello.'])), 15],
+      ['a stream of events', double.sse(double.responseEvents(['Hello.']), 'none'), 27],
+    ] as const)
+      it(`counts the usage of ${what}`, async () => {
+        server.on('/embeddings', behaviour)
+        await upstream().passThrough({ method: 'POST', path: '/embeddings', body: { model: 'm', input: 'x' } }, quiet)
+        assert.equal((await history())[0]?.usage?.total_tokens, tokens)
+      })
+
+    it('counts and marks the usage of an answer that reports none', async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.', null)))
+      const from = upstream({ allowed_paths: ['/chat/completions'] })
+      await from.passThrough({ method: 'POST', path: '/chat/completions', body: { model: 'm', ...ask } }, quiet)
+      assert.equal((await history())[0]?.usage?.estimated, true)
     })
   })
 })
