@@ -15,10 +15,11 @@ export const llmQuery = defineTool({
   input: Question,
   output: Answer,
   run: (gateway, input, context) => gateway.research.ask(input, context.projectRoot, context),
-  render({ answer, citations, model, route, cost_usd, call_id }) {
+  render({ answer, truncated, citations, model, route, cost_usd, call_id }) {
     const sources = citations.map(({ url, title }, i) => `[${i + 1}] ${title ?? url} ${url}`)
     const without = route === 'chat_fallback' ? ', without search: the research endpoint failed' : ''
     const foot = `(${model}${without}, $${cost_usd}, ${call_id})`
-    return [answer, ...(sources.length > 0 ? ['', 'Sources:', ...sources] : []), '', foot].join('\n')
+    const cut = truncated ? ['', '(cut off)'] : []
+    return [answer, ...cut, ...(sources.length > 0 ? ['', 'Sources:', ...sources] : []), '', foot].join('\n')
   },
 })

@@ -37,6 +37,7 @@ type Citation = z.infer<typeof Citation>
 /** The answer with the pages that it cites, and what it cost. `usage` is null where the upstream reported none. */
 export const Answer = z.object({
   answer: z.string(),
+  truncated: z.boolean().describe('Whether the answer was cut off, at max_tokens or by the provider'),
   model: z.string(),
   route: z
     .enum(['responses', 'chat_fallback'])
@@ -90,6 +91,7 @@ export function createResearch(deps: {
       )
       return {
         answer: result.value.output_text,
+        truncated: result.value.status === 'incomplete',
         model: result.model,
         route: result.route,
         citations: citationsOf(result.value),

@@ -63,6 +63,15 @@ describe('a model that streams', () => {
     assert.ok(told.length >= 1, 'at least once')
   })
 
+  it('is said to be cut off where it is', async () => {
+    for (const status of ['completed', 'incomplete']) {
+      upstream.on('/responses', double.json(200, { ...double.response('One, two'), status }))
+      const reply = await server.call('gateway_llm_query', { query: 'Count.' })
+      assert.equal(reply.structuredContent.truncated, status === 'incomplete')
+      assert.equal(reply.content[0]?.text?.includes('(cut off)'), status === 'incomplete')
+    }
+  })
+
   it('is not asked to stream by a client that wants no progress', async () => {
     upstream.on('/chat/completions', double.json(200, double.completion('Six.')))
     await server.call('gateway_chat_completion', ASK)
