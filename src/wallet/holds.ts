@@ -9,6 +9,7 @@ import { accountOf } from './accounts.ts'
 import type { Answered } from './ask-model.ts'
 import { type NewTransfer, postWith } from './ledger.ts'
 import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
+import type { ReceiptRow } from './receipts.ts'
 import { addToUsage } from './usage-sums.ts'
 
 /** A call that is about to be made, and the most that it may cost. */
@@ -28,6 +29,9 @@ export interface NewHold {
   /** Tells this request from another one under the same key. */
   fingerprint: string | null
 }
+
+/** A call without the day on which it is counted: that was decided as it began, and is read from the store. */
+type CallRow = Omit<MeteredCallRow, 'counted_on'>
 
 /** How a held call ended well. */
 export interface Captured extends Answered {
@@ -51,7 +55,7 @@ export interface Holds {
    * @returns the receipt's row
    * @throws GazewayError `upstream_timeout` when the hold was given back meanwhile
    */
-  capture(hold: NewHold, captured: Captured): Promise<MeteredCallRow>
+  capture(hold: NewHold, captured: Captured): Promise<ReceiptRow>
   /** Gives all of it back. @returns whether it was still held */
   release(callId: string): Promise<boolean>
   /** Gives back at most `limit` holds that are past their deadline. @returns how many */
@@ -62,7 +66,7 @@ export interface Holds {
 export function createHolds({ store, now, limitsOf }: { store: Store; now: () => Date; limitsOf: LimitsOf }): Holds {
   const { db } = store
 
-  async function settle(hold: NewHold, captured: Captured, costMicros: Micros): Promise<MeteredCallRow> {
+  async function settle(hold: NewHold, captured: Captured, costMicros: Micros): Promise<ReceiptRow> {
     const row = receiptRow(hold, captured, costMicros)
     const limits = await limitsOf(hold.callerId)
     try {
@@ -76,7 +80,7 @@ export function createHolds({ store, now, limitsOf }: { store: Store; now: () =>
   async function release(callId: string): Promise<boolean> {
     const held = await db
       .selectFrom('metered_calls')
-      .select(['caller_id', 'held_micros', 'at'])
+      .select(['caller_id', 'held_micros'])
       .where('call_id', '=', callId)
       .where('status', '=', 'held')
       .executeTakeFirst()
@@ -149,15 +153,21 @@ async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits)
     ],
     at,
   }
-  await postAny(trx, transfer, [insertion(trx, heldRow(hold))], MADE_BEFORE)
-  await spendOnDay(trx, { callerId, day: dayOf(at), micros }, limits.dailyMicros)
+  const row = { ...heldRow(hold), counted_on: limits.dailyMicros === null ? null : dayOf(at) }
+  const day = await postAny(trx, transfer, [insertion(trx, row)], MADE_BEFORE)
+  if (day !== null) await spendOnDay(trx, { callerId, day, micros }, limits.dailyMicros)
 }
 
-/** Turns the hold into its receipt and takes what the call cost, unless a sweep was faster. @throws NOT_HELD */
+/**
+ * Turns the hold into its receipt and takes what the call cost, unless a sweep was faster. A call that began without a
+ * daily limit is not counted on its day, whatever the limit is now.
+ *
+ * @throws NOT_HELD
+ */
 async function payFor(
   trx: Transaction<Schema>,
   { callId, callerId, micros, marginMicros, at }: NewHold,
-  receipt: MeteredCallRow,
+  receipt: CallRow,
   { creditMicros, dailyMicros }: Limits,
 ): Promise<void> {
   const costMicros = receipt.upstream_cost_micros
@@ -173,17 +183,17 @@ async function payFor(
     ],
     at,
   }
-  await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
-  const day = dayOf(at)
+  const day = await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
+  if (day === null) return
   if (rest < 0) await spendOnDay(trx, { callerId, day, micros: -rest }, dailyMicros)
-  if (rest > 0 && dailyMicros !== null) await giveBackToDay(trx, { callerId, day, micros: rest })
+  if (rest > 0) await giveBackToDay(trx, { callerId, day, micros: rest })
 }
 
 /** @throws NOT_HELD */
 async function giveBack(
   trx: Transaction<Schema>,
   callId: string,
-  { caller_id: callerId, held_micros: micros, at: since }: Pick<MeteredCallRow, 'caller_id' | 'held_micros' | 'at'>,
+  { caller_id: callerId, held_micros: micros }: Pick<MeteredCallRow, 'caller_id' | 'held_micros'>,
   at: string,
 ): Promise<void> {
   const transfer: NewTransfer = {
@@ -195,14 +205,16 @@ async function giveBack(
     ],
     at,
   }
-  await postAny(trx, transfer, [voiding(trx, callId)], NOT_HELD)
-  await giveBackToDay(trx, { callerId, day: dayOf(since), micros })
+  const day = await postAny(trx, transfer, [voiding(trx, callId)], NOT_HELD)
+  if (day !== null) await giveBackToDay(trx, { callerId, day, micros })
 }
 
 /**
  * Runs statements and makes a transfer without its entries of nothing; where calls are free, none is left and nothing
  * is moved.
  *
+ * @param statements the first changes the row of a call, and returns it
+ * @returns the day on which the call is counted; null where it is not
  * @throws `fault` where the first statement changed no row
  */
 async function postAny(
@@ -210,14 +222,19 @@ async function postAny(
   transfer: NewTransfer,
   statements: readonly Statement[],
   fault: Error,
-): Promise<void> {
+): Promise<string | null> {
+  let call: Counted | undefined
   const verify = ([first]: readonly QueryResult<unknown>[]) => {
-    if (first?.numAffectedRows === 0n) throw fault
+    call = first?.rows[0] as Counted | undefined
+    if (!call) throw fault
   }
   const entries = transfer.entries.filter((entry) => entry.micros !== 0)
   if (entries.length > 0) await postWith(trx, { ...transfer, entries }, statements, verify)
   else verify(await runTogether(trx, statements))
+  return call?.counted_on ?? null
 }
+
+type Counted = Pick<MeteredCallRow, 'counted_on'>
 
 function insertion(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
   return {
@@ -228,6 +245,7 @@ function insertion(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
         .insertInto('metered_calls')
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
+        .returning('counted_on')
         .compile(),
   }
 }
@@ -238,7 +256,13 @@ function voiding(trx: Transaction<Schema>, callId: string): Statement {
     form: 'void hold',
     parameters: [...Object.values(set), callId, 'held'],
     build: () =>
-      trx.updateTable('metered_calls').set(set).where('call_id', '=', callId).where('status', '=', 'held').compile(),
+      trx
+        .updateTable('metered_calls')
+        .set(set)
+        .where('call_id', '=', callId)
+        .where('status', '=', 'held')
+        .returning('counted_on')
+        .compile(),
   }
 }
 
@@ -258,14 +282,20 @@ async function earlierCall(
     .executeTakeFirst()
 }
 
-function finish(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
+function finish(trx: Transaction<Schema>, row: CallRow): Statement {
   const { call_id, caller_id, model, at, deadline, held_micros, margin_micros, token, ...outcome } = row
   const { idempotency_key, fingerprint, ...set } = outcome
   return {
     form: 'capture',
     parameters: [...Object.values(set), call_id, 'held'],
     build: () =>
-      trx.updateTable('metered_calls').set(set).where('call_id', '=', call_id).where('status', '=', 'held').compile(),
+      trx
+        .updateTable('metered_calls')
+        .set(set)
+        .where('call_id', '=', call_id)
+        .where('status', '=', 'held')
+        .returning('counted_on')
+        .compile(),
   }
 }
 
@@ -276,7 +306,7 @@ function givenBack(): GazewayError {
   )
 }
 
-function heldRow(hold: NewHold): MeteredCallRow {
+function heldRow(hold: NewHold): CallRow {
   return {
     call_id: hold.callId,
     caller_id: hold.callerId,
@@ -300,7 +330,7 @@ function heldRow(hold: NewHold): MeteredCallRow {
   }
 }
 
-function receiptRow(hold: NewHold, captured: Captured, costMicros: Micros): MeteredCallRow {
+function receiptRow(hold: NewHold, captured: Captured, costMicros: Micros): CallRow {
   const { usage, latencyMs, upstreamCallId, content } = captured
   return {
     ...heldRow(hold),

@@ -19,7 +19,8 @@ export const RECEIPT_COLUMNS = [
   'upstream_call_id',
 ] as const
 
-type ReceiptRow = Pick<MeteredCallRow, (typeof RECEIPT_COLUMNS)[number]>
+/** What a receipt is made from. */
+export type ReceiptRow = Pick<MeteredCallRow, (typeof RECEIPT_COLUMNS)[number]>
 
 /** The receipt of a captured call, with its answer. */
 export function billedReceipt(row: ReceiptRow, content: string): Receipt {

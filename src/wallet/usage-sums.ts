@@ -1,11 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import type { Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
-import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import { dayOf } from './limits.ts'
+import type { ReceiptRow } from './receipts.ts'
 
 /** Adds a captured call to the sums of its caller, day and model. */
-export function addToUsage(trx: Transaction<Schema>, call: MeteredCallRow): Statement {
+export function addToUsage(trx: Transaction<Schema>, call: ReceiptRow): Statement {
   const { caller_id, model, at, total_tokens, upstream_cost_micros, margin_micros } = call
   const row = { caller_id, day: dayOf(at), model, calls: 1, total_tokens, upstream_cost_micros, margin_micros }
   return {

@@ -141,7 +141,7 @@ async function seedReceipts({ db }: Store): Promise<void> {
     select 'call_' || printf('%032x', i), '0x' || printf('%040x', (i * 7919) % ${CALLERS}), 'model-' || (i % 3), 'captured',
       strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || (i * ${DAYS} * 86400.0 / ${RECEIPTS}) || ' seconds'),
       '2026-01-01T00:00:00.000Z', 90000, 80000, 300 + i % 100, 'pathUSD', 90, 10 + i % 30, 100 + i % 30, 0, 900, null,
-      null, null, null from numbers`.execute(db)
+      null, null, null, null from numbers`.execute(db)
   await sql`insert into metered_usage
     select caller_id, substr(at, 1, 10), model, count(*), sum(total_tokens), sum(upstream_cost_micros), sum(margin_micros)
     from metered_calls group by 1, 2, 3`.execute(db)

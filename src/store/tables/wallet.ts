@@ -22,7 +22,8 @@ export interface LedgerTransferRow {
 
 /**
  * One metered call: `held` while the upstream is asked, then `captured` (its receipt) or `voided`. `content` is the answer
- * as JSON, and is kept only while `idempotency_key` is, for the caller who repeats the request.
+ * as JSON, and is kept only while `idempotency_key` is, for the caller who repeats the request. `counted_on` is the UTC day
+ * on whose daily limit it counts, null where the caller had none as it began.
  */
 export interface MeteredCallRow {
   call_id: string
@@ -44,6 +45,7 @@ export interface MeteredCallRow {
   idempotency_key: string | null
   fingerprint: string | null
   content: string | null
+  counted_on: string | null
 }
 
 /** What a caller's captured calls of one UTC day to one model add up to. `day` is a date: `2026-11-21`. */

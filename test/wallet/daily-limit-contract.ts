@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { it, type TestContext } from 'node:test'
+import { type Kysely, sql } from 'kysely'
+import { MIGRATIONS } from '../../src/store/migrations/index.ts'
+import { createHolds, type NewHold } from '../../src/wallet/holds.ts'
+import { newAddress, newKey, type OpenStore } from './setup.ts'
+
+const BEGAN = '2026-11-21T23:59:50.000Z'
+const ENDED = '2026-11-22T00:00:10.000Z'
+const DAY = '2026-11-21'
+
+/** What becomes of the daily limit where it changes while calls are being made, on every engine. `open` opens an empty store. */
+export function dailyLimitContract(open: OpenStore): void {
+  /** Calls of one caller that each set 100 micro-dollars aside, under a daily limit that the test changes. */
+  async function start(t: TestContext, dailyMicros: number | null) {
+    const store = await open(t)
+    const callerId = newAddress()
+    const limits = { creditMicros: 1_000_000, dailyMicros }
+    const holds = createHolds({ store, now: () => new Date(ENDED), limitsOf: async () => ({ ...limits }) })
+    const hold = (callId: string): NewHold => ({
+      callId,
+      callerId,
+      model: 'm',
+      at: BEGAN,
+      deadline: BEGAN,
+      micros: 100,
+      marginMicros: 10,
+      token: 't',
+      idempotencyKey: null,
+      fingerprint: null,
+    })
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    return {
+      store,
+      limits,
+      sweep: () => holds.sweep(100),
+      reserve: async (...callIds: string[]) => {
+        for (const callId of callIds) assert.equal(await holds.reserve(hold(callId)), null)
+      },
+      release: (callId: string) => holds.release(callId),
+      capture: (callId: string, costMicros: number) =>
+        holds.capture(hold(callId), { content: '', usage, costMicros, upstreamCallId: 'call_up', latencyMs: 5 }),
+      spent: async () => {
+        const of = store.db.selectFrom('daily_spending').select(['day', 'spent_micros'])
+        return (await of.where('caller_id', '=', callerId).execute()).map((row) => [row.day, row.spent_micros])
+      },
+    }
+  }
+
+  it('does not count calls towards a limit that was set after they began', async (t) => {
+    const { limits, reserve, release, capture, sweep, spent } = await start(t, null)
+    await reserve('failing', 'cheap', 'dear', 'lost')
+    limits.dailyMicros = 150
+    await reserve('counted')
+    await release('failing')
+    await capture('cheap', 20)
+    const { upstream_cost_micros } = await capture('dear', 500)
+    assert.equal(upstream_cost_micros, 500)
+    assert.deepEqual(await spent(), [[DAY, 100]])
+    await capture('counted', 20)
+    await sweep()
+    assert.deepEqual(await spent(), [[DAY, 30]])
+    await reserve('more')
+    await assert.rejects(reserve('too much'), { code: 'daily_limit_reached' })
+  })
+
+  it('gives back what was counted towards a limit that was removed and set again', async (t) => {
+    const { limits, reserve, release, capture, sweep, spent } = await start(t, 400)
+    await reserve('failing', 'cheap', 'dear', 'lost')
+    limits.dailyMicros = null
+    await release('failing')
+    await capture('cheap', 20)
+    await capture('dear', 500)
+    assert.deepEqual(await spent(), [[DAY, 30 + 100 + 100]])
+    await sweep()
+    limits.dailyMicros = 230
+    await reserve('more')
+    assert.deepEqual(await spent(), [[DAY, 230]])
+    await assert.rejects(reserve('too much'), { code: 'daily_limit_reached' })
+  })
+
+  it('takes calls that were under way in an older store for counted where their key has a limit', async (t) => {
+    const { store } = await start(t, null)
+    const db = store.db as unknown as Kysely<unknown>
+    const keys = { limited: await newKey(store, { daily_limit_usd: 1 }), free: await newKey(store) }
+    const limitsOf = async () => ({ creditMicros: 1_000, dailyMicros: null })
+    const holds = createHolds({ store, now: () => new Date(ENDED), limitsOf })
+    const end = { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }, content: '', latencyMs: 5 }
+    const hold = { model: 'm', at: BEGAN, deadline: BEGAN, micros: 100, marginMicros: 10, token: 't' }
+    for (const [name, callerId] of Object.entries(keys))
+      for (const callId of [`${name} held`, `${name} captured`]) {
+        const made = { ...hold, callId, callerId, idempotencyKey: null, fingerprint: null }
+        await holds.reserve(made)
+        if (callId.endsWith('captured')) await holds.capture(made, { ...end, costMicros: 20, upstreamCallId: 'up' })
+      }
+    await sql`alter table metered_calls drop column counted_on`.execute(db)
+    await MIGRATIONS['019_counted_calls']?.(db, store.engine)
+    const rows = await store.db
+      .selectFrom('metered_calls')
+      .select(['call_id', 'counted_on'])
+      .where('counted_on', 'is not', null)
+      .execute()
+    assert.deepEqual(rows, [{ call_id: 'limited held', counted_on: DAY }])
+  })
+}
