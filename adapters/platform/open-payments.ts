@@ -1,5 +1,5 @@
 import type { Gateway } from '../../src/gateway.ts'
-import { type Micros, toMicros, toUsd } from '../../src/money.ts'
+import { type Micros, toMicros } from '../../src/money.ts'
 import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
 import type { Sweep } from '../../src/store/sweeps.ts'
@@ -27,8 +27,7 @@ export async function openPayments(gateway: Gateway): Promise<PlatformPayments> 
     store,
     now: () => new Date(),
     methods: await loadMethods(settings, gateway.chain),
-    credit: ({ account, micros, reference }) =>
-      wallet.deposit({ caller_id: account, amount_usd: toUsd(micros), reference }),
+    credit: wallet.credit,
     onError: (err) => log.error('What became of a payment could not be noted; it is looked at again.', { err }),
   })
   const sweeps = [{ name: 'payments.unfinished', everyMs: UNFINISHED_MS, batch: payments.sweep }]

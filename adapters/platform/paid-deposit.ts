@@ -37,13 +37,14 @@ export async function paidDeposit(
   { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
 ): Promise<DepositReceipt> {
   const account = await knownCaller(gateway.store, caller_id)
+  const micros = toMicros(amount_usd) as Micros
   const payment = await takePayment(c, payments, {
-    amount: toMicros(amount_usd) as Micros,
+    amount: micros,
     scope: `deposit ${account}`,
     description: `A deposit of ${amount_usd} USD for ${account}`,
     account,
   })
   await payments.credit(payment)
   // Booked already; this reads the receipt, or books what the credit could not.
-  return gateway.wallet.deposit({ caller_id: account, amount_usd, reference: referenceOf(payment.id) })
+  return gateway.wallet.credit({ account, micros, reference: referenceOf(payment.id) })
 }

@@ -1,7 +1,5 @@
 import type { Settlements } from '../chain/settlements.ts'
 import { GazewayError } from '../errors.ts'
-import { WalletAddress } from '../identity/key.ts'
-import { payerAccount } from '../payments/payer-account.ts'
 import type { Store } from '../store/store.ts'
 import { knownCaller } from '../wallet/deposits.ts'
 import type { Payee } from './moves.ts'
@@ -25,7 +23,7 @@ export interface Payees {
   find(recipient: string | null, claimedBy: string): Promise<Payee>
 }
 
-/** In the ledger a wallet's account is that of the key that it is bound to, as for payments; on a chain it is its own. */
+/** In the ledger a wallet's account is that of the key that it is bound to, as for deposits; on a chain it is its own. */
 export function createPayees({ store, settlements }: { store: Store; settlements: Settlements }): Payees {
   async function find(recipient: string | null, claimedBy: string): Promise<Payee> {
     if (settlements.mode === 'evm') {
@@ -34,9 +32,7 @@ export function createPayees({ store, settlements }: { store: Store; settlements
       return { recipient: address ?? '', account: null }
     }
     const named = recipient ?? claimedBy
-    const account = await knownCaller(store, named).catch(nameParam)
-    const isWallet = WalletAddress.safeParse(account).success
-    return { recipient: named, account: isWallet ? await payerAccount(store, account) : account }
+    return { recipient: named, account: await knownCaller(store, named).catch(nameParam) }
   }
   return {
     find,

@@ -1,11 +1,11 @@
 import { Credential } from 'mppx'
 import type { Chain } from '../chain/chain.ts'
 import { GazewayError } from '../errors.ts'
-import type { Micros } from '../money.ts'
 import type { Store } from '../store/store.ts'
 import type { PaymentRow } from '../store/tables/payments.ts'
+import type { Credit } from '../wallet/deposits.ts'
+import { payerAccount } from '../wallet/payer-account.ts'
 import { type Claim, createClaims } from './claims.ts'
-import { payerAccount } from './payer-account.ts'
 import type { Checked, Payment, PaymentMethod, PaymentStatus, Terms } from './payment.ts'
 import { chainUnreachable, isUnreachable, paymentRequired, refusalOf, unconfirmed } from './refusal.ts'
 import type { PaymentSettings } from './settings.ts'
@@ -51,7 +51,7 @@ export interface PaymentsDeps {
   now: () => Date
   methods: readonly PaymentMethod[]
   /** Adds to a caller's ledger account, once for each reference. */
-  credit(deposit: { account: string; micros: Micros; reference: string }): Promise<unknown>
+  credit(credit: Credit): Promise<unknown>
   /** Told when a payment's state could not be noted; a sweep does it later. */
   onError: (error: unknown) => void
   /** How long a dead process counts as at work; 60 s when absent. */

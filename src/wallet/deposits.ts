@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts'
 import { parseInput } from '../validation.ts'
 import { accountOf } from './accounts.ts'
 import { post } from './ledger.ts'
+import { payerAccount } from './payer-account.ts'
 
 const MOST_USD = 1_000_000
 
@@ -29,21 +30,42 @@ export type Deposit = z.infer<typeof Deposit>
 
 /** A deposit as it was booked. */
 export const DepositReceipt = Deposit.extend({
+  caller_id: Deposit.shape.caller_id.describe('Whose account it is in: for a wallet, the key that it is bound to'),
   at: z.iso.datetime(),
   available_usd: z.number().describe('In the account of the caller now'),
 })
 export type DepositReceipt = z.infer<typeof DepositReceipt>
 
+/** Money that has come in, and whose it is. */
+export interface Credit {
+  /** The owner of the ledger account. */
+  account: string
+  micros: Micros
+  /** What makes it happen once. */
+  reference: string
+}
+
 /**
  * Credits a caller's account, once per `reference`.
  *
- * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist, `conflict` when the reference was
- *   credited to another caller or with another amount
+ * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist, and as {@link creditAccount}
  */
 export async function makeDeposit(store: Store, input: unknown, at: Date): Promise<DepositReceipt> {
-  const { caller_id: named, amount_usd, reference } = parseInput(Deposit, input)
-  const callerId = await knownCaller(store, named)
-  const micros = toMicros(amount_usd) as Micros
+  const { caller_id, amount_usd, reference } = parseInput(Deposit, input)
+  const account = await knownCaller(store, caller_id)
+  return creditAccount(store, { account, micros: toMicros(amount_usd) as Micros, reference }, at)
+}
+
+/**
+ * Credits the very account that is named, once per `reference`: a wallet's own one also where it is bound to a key.
+ *
+ * @throws GazewayError `conflict` when the reference was credited to another account or with another amount
+ */
+export async function creditAccount(
+  store: Store,
+  { account: callerId, micros, reference }: Credit,
+  at: Date,
+): Promise<DepositReceipt> {
   return store.write(async (trx) => {
     const account = accountOf('caller', callerId)
     const transfer = await post(trx, {
@@ -60,18 +82,25 @@ export async function makeDeposit(store: Store, input: unknown, at: Date): Promi
       .select('balance_micros')
       .where('id', '=', account.id)
       .executeTakeFirstOrThrow()
-    return { caller_id: callerId, amount_usd, reference, at: transfer.at, available_usd: toUsd(balance_micros) }
+    return {
+      caller_id: callerId,
+      amount_usd: toUsd(micros),
+      reference,
+      at: transfer.at,
+      available_usd: toUsd(balance_micros),
+    }
   })
 }
 
 /**
- * The caller with this id, a wallet address in lower case: money for a mistyped key would be out of reach.
+ * The caller whose account money for this id or wallet address goes to: see {@link payerAccount} for an address. Money for a
+ * mistyped key would be out of reach.
  *
  * @throws GazewayError `not_found` for what is neither a wallet address nor the id of a key
  */
 export async function knownCaller(store: Store, callerId: string): Promise<string> {
   const wallet = WalletAddress.safeParse(callerId)
-  if (wallet.success) return wallet.data
+  if (wallet.success) return payerAccount(store, wallet.data)
   const key = KeyId.safeParse(callerId).success
     ? await store.db.selectFrom('keys').select('id').where('id', '=', callerId).executeTakeFirst()
     : undefined

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { type Balances, readBalances } from './balances.ts'
-import { type DepositReceipt, makeDeposit } from './deposits.ts'
+import { type Credit, creditAccount, type DepositReceipt, makeDeposit } from './deposits.ts'
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
 import { createLimits } from './limits.ts'
@@ -32,6 +32,8 @@ export interface Wallet {
   meteredCall: MakeMeteredCall
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
   deposit(input: unknown): Promise<DepositReceipt>
+  /** Credits the very account that is named, once per `reference`. @throws see `creditAccount` */
+  credit(credit: Credit): Promise<DepositReceipt>
   /** What a caller has. */
   balances(callerId: string): Promise<Balances>
   /** What came into a caller's account and left it, newest first. @throws GazewayError `invalid_cursor` */
@@ -71,6 +73,7 @@ export function createWallet(deps: WalletDeps): Wallet {
   return {
     meteredCall: createMetering({ ...deps, holds }),
     deposit: (input) => makeDeposit(store, input, now()),
+    credit: (credit) => creditAccount(store, credit, now()),
     balances: (callerId) => readBalances(store, callerId, limitsOf),
     statement: (callerId, query) => readStatement(store, callerId, query),
     usage,

@@ -10,11 +10,10 @@ import { Config } from '../../src/config/schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createLog } from '../../src/log.ts'
-import { toUsd } from '../../src/money.ts'
 import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
 import { openStore } from '../../src/store/open.ts'
-import { makeDeposit } from '../../src/wallet/deposits.ts'
+import { creditAccount } from '../../src/wallet/deposits.ts'
 
 /** A service behind the payment gate. */
 export interface PaidApp {
@@ -46,8 +45,7 @@ export async function startPaidApp(
       settings,
       createChain({ store, config: { ...Config.parse({}), ...config }, now, onError }),
     ),
-    credit: ({ account, micros, reference }) =>
-      makeDeposit(store, { caller_id: account, amount_usd: toUsd(micros), reference }, now()),
+    credit: (credit) => creditAccount(store, credit, now()),
     onError: (error) => errors.push(error),
     leaseMs,
   })

@@ -58,9 +58,9 @@ describe('a platform that takes payments', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const client = () =>
+  const client = (account = payer) =>
     Mppx.create({
-      methods: [evm.charge({ account: payer, authorization: token.domain })],
+      methods: [evm.charge({ account, authorization: token.domain })],
       polyfill: false,
     })
   const request = (caller_id: string, amount_usd: number): RequestInit => ({
@@ -175,6 +175,25 @@ describe('a platform that takes payments', () => {
     const micros = (usd: number) => Math.round(usd * 1e6)
     assert.equal(micros(after.available_usd), micros(before.available_usd) + 90_000 - micros(billing.total_usd))
     assert.equal(after.held_usd, 0)
+  })
+
+  it('credits a deposit for a bound wallet to its key, and what that wallet pays for a call to itself', async () => {
+    const bound = privateKeyToAccount(generatePrivateKey())
+    const wallet = bound.address.toLowerCase()
+    const { record } = await gateway.keys.create({ name: 'bound', wallet })
+    await token.mint(bound.address, 590_000n)
+    const deposit = request(bound.address, 0.5)
+    const reply = await client(bound).fetch(`${listening.url}/api/wallet/metered/deposit`, deposit)
+    assert.equal(((await reply.json()) as { caller_id: string }).caller_id, record.id)
+    const call = { caller_id: wallet, model: 'llm-4.20-0309-reasoning', prompt: 'The sky is blue.', max_tokens: 50 }
+    const called = await client(bound).fetch(`${listening.url}/api/wallet/metered/call`, {
+      ...deposit,
+      body: JSON.stringify(call),
+    })
+    const { billing } = (await called.json()) as { billing: { total_usd: number } }
+    assert.equal((await gateway.wallet.balances(record.id)).available_usd, 0.5)
+    const { available_usd } = await gateway.wallet.balances(wallet)
+    assert.equal(Math.round(available_usd * 1e6), 90_000 - Math.round(billing.total_usd * 1e6))
   })
 
   it('refuses to start with payments that are not configured whole', async () => {

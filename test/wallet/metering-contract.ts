@@ -313,6 +313,36 @@ export function meteringContract(open: () => Promise<Store>): void {
     await check({ available: 1 })
   })
 
+  it('credits a wallet that is bound to a key to that key, which can spend it', async (t) => {
+    const { store, wallet } = await start(t)
+    const address = newAddress()
+    const key = await newKey(store, { wallet: address, credit_limit_usd: 0 })
+    await newKey(store, { wallet: address })
+    const deposit = { caller_id: `0x${address.slice(2).toUpperCase()}`, amount_usd: 1, reference: 'bound' }
+    const receipt = await wallet.deposit(deposit)
+    assert.deepEqual([receipt.caller_id, receipt.available_usd], [key, 1])
+    assert.deepEqual(await wallet.deposit({ ...deposit, caller_id: key }), receipt)
+    await wallet.meteredCall(ONE_CALL, by(key))
+    assert.equal((await wallet.balances(key)).available_usd, toUsd(1_000_000 - 80_045))
+    const { items } = await wallet.statement(key, { limit: 10 })
+    assert.deepEqual(
+      items.map(({ kind }) => kind),
+      ['capture', 'reserve', 'deposit'],
+    )
+  })
+
+  it("credits a wallet's own account with what it pays for a call, also where it is bound to a key", async (t) => {
+    const { store, wallet } = await start(t)
+    const address = newAddress()
+    const key = await newKey(store, { wallet: address })
+    const credit = { account: address, micros: 90_000, reference: 'mpp:1' }
+    const receipt = await wallet.credit(credit)
+    assert.deepEqual([receipt.caller_id, receipt.amount_usd, receipt.available_usd], [address, 0.09, 0.09])
+    assert.deepEqual(await wallet.credit(credit), receipt)
+    await assert.rejects(wallet.credit({ ...credit, account: key }), { code: 'conflict' })
+    assert.equal((await wallet.balances(key)).available_usd, 0)
+  })
+
   it('makes calls that cost nothing where prices and margin are zero', async (t) => {
     const { wallet, caller, check } = await start(t, {
       pricing: { margin_usd: 0, price_per_1k_tokens_usd: 0 },

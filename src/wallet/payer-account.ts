@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts'
 
 /**
- * The caller whose ledger account a payer's money belongs to: the oldest key in force that the wallet is bound to, else
- * the wallet itself.
+ * The caller whose ledger account a wallet's money belongs to, whether it pays or is paid: the oldest key in force that it
+ * is bound to, else the wallet itself.
  *
  * @param wallet an address in lower case
  */
