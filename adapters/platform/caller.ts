@@ -34,14 +34,16 @@ export async function callerNamed(callerId: string, c: FrameContext, { keys }: G
 }
 
 /**
- * Whose calls and receipts a caller is shown: its own, or whose it asks for where it is an admin; undefined is everyone's.
+ * Whose calls, receipts and account a caller is shown: its own, those of the wallet that it is bound to, or whose it asks
+ * for where it is an admin; undefined is everyone's.
  *
  * @throws GazewayError `insufficient_scope` when it asks for another's
  */
-export function shownTo({ id, scopes }: Identity, asked: string | undefined): string | undefined {
+export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefined): string | undefined {
   if (scopes.has('admin')) return asked
-  if (asked === undefined || asked === id) return id
-  throw new GazewayError('insufficient_scope', `Only an admin sees what others used; your own id is ${id}.`, {
+  if (asked === undefined) return id
+  if (asked === id || asked === wallet) return asked
+  throw new GazewayError('insufficient_scope', `Only an admin sees what is another's; your own id is ${id}.`, {
     param: 'caller_id',
   })
 }

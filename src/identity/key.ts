@@ -29,6 +29,12 @@ export const KeyId = z
   .regex(/^key_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of a key, such as key_019aa5b2c3d47e6f8091a2b3c4d5e6f7 (not the key itself)' })
 
+/** Whom to look for: the id of a key, or a wallet address in whatever case. */
+export const CallerId = z
+  .string()
+  .max(256)
+  .overwrite((id) => WalletAddress.safeParse(id).data ?? id)
+
 /** What a key is made from. */
 export const NewKey = z.strictObject({
   name: z

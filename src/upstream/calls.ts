@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -21,7 +22,7 @@ export const CallFilter = ListQuery.extend({
   status: CallStatus.optional(),
   model: z.string().max(256).optional(),
   path: z.string().max(1024).optional(),
-  caller_id: z.string().max(256).optional(),
+  caller_id: CallerId.optional(),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
 })

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
+import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import type { Engine } from '../store/columns.ts'
 import { utcDate, utcHour } from '../store/dates.ts'
@@ -45,7 +46,7 @@ export type StatsQuery = z.infer<typeof StatsQuery>
 
 /** The same of one caller or model, and by the hour, too. */
 export const ChartQuery = StatsQuery.extend({
-  caller_id: z.string().max(256).optional().describe('Only the calls of this key or wallet.'),
+  caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
   model: z.string().max(256).optional().describe('Only the calls of this model.'),
   group_by: ChartGroupBy.optional(),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +9,7 @@ import { type Entry, TransferKind } from './transfer.ts'
 
 /** Whose statement to read. */
 export const StatementQuery = ListQuery.extend({
-  caller_id: z.string().max(256).optional().describe('A key or a wallet; the caller when absent.'),
+  caller_id: CallerId.optional().describe('A key or a wallet; the caller when absent.'),
 })
 export type StatementQuery = z.infer<typeof StatementQuery>
 

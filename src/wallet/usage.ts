@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
+import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import { utcDate } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
@@ -14,7 +15,7 @@ const MOST_CALLERS = 1_000
 
 /** Which receipts to list and to add up. `from` is inclusive, `to` exclusive. */
 export const UsageQuery = ListQuery.extend({
-  caller_id: z.string().max(256).optional().describe('Only the calls of this key or wallet.'),
+  caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
   group_by: z.enum(['day', 'model', 'caller']).optional(),

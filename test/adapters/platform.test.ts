@@ -266,6 +266,21 @@ describe('the platform', () => {
       assert.deepEqual(await (await get(path, running.admin)).json(), own)
       assert.equal((await errorOf(await get(path))).code, 'insufficient_scope')
     })
+
+    it('shows a key what is in the account of the wallet that it is bound to, however the address is written', async () => {
+      const account = `0x${'ab'.repeat(20)}`
+      const { key } = await running.gateway.keys.create({ name: 'bound', scopes: ['platform'], wallet: account })
+      await running.gateway.wallet.credit({ account, micros: 1_500_000, reference: 'mpp:bound' })
+      const asked = `caller_id=0x${'aB'.repeat(20)}`
+      for (const by of [key, running.admin]) {
+        const ledger = (await (await get(`/api/wallet/ledger?${asked}`, by)).json()) as Json
+        assert.deepEqual([ledger.caller_id, ledger.total, ledger.balances.available_usd], [account, 1, 1.5])
+      }
+      for (const path of ['/api/wallet/ledger', '/api/wallet/metered/usage', '/api/calls', '/api/calls/stats']) {
+        assert.equal((await get(`${path}?${asked}`, key)).status, 200)
+        assert.equal((await get(`${path}?caller_id=0x${'00'.repeat(20)}`, key)).status, 403)
+      }
+    })
   })
 
   describe('POST /api/wallet/metered/call', () => {
