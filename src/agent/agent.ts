@@ -10,6 +10,7 @@ import type { ChatResult } from '../upstream/chat.ts'
 import { countLong } from '../upstream/estimate.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Usage } from '../upstream/usage.ts'
+import { asUpstreamFailure } from '../wallet/ask-model.ts'
 import { latestAttention } from './attention.ts'
 import { systemPrompt } from './context.ts'
 import { exchangeTensor } from './exchange-tensor.ts'
@@ -81,7 +82,8 @@ export interface Agent {
    * The agent has no tools, and its prompt holds no configuration and no key: an answer is text, whatever it says.
    *
    * @throws GazewayError `not_found` for a session that is unknown or somebody else's, `rate_limited` and `session_busy` as
-   *   `createTurns`, `upstream_not_configured`, `cancelled`, else of the upstream's kinds
+   *   `createTurns`, `upstream_not_configured`, `cancelled`, else of the upstream's kinds: 502, or 504 where
+   *   it took too long
    */
   chat(message: AgentMessage): Promise<AgentReply>
 }
@@ -147,7 +149,7 @@ export function createAgent(deps: {
             { messages, ...(session.model === null ? {} : { model: session.model }) },
             { surface, callerId: identity.id, traceparent, signal: limited.signal, onText: limited.onText },
           )
-          .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : error))
+          .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : asUpstreamFailure(error)))
         const content = textOf(result)
         const usage = result.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
         const tensor = exchangeTensor([asked, content], attention.records, now())

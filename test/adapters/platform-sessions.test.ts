@@ -387,6 +387,21 @@ describe('the platform’s sessions', () => {
     assert.equal(await count(id), 0)
   })
 
+  it('answer 502 whatever status an upstream refuses with', async () => {
+    const id = await create()
+    for (const status of [400, 401, 402, 403, 404, 429, 500]) {
+      upstream.on('/chat/completions', double.fails(status, { 'retry-after': '7' }))
+      const refused = await chat(id)
+      const { code, type, message } = await errorOf(refused)
+      assert.deepEqual([refused.status, code, type], [502, 'upstream_error', 'upstream_error'], String(status))
+      assert.match(message, new RegExp(String(status)))
+      assert.equal(refused.headers.get('retry-after'), '7')
+      const events = await all(await stream(id))
+      assert.equal(events.at(-2)?.data.error.type, 'upstream_error')
+    }
+    assert.equal(await count(id), 0)
+  })
+
   it('charge nobody, and answer a repeated message once', async () => {
     const id = await create()
     const before = await running.gateway.wallet.balances(running.keyId)
