@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import { requireScope } from '../../src/identity/keys.ts'
 import { parseInput } from '../../src/validation.ts'
+import { refuseOtherMethods } from '../web/errors.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { idempotent } from '../web/idempotent.ts'
 import { readJson, readOptionalJson } from '../web/json-body.ts'
@@ -11,7 +12,8 @@ import { callerOf } from './caller.ts'
 import type { Route } from './route.ts'
 
 /**
- * Serves routes: checks who calls and what they send, then answers with what the route returns.
+ * Serves routes: checks who calls and what they send, then answers with what the route returns. The other methods of
+ * literal paths are refused here; {@link refuseOtherMethods} comes once more after the last route of an app.
  *
  * @param limit counts the requests of callers who are known by their body only; null is no limit
  */
@@ -19,7 +21,7 @@ export function registerRoutes(
   app: Hono<Frame>,
   { gateway, routes, limit }: { gateway: Gateway; routes: readonly Route[]; limit: MiddlewareHandler<Frame> | null },
 ): void {
-  for (const route of routes) {
+  const register = (route: Route) => {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const answer = route.body ? withBody(route, route.body, gateway, limit) : withoutBody(route)
     app.on(route.method, path, async (c) => {
@@ -27,6 +29,11 @@ export function registerRoutes(
       return answer(c)
     })
   }
+  const isLiteral = ({ path }: Route) => !path.includes('{')
+  routes.filter(isLiteral).forEach(register)
+  // Paths with an id would take the last word of these for one: GET /api/tasks/swarm, where only POST is.
+  refuseOtherMethods(app)
+  routes.filter((route) => !isLiteral(route)).forEach(register)
 }
 
 function withoutBody(route: Route) {

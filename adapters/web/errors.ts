@@ -22,12 +22,16 @@ export const notFound: NotFoundHandler<Frame> = (c) => {
   throw new GazewayError('not_found', `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}.`)
 }
 
-/** Answers every other method on the routes registered so far with 405 and what is allowed. */
+/**
+ * Answers every other method on the routes registered so far with 405 and what is allowed. May be called again after
+ * further routes.
+ */
 export function refuseOtherMethods(app: Hono<Frame>): void {
   const methods = new Map<string, Set<string>>()
   for (const { method, path } of app.routes) {
-    if (method === 'ALL') continue
-    methods.set(path, (methods.get(path) ?? new Set()).add(method))
+    // After its methods, a path's ALL answers those that are left: this function's own, of an earlier call.
+    if (method === 'ALL') methods.delete(path)
+    else methods.set(path, (methods.get(path) ?? new Set()).add(method))
   }
   for (const [path, allowed] of methods) {
     const allow = [...allowed, ...(allowed.has('GET') ? ['HEAD'] : [])].join(', ')

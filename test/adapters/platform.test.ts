@@ -66,6 +66,20 @@ describe('the platform', () => {
       assert.equal((await errorOf(reply)).code, 'method_not_allowed')
     })
 
+    it('refuses the methods that a literal path has not, also beside paths with an id', async () => {
+      for (const [path, operations] of Object.entries(described.paths)) {
+        const allowed = Object.keys(operations).map((method) => method.toUpperCase())
+        if (path.includes('{')) continue
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+          if (allowed.includes(method)) continue
+          const reply = await ask(running, method, path, { key: running.admin })
+          const allow = reply.headers.get('allow')?.split(', ')
+          assert.equal(reply.status, 405, `${method} ${path}`)
+          assert.deepEqual(allow, [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : [])], `${method} ${path}`)
+        }
+      }
+    })
+
     it('refuses foreign hosts and origins, also on open routes', async () => {
       assert.equal((await ask(running, 'GET', '/health', { headers: { origin: 'https://evil.example' } })).status, 403)
       const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
