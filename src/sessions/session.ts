@@ -28,11 +28,14 @@ export const SessionId = z
   .regex(/^[\w.:-]{1,128}$/)
   .meta({ accepted: '1 to 128 letters, digits, or any of _ . : -' })
 
-/** An id that a creator may choose: not one that an upstream's sessions have here. */
+/** What is no id in a path: clients take the dots out of it, and the routes beside `/api/sessions/{id}` have the word. */
+const NO_ID_IN_A_PATH = ['.', '..', 'search']
+
+/** An id that a creator may choose: one that a path can name, and not one that an upstream's sessions have here. */
 export const OwnSessionId = SessionId.refine(
   (id) => !id.startsWith(REMOTE_PREFIX),
   `must not begin with "${REMOTE_PREFIX}"`,
-)
+).refine((id) => !NO_ID_IN_A_PATH.includes(id), 'must not be ".", ".." or "search": no path would lead to the session')
 
 const Title = plain(1, 200).nullable()
 const seconds = z.number().describe('Unix seconds.')

@@ -108,6 +108,23 @@ describe('the platform’s sessions', () => {
     assert.equal((await ask(running, 'GET', '/api/sessions/search')).status, 422)
   })
 
+  it('are not made under an id that no path leads to', async () => {
+    const document: Reply = await (await ask(running, 'GET', '/openapi.json')).json()
+    const beside = Object.keys(document.paths).flatMap((path) => /^\/api\/sessions\/([^{/]+)$/.exec(path)?.[1] ?? [])
+    assert.ok(beside.includes('search'))
+    for (const id of ['.', '..', ...beside])
+      for (const body of [{ id }, { session_id: id }]) {
+        const refused = await ask(running, 'POST', '/api/sessions', { body })
+        const { param, message } = await errorOf(refused)
+        assert.deepEqual([refused.status, param], [422, Object.keys(body)[0]], id)
+        assert.match(message, /no path would lead to/)
+      }
+    for (const id of ['...', '.a', 'searches']) {
+      assert.equal(await create({ id }), id)
+      assert.equal((await read('GET', `/api/sessions/${id}`)).id, id)
+    }
+  })
+
   it('belong to the key that made them; an admin sees all', async () => {
     const id = await create()
     for (const [method, path, body] of [
