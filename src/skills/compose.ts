@@ -26,16 +26,19 @@ export type SkillPlace = Pick<Skill, 'id' | 'path' | 'source' | 'updated_at'> & 
 }
 
 /** The skill that a SKILL.md describes, with a warning for each way in which it breaks the convention. */
-export function composeSkill({ above, ...place }: SkillPlace, { data }: Pick<FrontMatter, 'data'>): Skill {
+export function composeSkill(
+  { above, ...place }: SkillPlace,
+  { data, written }: Pick<FrontMatter, 'data' | 'written'>,
+): Skill {
   const { metadata, ...rest } = data
-  const nested = isObject(metadata) ? metadata : {}
+  const nested = isObject(written.metadata) ? written.metadata : {}
   // An agent's own fields come under its name: metadata.hermes.tags
   const deeper = Object.values(nested).filter(isObject)
-  const field = (name: string) => [data, nested, ...deeper].map((fields) => fields[name]).find(isSaid)
-  const name = textOf(data.name)
-  const description = textOf(data.description)
+  const field = (name: string) => [written, nested, ...deeper].map((fields) => fields[name]).find(isSaid)
+  const name = textOf(written.name)
+  const description = textOf(written.description)
   const others = Object.entries(rest).filter(([key]) => !OWN_FIELDS.has(key))
-  const compatibility = textOf(data.compatibility)
+  const compatibility = textOf(written.compatibility)
   return {
     ...place,
     name: name ?? place.id,
@@ -43,11 +46,11 @@ export function composeSkill({ above, ...place }: SkillPlace, { data }: Pick<Fro
     category: textOf(field('category')) ?? above,
     tags: tagsOf(field('tags')),
     version: textOf(field('version')),
-    license: textOf(data.license),
+    license: textOf(written.license),
     compatibility,
     installed: true,
     enabled: true,
-    metadata: { ...Object.fromEntries(others), ...nested },
+    metadata: { ...Object.fromEntries(others), ...(isObject(metadata) && metadata) },
     warnings: [
       ...nameWarnings(name, place.id),
       ...tooLong('description', description, LONGEST_DESCRIPTION),
@@ -59,7 +62,7 @@ export function composeSkill({ above, ...place }: SkillPlace, { data }: Pick<Fro
 
 /** A skill whose SKILL.md could not be taken apart. */
 export function brokenSkill(place: SkillPlace, error: string): Skill {
-  return { ...composeSkill(place, { data: { name: place.id } }), warnings: [], error }
+  return { ...composeSkill(place, { data: {}, written: { name: place.id } }), warnings: [], error }
 }
 
 function nameWarnings(name: string | null, folder: string): string[] {
@@ -83,9 +86,8 @@ function tagsOf(value: unknown): string[] {
   return [...new Set(list.map(textOf).filter((tag) => tag !== null))]
 }
 
-/** YAML reads `1.0` as a number and `yes` as a boolean; null where there is nothing to show. */
+/** Null where there is nothing to show. */
 function textOf(value: unknown): string | null {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value !== 'string') return null
   const text = value.trim()
   return text === '' ? null : text

@@ -1,4 +1,5 @@
 import matter from 'gray-matter'
+import yaml from 'js-yaml'
 import { FRONT_MATTER_BYTES } from './skill.ts'
 
 /** Blanks in a row, line ends among them: gray-matter takes time by the square of them, 5 s for 60,000. */
@@ -12,12 +13,25 @@ const DEEPEST = 12
 
 /** What a SKILL.md says before its instructions, and those. */
 export interface FrontMatter {
+  /** As YAML reads it: numbers, booleans, times. */
   data: Record<string, unknown>
+  /** The same with the text that was written in place of those: `1.10`, which `data` has as 1.1. */
+  written: Record<string, unknown>
   content: string
 }
 
 /** No language but YAML: gray-matter would otherwise evaluate JavaScript that follows the opening line. */
 const ENGINES = { javascript: refused, json: refused, coffee: refused, toml: refused }
+
+/** YAML whose values are texts, lists, maps and nothing else but null: what these types would read is left as it is. */
+const AS_WRITTEN = new yaml.Schema({
+  include: [yaml.DEFAULT_SAFE_SCHEMA],
+  implicit: ['bool', 'int', 'float', 'timestamp'].map(
+    (name) => new yaml.Type(`tag:yaml.org,2002:${name}`, { kind: 'scalar' }),
+  ),
+})
+const loadAsWritten = (text: string) => yaml.safeLoad(text, { schema: AS_WRITTEN }) as object
+const writtenIn = (skill: string) => matter(skill, { engines: { ...ENGINES, yaml: loadAsWritten } }).data
 
 /**
  * Takes a SKILL.md apart. Its values come back as JSON: times as text, and nothing that JSON has no form for.
@@ -35,7 +49,7 @@ export function parseFrontMatter(text: string): FrontMatter {
   const { data, content } = matter(plain, { engines: ENGINES })
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new Error('Its front matter is not a list of "key: value" lines.')
-  return { data: plainObject(data), content: content.replace(/^\n+/, '') }
+  return { data: plainObject(data), written: plainObject(writtenIn(plain)), content: content.replace(/^\n+/, '') }
 }
 
 function plainObject(data: object): Record<string, unknown> {

@@ -10,18 +10,43 @@ describe('a front matter', () => {
     const text = skill('name: pdf\ntags: [a, b]\nmetadata:\n  author: me', '# Title\n\n---\n\nMore.')
     assert.deepEqual(parseFrontMatter(text), {
       data: { name: 'pdf', tags: ['a', 'b'], metadata: { author: 'me' } },
+      written: { name: 'pdf', tags: ['a', 'b'], metadata: { author: 'me' } },
       content: '# Title\n\n---\n\nMore.',
     })
   })
 
   it('may have a byte order mark, CRLF line ends, and nothing after it', () => {
-    assert.deepEqual(parseFrontMatter('\uFEFF---\r\nname: pdf\r\n---\r\n'), { data: { name: 'pdf' }, content: '' })
-    assert.deepEqual(parseFrontMatter('---\nname: pdf\n---'), { data: { name: 'pdf' }, content: '' })
+    const pdf = { data: { name: 'pdf' }, written: { name: 'pdf' }, content: '' }
+    assert.deepEqual(parseFrontMatter('\uFEFF---\r\nname: pdf\r\n---\r\n'), pdf)
+    assert.deepEqual(parseFrontMatter('---\nname: pdf\n---'), pdf)
   })
 
   it('comes back as JSON', () => {
     const { data } = parseFrontMatter(skill('at: 2026-11-21\nnever: .inf\nblob: !!binary aGk=\nset: !!set {a}\nnone:'))
     assert.deepEqual(data, { at: '2026-11-21T00:00:00.000Z', never: null, blob: null, set: { a: null }, none: null })
+  })
+
+  it('has its numbers, booleans and times also as they were written', () => {
+    const yaml = [
+      ...[
+        'a: 1.10',
+        'b: 1e3',
+        'c: 2024-05-01',
+        'd: True',
+        'e: "2.0"',
+        'f: !!float 1.0',
+        'g: [1.0, 0x1F]',
+        'h: ~',
+        'i:',
+      ],
+      ...['base: &base {j: 1_000}', 'k: {<<: *base, l: .inf}'],
+    ].join('\n')
+    const { data, written } = parseFrontMatter(skill(yaml))
+    assert.deepEqual(written, {
+      ...{ a: '1.10', b: '1e3', c: '2024-05-01', d: 'True', e: '2.0', f: '1.0', g: ['1.0', '0x1F'], h: null, i: null },
+      ...{ base: { j: '1_000' }, k: { j: '1_000', l: '.inf' } },
+    })
+    assert.deepEqual([data.a, data.b, data.d, data.g, data.k], [1.1, 1000, true, [1, 31], { j: 1000, l: null }])
   })
 
   it('is never evaluated', () => {

@@ -59,6 +59,17 @@ describe('skills', () => {
     await assert.rejects(folders.skills.get('docx'), { code: 'not_found' })
   })
 
+  it('are shown as they were written, numbers and times among them', async () => {
+    folders = skillFolders()
+    const fields = 'name: 1e3\ndescription: 2024-05-01\nlicense: 2.0\ncompatibility: True\ntags: [1.10, on]'
+    const metadata = 'priority: 5\nmetadata: {beta: true, hermes: {version: 1.10}}'
+    folders.write(`${CLAUDE}/1e3/SKILL.md`, `---\n${fields}\n${metadata}\n---\n`)
+    const { name, description, license, compatibility, tags, version, ...rest } = await only()
+    assert.deepEqual([name, description, license, compatibility], ['1e3', '2024-05-01', '2.0', 'True'])
+    assert.deepEqual([tags, version], [['1.10', 'on'], '1.10'])
+    assert.deepEqual([rest.metadata, rest.warnings], [{ priority: 5, beta: true, hermes: { version: 1.1 } }, []])
+  })
+
   it('come from all roots, and hide each other in their order', async () => {
     folders = skillFolders()
     for (const root of [PROJECT, HERMES, CLAUDE, 'data/skills'])
