@@ -15,7 +15,9 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     path: '/api/wallet/escrow',
     tag,
     summary: 'Lock money for a task',
-    description: 'For the creator of the task and admins, out of the caller’s account; one escrow a task at a time.',
+    description:
+      'For the creator of the task and admins, out of the caller’s account; one escrow a task at a time, and none after ' +
+      'one that was released.',
     access: 'platform',
     body: NewEscrow,
     reply: Escrow,

@@ -31,7 +31,7 @@ export interface Escrows {
    * Locks money of the caller's for a task of its own (an admin: for any).
    *
    * @throws GazewayError `not_found`, `forbidden`, `invalid_transition` for a task that failed or was cancelled,
-   *   `conflict` when it has an escrow, `validation_failed`, `insufficient_credit` or `daily_limit_reached`
+   *   `conflict` when it has an escrow, or was paid by one, `validation_failed`, `insufficient_credit` or `daily_limit_reached`
    */
   create(input: NewEscrow, caller: Caller): Promise<Escrow>
   /** Escrows, newest first. @throws GazewayError `invalid_cursor` */

@@ -8,6 +8,7 @@ import { statusesBefore } from '../transitions.ts'
 import { accountOf, escrowAccount } from '../wallet/accounts.ts'
 import { post } from '../wallet/ledger.ts'
 import { dayOf, giveBackToDay, type Limits, spendOnDay } from '../wallet/limits.ts'
+import { statusAt } from './record.ts'
 import type { Tally } from './tally.ts'
 import { ESCROW_TRANSITIONS } from './transitions.ts'
 
@@ -33,8 +34,8 @@ export interface NewLock {
 /**
  * Locks money for a task: out of the payer's account, into that of the escrow.
  *
- * @throws GazewayError `conflict` when the task has an escrow that is not refunded, `insufficient_credit` or
- *   `daily_limit_reached`; the transaction must then be given up
+ * @throws GazewayError `conflict` when the task has an escrow that is not refunded, be it one that paid,
+ *   `insufficient_credit` or `daily_limit_reached`; the transaction must then be given up
  */
 export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLock, tally: Tally): Promise<EscrowRow> {
   const { payer, limits, token } = funding
@@ -62,14 +63,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
       .onConflict((conflict) => conflict.doNothing())
       .compile(),
   )
-  if (numAffectedRows !== 1n)
-    throw new GazewayError(
-      'conflict',
-      `Task ${of.taskId} has an escrow that is not refunded; there is one at a time.`,
-      {
-        param: 'task_id',
-      },
-    )
+  if (numAffectedRows !== 1n) throw await hasOne(trx, of)
   await post(trx, {
     key: `escrow:${of.id}:lock`,
     kind: 'lock',
@@ -84,6 +78,23 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
   tally.add('escrow_locked', 1)
   tally.add('locked_micros', of.micros)
   return row
+}
+
+/** Why a task can have no further escrow: one holds its reward, or has paid it, and another would pay it twice. */
+async function hasOne(trx: Transaction<Schema>, { taskId, at }: NewLock): Promise<GazewayError> {
+  const row = await trx
+    .selectFrom('escrows')
+    .select(['id', 'status', 'expires_at'])
+    .where('task_id', '=', taskId)
+    .where('status', '<>', 'refunded')
+    .executeTakeFirst()
+  const conflict = (message: string) => new GazewayError('conflict', message, { param: 'task_id' })
+  if (!row) return conflict(`The escrow of task ${taskId} was refunded at this moment; try again.`)
+  const status = statusAt(row, at)
+  const named = `Task ${taskId} has an escrow, ${row.id}, that is ${status}`
+  if (status === 'locked') return conflict(`${named}; there is one at a time.`)
+  if (status === 'expired') return conflict(`${named}; have it refunded before you lock another.`)
+  return conflict(`${named}: the task has been paid, and another would pay it twice. Make another task.`)
 }
 
 /** Whom a released escrow is paid to. */

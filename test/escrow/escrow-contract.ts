@@ -280,9 +280,9 @@ export function escrowContract(open: OpenStore): void {
       )
       const rewarded = await works.tasks.get(task.id)
       assert.deepEqual([rewarded.escrow_id, rewarded.reward_usd], [locked.id, 4])
-      await assert.rejects(works.lock(payer, of), { code: 'conflict', status: 409 })
+      await assert.rejects(works.lock(payer, of), { code: 'conflict', status: 409, message: /is locked; there is one/ })
       works.clock.pass(60)
-      await assert.rejects(works.lock(payer, of), { code: 'conflict' })
+      await assert.rejects(works.lock(payer, of), { code: 'conflict', message: /is expired; have it refunded/ })
       await works.escrows.refund(locked.id, {}, payer)
       const again = await works.lock(payer, of)
       assert.equal((await works.escrows.list(EscrowList.parse({ task_id: task.id }))).total, 2)
@@ -290,6 +290,22 @@ export function escrowContract(open: OpenStore): void {
       assert.equal((await works.escrows.get(again.id)).status, 'refunded')
       await assert.rejects(works.lock(payer, of), { code: 'invalid_transition', message: /is cancelled/ })
       await assert.rejects(works.lock(payer, { ...of, task_id: `task_${'0'.repeat(32)}` }), { code: 'not_found' })
+      await works.audit()
+    })
+
+    it('is the last of its task once it was released: another would pay twice', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const task = await completed(works, payer, agent)
+      const escrow_id = task.escrow_id ?? ''
+      await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id) })
+      const of = { task_id: task.id, amount_usd: 1, ttl_seconds: 60 }
+      for (const caller of [payer, ADMIN])
+        await assert.rejects(works.lock(caller, of), {
+          code: 'conflict',
+          message: new RegExp(`${escrow_id}, that is released: the task has been paid`),
+        })
+      assert.equal((await works.tasks.get(task.id)).escrow_id, escrow_id)
       await works.audit()
     })
 
