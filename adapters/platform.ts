@@ -93,6 +93,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const hosts = liveHostRules(gateway)
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
   const { limit, count } = liveRateLimit(gateway)
+  const stopping = new AbortController()
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
   const resources = [
     ...keyRoutes(gateway),
@@ -112,7 +113,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     ...verifySessionRoutes(gateway),
     ...memoryRoutes(gateway),
     ...sessionRoutes(gateway, createSessionDirectory({ own: gateway.sessions, remote })),
-    ...sessionChatRoutes(gateway, agent),
+    ...sessionChatRoutes(gateway, agent, stopping.signal),
     ...skillRoutes(gateway, remote),
     ...jobRoutes(),
   ]
@@ -150,6 +151,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
     onUpgrade: socket.upgrade,
+    onLastWords: () => stopping.abort(),
   })
   probe.start()
   return {

@@ -55,6 +55,7 @@ export const CODES = {
   header_too_large: 431,
   cancelled: 499,
   internal_error: 500,
+  service_stopping: 503,
   store_unavailable: 503,
   store_full: 503,
   store_too_new: 500,

@@ -64,8 +64,13 @@ const ChatReply = z.object({
   cost_usd: z.number().describe('What the call cost upstream; nobody is charged for it.'),
 })
 
-/** Talking to the agent. @param agent who answers: the gateway's own, or an upstream's for its own sessions */
-export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent): Route[] => [
+/**
+ * Talking to the agent.
+ *
+ * @param agent who answers: the gateway's own, or an upstream's for its own sessions
+ * @param stopping aborted shortly before the service ends the streams that are still open
+ */
+export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/sessions/{id}/chat',
@@ -104,7 +109,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
           { param: 'Idempotency-Key' },
         )
       const events = createSessionEvents(c, gateway.loaded.config.upstream.timeout_ms)
-      return streamChat(agent, messageOf(params.id, body, c), events)
+      return streamChat(agent, messageOf(params.id, body, c), events, stopping)
     },
   }),
 ]
@@ -132,10 +137,20 @@ function readChat(body: unknown): { content: string; user: string | null } {
  *
  * @throws GazewayError as `agent.chat` before it began to answer
  */
-async function streamChat(agent: Agent, message: AgentMessage, events: SessionEvents): Promise<Response> {
+async function streamChat(
+  agent: Agent,
+  message: AgentMessage,
+  events: SessionEvents,
+  stopping: AbortSignal,
+): Promise<Response> {
+  const cut = new AbortController()
+  const cutOff = () => cut.abort()
+  // Taken off again below: combined with AbortSignal.any, `stopping` would keep something of every message there was.
+  stopping.addEventListener('abort', cutOff)
   try {
     const { content, usage, ...reply } = await agent.chat({
       ...message,
+      signal: message.signal ? AbortSignal.any([message.signal, cut.signal]) : cut.signal,
       onStart({ session_id, message_id: id }) {
         events.open(session_id)
         events.send('run.started', { user_message: { role: 'user', content: message.content } })
@@ -145,12 +160,22 @@ async function streamChat(agent: Agent, message: AgentMessage, events: SessionEv
     })
     events.send('assistant.completed', { ...reply, content, completed: true })
     events.send('run.completed', { ...reply, usage, completed: true })
-  } catch (error) {
+  } catch (cause) {
+    const error = cut.signal.aborted && cause instanceof GazewayError ? cutShort(cause) : cause
     // What is Gazeway's own fault is logged, and ends the connection, where all requests are answered.
     if (!events.isOpen() || !(error instanceof GazewayError)) throw error
     events.send('error', { message: error.message, code: error.code, error: errorBody(error) })
   } finally {
+    stopping.removeEventListener('abort', cutOff)
     events.end()
   }
   return ALREADY_SENT
+}
+
+function cutShort(cause: unknown): GazewayError {
+  return new GazewayError(
+    'service_stopping',
+    'Gazeway is stopping, and the answer was not complete; neither it nor the message was kept. Send the message again.',
+    { cause },
+  )
 }

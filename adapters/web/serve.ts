@@ -12,6 +12,8 @@ import { type ClientError, refuseConnection, refuseRequest, unreadable } from '.
 
 /** How long replies in progress may go on once the service is told to stop. */
 const SHUTDOWN_MS = 10_000
+/** How long before their end they are told of it, so that they can still say so. */
+const LAST_WORDS_MS = 1_000
 
 /** A service that listens. */
 export interface Listening {
@@ -28,7 +30,14 @@ export interface Listening {
  */
 export async function serve(
   app: Hono<Frame>,
-  options: Address & { headerTimeoutMs: number; requestTimeoutMs: number; lane?: FastLane; onUpgrade?: OnUpgrade },
+  options: Address & {
+    headerTimeoutMs: number
+    requestTimeoutMs: number
+    lane?: FastLane
+    onUpgrade?: OnUpgrade
+    /** Called a second before what is still in progress is ended. */
+    onLastWords?: () => void
+  },
 ): Promise<Listening> {
   // By connection, in arrays: a Set that each request enters and leaves is copied again and again, and its old copies
   // hold on to requests that are long over, which the garbage collector then takes for live ones.
@@ -107,12 +116,14 @@ export async function serve(
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     async stop() {
       stopping = true
+      const lastWords = setTimeout(() => options.onLastWords?.(), SHUTDOWN_MS - LAST_WORDS_MS)
       const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS)
       // Node's own closing takes a reply that is still being sent for over, and cuts it off.
       server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
       closeUnused()
       await closed
+      clearTimeout(lastWords)
       clearTimeout(deadline)
       await Promise.allSettled([...connections.values()].flat().map(({ over }) => over))
     },

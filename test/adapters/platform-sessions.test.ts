@@ -431,6 +431,36 @@ describe('the platform’s sessions', () => {
   })
 })
 
+describe('a session of a platform that stops', () => {
+  it('streams until shortly before the end, and then says that it was cut short', async (t) => {
+    const upstream = await double.startUpstream()
+    const running = await startPlatform(upstream.url, { withHttp: false })
+    upstream.on('/chat/completions', double.sse(double.chunks(['Half an ']).slice(0, 2), 'hang'))
+    const made = await ask(running, 'POST', '/api/sessions', { body: { id: 'mine' } })
+    assert.equal(made.status, 201)
+    const reply = await ask(running, 'POST', '/api/sessions/mine/chat/stream', { body: { message: 'Hello?' } })
+    const events: SentEvent[] = []
+    let restarted: Promise<() => Promise<void>> | undefined
+    for await (const event of eventsOf(reply)) {
+      events.push(event)
+      if (event.name !== 'assistant.delta' || restarted) continue
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      restarted = running.pause()
+      t.mock.timers.tick(9_000)
+      t.mock.timers.reset()
+    }
+    const [error, done] = events.slice(-2)
+    assert.deepEqual([error?.name, error?.data.code, done?.name], ['error', 'service_stopping', 'done'])
+    assert.equal(error?.data.error.type, 'server_error')
+    await upstream.received[0]?.aborted
+    await (await restarted)?.()
+    const { message_count } = await running.gateway.sessions.get('mine', { userId: running.keyId, all: false })
+    assert.equal(message_count, 0)
+    await running.close()
+    await upstream.close()
+  })
+})
+
 async function all(reply: Response): Promise<SentEvent[]> {
   const events: SentEvent[] = []
   for await (const event of eventsOf(reply)) events.push(event)
