@@ -1,9 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
+  ClientRequestSchema,
   ErrorCode,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
+  type JSONRPCRequest,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import { toInvalidParams } from './invalid-params.ts'
@@ -14,6 +16,8 @@ const LINE_LIMIT = 8 * 1024 * 1024
 /** How long requests may still be answered after the end of input: a client that has sent all of its may yet read. */
 const GRACE_MS = 1000
 const NEWLINE = 0x0a
+/** The methods that clients of this protocol may call. */
+const METHODS = new Set<string>(ClientRequestSchema.options.map(({ shape }) => shape.method.value))
 
 /**
  * MCP over newline-delimited JSON. Unlike the SDK's own stdio transport it survives any line: what is not a message is
@@ -103,7 +107,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
     if ('method' in message && 'id' in message) {
       if (message.method === 'initialize') initialized = true
       if (!initialized && message.method !== 'ping') {
-        refuse(ErrorCode.InvalidRequest, 'Send initialize first.', message.id)
+        refuseEarly(message)
         return
       }
       unanswered.add(message.id)
@@ -111,6 +115,12 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
     transport.onmessage?.(message)
     const cancelled = cancelledBy(message)
     if (cancelled !== undefined) settle(cancelled)
+  }
+
+  /** Clients of later revisions probe with methods of theirs, and fall back to `initialize` on "method not found" alone. */
+  function refuseEarly({ method, id }: JSONRPCRequest): void {
+    if (METHODS.has(method)) refuse(ErrorCode.InvalidRequest, 'Send initialize first.', id)
+    else refuse(ErrorCode.MethodNotFound, 'Method not found', id)
   }
 
   function refuse(code: number, message: string, id?: RequestId): void {

@@ -77,6 +77,19 @@ describe('the stdio transport', () => {
     )
   })
 
+  it('asks for initialize first, and tells a method that it does not know before as after', async () => {
+    const { feed, received, written } = await open()
+    await feed(line(ask(1)), line({ jsonrpc: '2.0', id: 2, method: 'server/discover' }))
+    assert.deepEqual(
+      written().map(({ id, error }) => [id, error.code]),
+      [
+        [1, -32600],
+        [2, -32601],
+      ],
+    )
+    assert.deepEqual(received, [])
+  })
+
   it('closes at the end of input when nothing waits for an answer', async () => {
     const { input, closed } = await open()
     input.end()
