@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { acceptedAt, fieldsAt, namesAt } from './accepted.ts'
+import { cut } from './cut.ts'
 import { GazewayError } from './errors.ts'
 
 const MAX_FAULTS = 3
@@ -128,5 +129,5 @@ function dotted(path: readonly PropertyKey[]): string | null {
 }
 
 function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+  return text.length <= length ? text : `${cut(text, 0, length - 1)}…`
 }

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { cut } from '../../src/cut.ts'
 import { errorBody, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { parseInput } from '../../src/validation.ts'
@@ -21,7 +22,7 @@ export async function callTool(
   try {
     const tool = tools.find((known) => known.name === name)
     if (!tool)
-      throw new GazewayError('unknown_tool', `There is no tool ${name.slice(0, 100)}; tools/list names them all.`)
+      throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list names them all.`)
     const input = parseInput(tool.input, args ?? {})
     const output = tool.output.parse(await tool.run(await gateway(), input, context))
     return { content: [{ type: 'text', text: tool.render(output) }], structuredContent: output }

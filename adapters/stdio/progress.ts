@@ -1,5 +1,6 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
+import { cut } from '../../src/cut.ts'
 
 /** Progress is told at most this often: a client redraws its window for each. */
 const INTERVAL_MS = 250
@@ -23,7 +24,7 @@ export function progressListener(
     tail = (tail + delta).slice(-TAIL)
     if (Date.now() - told < INTERVAL_MS) return
     told = Date.now()
-    const params = { progressToken, progress, message: tail.replace(/\s+/g, ' ') }
+    const params = { progressToken, progress, message: cut(tail, 0).replace(/\s+/g, ' ') }
     // The connection may close while a model still streams; the call itself then ends by its signal.
     extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
   }

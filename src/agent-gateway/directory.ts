@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cut } from '../cut.ts'
 import { queryWords, wordsOf } from '../memory/words.ts'
 import type {
   MessageList,
@@ -97,7 +98,7 @@ function searchIn(sessions: readonly Session[], { q }: SessionSearch): SessionFo
     const text = [session.title, session.preview].filter(Boolean).join(' ')
     const held = [...wordsOf(text)].map((word) => word.text)
     const isFound = words.every((word) => held.some((other) => other.startsWith(word)))
-    return isFound ? [{ session, message: null, snippet: text.slice(0, 200) }] : []
+    return isFound ? [{ session, message: null, snippet: cut(text, 0, 200) }] : []
   })
 }
 

@@ -1,3 +1,4 @@
+import { cut } from '../cut.ts'
 import { classify, formatClassification } from '../gaze/classification.ts'
 import { computeMetrics } from '../gaze/metrics.ts'
 import type { GazeRecord } from '../gaze/tensor.ts'
@@ -37,7 +38,7 @@ export async function systemPrompt(
   deps: { countTokens: (text: string) => Promise<number>; hide: (text: string) => string },
 ): Promise<string> {
   const base = {
-    ...(speaker === null ? {} : { speaker: cut(speaker, NAME_CHARACTERS) }),
+    ...(speaker === null ? {} : { speaker: shorten(speaker, NAME_CHARACTERS) }),
     ...(gaze.length === 0 ? {} : { attention: attentionOf(gaze) }),
   }
   const told: object[] = []
@@ -60,7 +61,12 @@ export async function systemPrompt(
 
 function memoryOf({ key, value, tags, updated_at }: Memory): object {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { key: cut(key, NAME_CHARACTERS), value: cut(text, VALUE_CHARACTERS), tags: tags.slice(0, 8), updated_at }
+  return {
+    key: shorten(key, NAME_CHARACTERS),
+    value: shorten(text, VALUE_CHARACTERS),
+    tags: tags.slice(0, 8),
+    updated_at,
+  }
 }
 
 function attentionOf(records: readonly GazeRecord[]): object {
@@ -70,10 +76,11 @@ function attentionOf(records: readonly GazeRecord[]): object {
     last_at: records[0]?.at,
     focus: focus.mean,
     load: load.mean,
-    places: dwell_by_place
-      .slice(0, PLACES)
-      .map(({ path, dwell_ms }) => ({ path: cut(path, NAME_CHARACTERS), seconds: Math.round(dwell_ms / 100) / 10 })),
+    places: dwell_by_place.slice(0, PLACES).map(({ path, dwell_ms }) => ({
+      path: shorten(path, NAME_CHARACTERS),
+      seconds: Math.round(dwell_ms / 100) / 10,
+    })),
   }
 }
 
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+const shorten = (text: string, most: number): string => (text.length > most ? `${cut(text, 0, most - 1)}…` : text)

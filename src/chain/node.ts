@@ -1,5 +1,6 @@
 import { BaseError, createPublicClient, HttpRequestError, http, TimeoutError } from 'viem'
 import { redactText, withKeysOf } from '../config/redact.ts'
+import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
 
 /** The most that a node may answer, in bytes. */
@@ -64,5 +65,5 @@ function fault(error: unknown, rpcUrl: string, timeoutMs: number): string {
   if (failed instanceof HttpRequestError)
     return failed.status === undefined ? 'The node cannot be reached.' : `The node answered HTTP ${failed.status}.`
   const told = redactText(error.details || error.shortMessage, withKeysOf(rpcUrl))
-  return told.length > MAX_FAULT ? `${told.slice(0, MAX_FAULT)}…` : told
+  return told.length > MAX_FAULT ? `${cut(told, 0, MAX_FAULT)}…` : told
 }

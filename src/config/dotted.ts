@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
 import { closest } from 'fastest-levenshtein'
+import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../validation.ts'
 import { variableOf } from './environment.ts'
@@ -119,7 +120,7 @@ function withKeptEntries(value: unknown, current: Record<string, unknown> = {}):
 }
 
 function unknownKey(key: string): GazewayError {
-  const shown = key.slice(0, 80).replace(/\p{Cc}/gu, '?')
+  const shown = cut(key, 0, 80).replace(/\p{Cc}/gu, '?')
   const nearest = closest(
     shown,
     CONFIG_KEYS.map((known) => known.key),

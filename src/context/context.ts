@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'
 import { parseInput } from '../validation.ts'
@@ -143,8 +144,8 @@ export function createContext(deps: ContextDeps) {
 function shorten(memory: StoredMemory): ContextMemory {
   const { key, namespace, value, tags, updated_at } = memory
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  const cut = text.length > MEMORY_LENGTH
-  return { key, namespace, value: cut ? text.slice(0, MEMORY_LENGTH) : value, cut, tags, updated_at }
+  const isLong = text.length > MEMORY_LENGTH
+  return { key, namespace, value: isLong ? cut(text, 0, MEMORY_LENGTH) : value, cut: isLong, tags, updated_at }
 }
 
 function throwIfCancelled(signal: AbortSignal | undefined): void {

@@ -1,4 +1,5 @@
 import { isBinaryFile } from 'isbinaryfile'
+import { cut } from '../cut.ts'
 import { readInside } from './confine.ts'
 import { holdsPrivateKey, looksSecret } from './secrets.ts'
 
@@ -47,7 +48,7 @@ function linesOf(text: string, from: number, to: number): string | null {
 function cutLine(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal escapes in a source file must not reach a terminal
   const plain = line.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '')
-  return plain.length > LINE_LENGTH ? `${plain.slice(0, LINE_LENGTH)}…` : plain
+  return plain.length > LINE_LENGTH ? `${cut(plain, 0, LINE_LENGTH)}…` : plain
 }
 
 /** Lines shown on either side of the one that matches a query. */

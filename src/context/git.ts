@@ -1,6 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { lstat, readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
+import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
 import { parseIndex, parseLog, parseStatus } from './git-output.ts'
 
@@ -194,5 +195,5 @@ function git(root: string, args: string[], signal?: AbortSignal): Promise<Answer
 function failureOf(error: ExecFileException, stderr: string): string {
   if (error.code === 'ENOENT') return 'git is not installed'
   if (error.killed) return `git did not answer within ${TIME_LIMIT_MS / 1000} s, or said too much`
-  return `git refused (${stderr.split('\n')[0]?.slice(0, 120) || error.code})`
+  return `git refused (${cut(stderr.split('\n')[0] ?? '', 0, 120) || error.code})`
 }

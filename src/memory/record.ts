@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
+import { textOf } from './words.ts'
 
 /** The largest value, as UTF-8 JSON. */
 const MAX_VALUE_BYTES = 256 * 1024
@@ -9,6 +10,9 @@ const MAX_VALUE_DEPTH = 100
 /** 100 years, so that every time keeps a four-digit year and sorts as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
 
+const isWhole = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+const WHOLE = 'must be well-formed Unicode, without half a surrogate pair'
+
 /** Text that both engines can hold as it is: PostgreSQL has no NUL in text, and UTF-8 no half of a surrogate pair. */
 const name = (max: number) =>
   z
@@ -16,7 +20,7 @@ const name = (max: number) =>
     .min(1)
     .max(max)
     .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
-    .refine((text) => !/\p{Surrogate}/u.test(text), 'must be well-formed Unicode, without half a surrogate pair')
+    .refine(isWhole, WHOLE)
 
 const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
 const Namespace = name(128).default('default').describe('A separate set of keys, e.g. one for each project.')
@@ -32,7 +36,10 @@ const JsonObject = z
 const Value = z
   .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
   .refine(isShallow, { error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`, abort: true })
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, 'must be at most 256 KiB as JSON')
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, {
+    error: 'must be at most 256 KiB as JSON',
+    abort: true,
+  })
   .describe('The fact itself: text, or any JSON value.')
 
 /** A fact under a key: what one assistant stored and any other can recall. */
@@ -52,7 +59,8 @@ export type Memory = z.infer<typeof Memory>
 /** What storing a memory takes. On an existing key, `tags` left out keeps its tags, and `ttl_seconds` left out ends its expiry. */
 export const MemoryInput = z.object({
   key: Key,
-  value: Value,
+  // Only where it comes in: what was stored before can still be read.
+  value: Value.refine((value) => isWhole(textOf(value)), WHOLE),
   namespace: Namespace,
   tags: Tags.optional(),
   ttl_seconds: z

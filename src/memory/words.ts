@@ -62,13 +62,10 @@ export function textOf(value: unknown): string {
   const rest: unknown[] = [value]
   while (rest.length > 0) {
     const item = rest.pop()
-    if (Array.isArray(item)) rest.push(...item.toReversed())
+    // One by one: a call takes no more than some 100,000 arguments.
+    if (Array.isArray(item)) for (const part of item.toReversed()) rest.push(part)
     else if (typeof item === 'object' && item !== null)
-      rest.push(
-        ...Object.entries(item)
-          .reverse()
-          .flatMap(([name, part]) => [part, name]),
-      )
+      for (const [name, part] of Object.entries(item).reverse()) rest.push(part, name)
     else if (item !== null) found.push(String(item))
   }
   return found.join('\n')

@@ -58,4 +58,13 @@ describe('a tool call', () => {
     const { result } = await call('x'.repeat(100_000), {}, undefined)
     assert.ok(JSON.stringify(result).length < 1000, 'a short answer')
   })
+
+  it('repeats no half of a character', async () => {
+    for (const name of ['👋'.repeat(100), `a${'👋'.repeat(100)}`]) {
+      const { result } = await call(name, { [name]: 1 }, undefined)
+      assert.doesNotMatch(JSON.stringify(result), /\\ud[89a-f]/)
+    }
+    const { result } = await call('gateway_memory_recall', { key: 'k', [`a${'👋'.repeat(100)}`]: 1 }, undefined)
+    assert.doesNotMatch(JSON.stringify(result), /\\ud[89a-f]/)
+  })
 })

@@ -80,4 +80,11 @@ describe('progress', () => {
     assert.equal(progress, 505)
     assert.match(message, /^x{75} end$/)
   })
+
+  it('shows whole characters, wherever the text is cut or a model pauses', () => {
+    const { sent, listener } = listen('token')
+    listener?.(`${'👋'.repeat(50)}a\ud83d`)
+    const { message } = (sent[0] as { params: { message: string } }).params
+    assert.equal(message, `${'👋'.repeat(39)}a`)
+  })
 })

@@ -156,6 +156,17 @@ describe('work context', () => {
     assert.match(renderContext(context), /^- deploy\/staging: eu-west \[deploy\]$/m)
   })
 
+  it('cuts no character in half', async (t) => {
+    const { root } = createProject(t, { 'a.ts': `a${'👋'.repeat(200)}` })
+    const memory = { key: 'long', namespace: 'default', tags: [], updated_at: NOW.toISOString() }
+    const memories = async () => [{ ...memory, value: `a${'👋'.repeat(500)}` }]
+    const context = await contextWith({ memories }).get({ focus: 'a.ts', max_tokens: 32_000 }, root)
+    assert.equal(context.memories[0]?.value, `a${'👋'.repeat(399)}`)
+    assert.equal(find(context.places, 'a.ts')?.excerpt, `a${'👋'.repeat(99)}…`)
+    for (const text of [JSON.stringify(context), renderContext(context)])
+      assert.doesNotMatch(text, /\\ud[89a-f]|\p{Cs}/u)
+  })
+
   it('names secrets but never shows their text', async (t) => {
     const { root } = createProject(t, {
       '.env': 'TOKEN=hunter2',

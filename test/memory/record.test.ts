@@ -28,6 +28,12 @@ describe('what a memory takes', () => {
     assert.equal(refused({ key: 'wave 👋', namespace: '👋', tags: ['👋'] }), null)
   })
 
+  it('has a value of whole characters, its names too', () => {
+    for (const value of ['\udc4b', ['a', { b: '\ud83d' }], { '\ud83d': 1 }]) assert.equal(refused({ value }), 'value')
+    for (const value of ['👋', [{ '👋': '\\ud83d' }]]) assert.equal(refused({ value }), null)
+    assert.equal(Memory.shape.value.safeParse('\ud83d').success, true, 'one that was stored before is read')
+  })
+
   it('is an object with all its names', () => {
     const value = JSON.parse('{"a": 1, "__proto__": {"b": 2}, "c": {"__proto__": 3}}')
     const kept = MemoryInput.parse({ key: 'k', value }).value

@@ -47,5 +47,6 @@ describe('words', () => {
     assert.equal(textOf(null), '')
     const deep = Array.from({ length: 50_000 }).reduce<unknown>((inner) => [inner], 'deep')
     assert.equal(textOf(deep), 'deep')
+    assert.equal(textOf(Array(200_000).fill('x')).length, 399_999)
   })
 })
