@@ -5,10 +5,11 @@ const MAX_LENGTH = 200
 const LEAD = 60
 
 /**
- * At most 200 characters of `text` on one line, around the first word that begins like one of `spellings` (folded), or
+ * At most 200 characters of `text`, composed (NFC), on one line, around the first word that begins like one of `spellings` (folded), or
  * from the start when there is none. Cut ends are marked with `…`.
  */
-export function excerpt(text: string, spellings: readonly string[]): string {
+export function excerpt(original: string, spellings: readonly string[]): string {
+  const text = original.normalize('NFC')
   const match = firstMatch(text, spellings)
   const start = match <= LEAD ? 0 : match - LEAD
   const line = (start > 0 ? '…' : '') + text.slice(start, start + 2 * MAX_LENGTH).replace(/\s+/g, ' ')

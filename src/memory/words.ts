@@ -1,12 +1,12 @@
 /** Scripts that are written without spaces: their characters are indexed one by one and searched in pairs. */
 const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー'
 const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'gu')
-/** What counts as a word: the same letters and digits as in SQLite's unicode61 tokenizer. */
-const SPACED_WORD = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}])+`
+/** What counts as a word: the same letters and digits as in SQLite's unicode61 tokenizer, and accents upon them. */
+const SPACED_WORD = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}][\\u0300-\\u036f]*)+`
 const WORD = new RegExp(`[${UNSPACED}]|${SPACED_WORD}`, 'gu')
 const RUN = new RegExp(`[${UNSPACED}]+|${SPACED_WORD}`, 'gu')
 
-/** A word of a text and where it starts in it (UTF-16 units). */
+/** A word of a text and where it starts in the composed text, NFC (UTF-16 units). */
 export interface Word {
   text: string
   start: number
@@ -21,9 +21,12 @@ export function fold(text: string): string {
     .toLowerCase()
 }
 
-/** The words of `text`, folded, in order; each character of an unspaced script is a word. */
+/**
+ * The words of `text`, folded, in order; each character of an unspaced script is a word. Decomposed text, as macOS writes
+ * file names, has the words of the composed one.
+ */
 export function* wordsOf(text: string): Generator<Word> {
-  for (const match of text.matchAll(WORD)) yield { text: fold(match[0]), start: match.index }
+  for (const match of text.normalize('NFC').matchAll(WORD)) yield { text: fold(match[0]), start: match.index }
 }
 
 /** `text` as the full-text index reads it: its words, folded, with single spaces between, the same to every engine. */

@@ -104,6 +104,14 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('STRAßE'), ['travel'])
     })
 
+    it('finds decomposed text, as macOS names files', async () => {
+      const text = 'Prüfung über Fußgängerzonen, ガラス'.normalize('NFD')
+      const { memory: kept } = await memory.store(MemoryInput.parse({ key: 'mac', value: text, tags: ['Prüfung'] }))
+      for (const query of ['prüfung', 'fussganger fußgängerzonen', 'ガラス', text])
+        assert.deepEqual(await keys(query, { tags: ['Prüfung'] }), ['mac'], query)
+      await memory.remove(kept.id)
+    })
+
     it('finds parts of text in scripts without spaces', async () => {
       for (const query of ['数据库', '据库', '迁移', '库', '笔记', '中文', '数据库 周五'])
         assert.deepEqual(await keys(query), ['笔记/数据'], query)

@@ -17,6 +17,11 @@ describe('an excerpt', () => {
     assert.match(excerpt(`${'前'.repeat(300)}数据库`, ['数 据']), /数据库$/)
   })
 
+  it('surrounds the match in decomposed text too', () => {
+    const text = `${'é'.repeat(500)} the Déployment ${'after '.repeat(60)}`.normalize('NFD')
+    assert.match(excerpt(text, ['deploy']), /^….*the Déployment after.*…$/)
+  })
+
   it('is the beginning where no word matches', () => {
     assert.match(excerpt('word '.repeat(100), ['other']), /^word .*…$/)
   })

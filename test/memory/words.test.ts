@@ -22,6 +22,13 @@ describe('words', () => {
     )
   })
 
+  it('are the same in decomposed text, and no accent ends one', () => {
+    for (const text of ['Größe für Ärger', 'ガイド', '한국', 'x\u0302y'])
+      assert.equal(indexedText(text.normalize('NFD')), indexedText(text), text)
+    assert.equal(indexedText('Größe'.normalize('NFD')), 'große')
+    assert.equal(indexedText('x\u0302y'), queryWords('x\u0302y', 9)[0])
+  })
+
   it('of a query are distinct, limited, and pairs of characters where nothing is spaced', () => {
     assert.deepEqual(queryWords('Deploy the deploy, 数据库 in k8s', 24), [
       'deploy',
