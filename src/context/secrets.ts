@@ -1,9 +1,17 @@
+/** Endings of program text: `jest.env.ts` sets an environment up, `prod.env.yaml` holds one. */
+const CODE = '[cm]?[jt]sx?|vue|svelte|py|rb|php|go|rs|java|kt|cs|swift|ex|sh'
+
 const FILES = [
   /^\.env/,
+  new RegExp(`\\.env(?!.*\\.(${CODE})$)(\\.|$)`),
+  /^\.dev\.vars/,
   /\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|tfstate|tfvars)$/,
   /^id_(rsa|dsa|ecdsa|ed25519)/,
   /(^|[._-])(credentials?|secrets?)([._-]|$)/,
-  /^\.?(netrc|npmrc|pypirc|git-credentials|htpasswd|pgpass|my\.cnf|kubeconfig|vault[-_]?pass.*)$/,
+  // As data only under the whole name: what is in `design-tokens.json` are colours.
+  /(^|[._-])(passwords?|passwd|tokens?)(\.(txt|csv|bak|old))?$/,
+  /^(passwords?|tokens?|auth|local\.settings)\.(json|ya?ml|toml|ini)$/,
+  /^\.?(netrc|npmrc|pypirc|git-credentials|htpasswd|pgpass|my\.cnf|kubeconfig|dockerconfigjson|dockercfg|vault[-_]?pass.*)$/,
   /^service[-_]?account.*\.json$/,
 ]
 const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
