@@ -120,6 +120,15 @@ describe('the twelve tools over stdio', () => {
     assert.match(await store(one, other), /^Stored 0 records in session ses_2; 2 were there already\. /)
   })
 
+  it('promise nothing of repeated gaze data that a new session takes each time', async () => {
+    const { annotations, description } = tool('gateway_store_gaze_data')
+    const sessionOf = async () =>
+      (await server.call('gateway_store_gaze_data', { records: [gaze(20)] })).structuredContent.session_id
+    assert.notEqual(await sessionOf(), await sessionOf())
+    assert.equal(annotations?.idempotentHint, false)
+    assert.match(description ?? '', /in the same session, sending a record again is harmless/)
+  })
+
   it('answer with what was stored before', async () => {
     const { structuredContent: recalled } = await server.call('gateway_memory_recall', { key: 'deploy/staging' })
     assert.equal(recalled.memory.value, 'uses the eu-west cluster')
