@@ -1,13 +1,14 @@
+import { stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { RootsListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { type Root, RootsListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 
 /** How long a client may take to name its roots before the working directory is used instead. */
 const ROOTS_TIMEOUT_MS = 2000
 
 /**
- * The folder that the client works in: its first root, else this process's working directory. Asked once, and again
- * when the client says that its roots changed.
+ * The folder that the client works in: its first root that is a folder here, else this process's working directory.
+ * Asked once, and again when the client says that its roots changed.
  */
 export function projectRoot({ server }: McpServer): () => Promise<string> {
   let known: Promise<string> | undefined
@@ -19,9 +20,9 @@ export function projectRoot({ server }: McpServer): () => Promise<string> {
     if (!server.getClientCapabilities()?.roots) return process.cwd()
     try {
       const { roots } = await server.listRoots(undefined, { timeout: ROOTS_TIMEOUT_MS })
-      return roots[0] ? fileURLToPath(roots[0].uri) : process.cwd()
+      return (await firstFolder(roots)) ?? process.cwd()
     } catch {
-      // A client that does not answer for the roots it declares, or has none on this machine, still gets its tools.
+      // A client that does not answer for the roots it declares still gets its tools.
       return process.cwd()
     }
   }
@@ -30,4 +31,17 @@ export function projectRoot({ server }: McpServer): () => Promise<string> {
     known ??= ask()
     return known
   }
+}
+
+/** Clients name folders of other machines too, in containers and over SSH, and files that are open. */
+async function firstFolder(roots: readonly Root[]): Promise<string | undefined> {
+  for (const { uri } of roots) {
+    try {
+      const path = fileURLToPath(uri)
+      if ((await stat(path)).isDirectory()) return path
+    } catch {
+      // No address of a file, or nothing there.
+    }
+  }
+  return undefined
 }

@@ -181,9 +181,25 @@ describe('the project', () => {
     assert.match(JSON.stringify(await server.client.getPrompt({ name: 'start_session' })), /zweites/)
   })
 
+  it('is the first root that is a folder on this machine', async () => {
+    const place = newPlace()
+    const uris = [join(place.home, 'gone'), join(place.project, 'README.md'), place.home].map((path) => ({
+      uri: pathToFileURL(path).href,
+    }))
+    assert.equal(
+      await rootOf(await connect(place, offers([{ uri: 'file://another-machine/share' }, ...uris]))),
+      place.home,
+    )
+  })
+
   it('is the working directory when the roots are of no use', async () => {
     const place = newPlace()
-    for (const roots of [[], [{ uri: 'file://another-machine/share' }], [{ uri: 'https://example.org/' }]])
+    const useless = [
+      'file://another-machine/share',
+      'https://example.org/',
+      pathToFileURL(join(place.home, 'gone')).href,
+    ]
+    for (const roots of [[], ...useless.map((uri) => [{ uri }])])
       assert.equal(await rootOf(await connect(place, offers(roots))), place.project)
   })
 
