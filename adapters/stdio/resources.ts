@@ -54,6 +54,9 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
 
   const about = { title: 'Memory', description: 'What was stored under a key, by any assistant on this machine' }
   mcp.registerResource('memory', template, about, (uri) => read(uri.href))
+  // Other assistants store memories too, and memories expire, of which this process hears nothing: a client that relied
+  // on being told would show an old list.
+  mcp.server.registerCapabilities({ resources: { listChanged: false } })
   // McpServer reads addresses as web addresses, in which `a/../b` is `b`; in a key it is not.
   mcp.server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => read(params.uri))
 }

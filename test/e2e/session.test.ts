@@ -18,6 +18,7 @@ describe('a session', () => {
     assert.match(client.getServerVersion()?.version ?? '', /^\d+\.\d+\.\d+/)
     const capabilities = Object.keys(client.getServerCapabilities() ?? {}).sort()
     assert.deepEqual(capabilities, ['completions', 'logging', 'prompts', 'resources', 'tools'])
+    assert.equal(client.getServerCapabilities()?.resources?.listChanged, false, 'it tells of no change')
   })
 
   it('ends when its client closes, in silence', async () => {
