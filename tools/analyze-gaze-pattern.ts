@@ -1,4 +1,5 @@
 import { ExplainedGaze, ExplainGaze } from '../src/gaze/explained.ts'
+import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const analyzeGazePattern = defineTool({
@@ -19,7 +20,7 @@ export const analyzeGazePattern = defineTool({
       `${metrics.records} records over ${Math.round(metrics.duration_ms / 1000)} s, ${tensor}`,
       `Fixations: ${fixations.count}, mean ${figure(fixations.mean_ms, 0)} ms. ` +
         `Focus ${figure(focus.mean, 2)}, load ${figure(load.mean, 2)}.`,
-      ...dwell_by_place.slice(0, 5).map(({ path, share }) => `${Math.round(share * 100)} % ${path}`),
+      ...dwell_by_place.slice(0, 5).map(({ path, share }) => `${Math.round(share * 100)} % ${plain(path)}`),
       ...findings.map((finding) => `- ${finding.text}`),
       ...(narrative ? ['', narrative] : []),
       ...(narrative_error ? ['', `No narrative: ${narrative_error}`] : []),

@@ -1,3 +1,4 @@
+import { plain } from '../src/plain.ts'
 import { Answer, Question } from '../src/research/research.ts'
 import { defineTool } from './tool.ts'
 
@@ -16,7 +17,7 @@ export const llmQuery = defineTool({
   output: Answer,
   run: (gateway, input, context) => gateway.research.ask(input, context.projectRoot, context),
   render({ answer, truncated, citations, model, route, cost_usd, call_id }) {
-    const sources = citations.map(({ url, title }, i) => `[${i + 1}] ${title ?? url} ${url}`)
+    const sources = citations.map(({ url, title }, i) => plain(`[${i + 1}] ${title ?? url} ${url}`))
     const without = route === 'chat_fallback' ? ', without search: the research endpoint failed' : ''
     const foot = `(${model}${without}, $${cost_usd}, ${call_id})`
     const cut = truncated ? ['', '(cut off)'] : []

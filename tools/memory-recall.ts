@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Memory, MemoryInput } from '../src/memory/record.ts'
+import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryRecall = defineTool({
@@ -15,6 +16,6 @@ export const memoryRecall = defineTool({
   render({ memory }) {
     if (!memory) return 'There is no memory under this key.'
     const value = typeof memory.value === 'string' ? memory.value : JSON.stringify(memory.value, null, 2)
-    return `${memory.key} (version ${memory.version}, ${memory.updated_at})\n${value}`
+    return `${plain(memory.key)} (version ${memory.version}, ${memory.updated_at})\n${value}`
   },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Memory, MemorySearch } from '../src/memory/record.ts'
+import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const memorySearch = defineTool({
@@ -18,7 +19,7 @@ export const memorySearch = defineTool({
   run: (gateway, input) => gateway.memory.search(input),
   render({ results, total }) {
     if (results.length === 0) return 'No memory matches.'
-    const lines = results.map(({ memory, excerpt }) => `${memory.namespace}/${memory.key}: ${excerpt}`)
+    const lines = results.map(({ memory, excerpt }) => plain(`${memory.namespace}/${memory.key}: ${excerpt}`))
     return [...lines, ...(total > results.length ? [`… of ${total} that match`] : [])].join('\n')
   },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Memory, MemoryInput } from '../src/memory/record.ts'
+import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryStore = defineTool({
@@ -14,5 +15,6 @@ export const memoryStore = defineTool({
   input: MemoryInput.strict(),
   output: z.object({ memory: Memory, created: z.boolean() }),
   run: (gateway, input) => gateway.memory.store(input),
-  render: ({ memory, created }) => `${created ? 'Stored' : 'Updated'} ${memory.key} (version ${memory.version}).`,
+  render: ({ memory, created }) =>
+    `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`,
 })

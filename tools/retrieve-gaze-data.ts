@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { RetrieveGaze } from '../src/gaze/history.ts'
 import { GazeRecord } from '../src/gaze/tensor.ts'
+import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const retrieveGazeData = defineTool({
@@ -16,7 +17,7 @@ export const retrieveGazeData = defineTool({
   run: (gateway, input) => gateway.gaze.retrieve(input),
   render({ items, total, next_cursor }) {
     const lines = items.map(({ at, dwell_ms, source, cog, emo, env }) => {
-      const place = env.path ?? env.url ?? env.app ?? '-'
+      const place = plain(env.path ?? env.url ?? env.app ?? '-')
       const at_lines = env.line_start === undefined ? '' : `#L${env.line_start}-L${env.line_end ?? env.line_start}`
       return `${at} ${source} ${place}${at_lines} ${dwell_ms} ms, focus ${cog.focus}, load ${cog.load}, valence ${emo.valence}`
     })

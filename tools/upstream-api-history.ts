@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plain } from '../src/plain.ts'
 import { CallRecord } from '../src/upstream/call-record.ts'
 import { CallFilter } from '../src/upstream/calls.ts'
 import { defineTool } from './tool.ts'
@@ -17,9 +18,9 @@ export const upstreamApiHistory = defineTool({
   render({ items, total, next_cursor }) {
     const lines = items.map(
       (call) =>
-        `${call.at} ${call.status} ${call.path} ${call.model ?? '-'} ${call.latency_ms} ms ` +
+        `${call.at} ${call.status} ${plain(`${call.path} ${call.model ?? '-'}`)} ${call.latency_ms} ms ` +
         `${call.usage?.total_tokens ?? '?'} tokens $${call.upstream_cost_usd} ${call.call_id}` +
-        (call.error ? `\n  ${call.error}` : ''),
+        (call.error ? `\n  ${plain(call.error)}` : ''),
     )
     const more = next_cursor ? [`More with cursor ${next_cursor}`] : []
     return [`${total} ${total === 1 ? 'call' : 'calls'}`, ...lines, ...more].join('\n')

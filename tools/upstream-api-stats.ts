@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plain } from '../src/plain.ts'
 import { CallStats, type CallSums, StatsQuery } from '../src/upstream/stats.ts'
 import { defineTool } from './tool.ts'
 
@@ -14,7 +15,7 @@ export const upstreamApiStats = defineTool({
   output: CallStats,
   run: (gateway, input) => gateway.calls.stats(input),
   render: ({ totals, groups }) =>
-    [`total: ${line(totals)}`, ...groups.map((group) => `${group.key || '(none)'}: ${line(group)}`)].join('\n'),
+    [`total: ${line(totals)}`, ...groups.map((group) => `${plain(group.key || '(none)')}: ${line(group)}`)].join('\n'),
 })
 
 const line = (sums: CallSums) =>

@@ -1,4 +1,5 @@
 import { cut } from '../cut.ts'
+import { plain } from '../plain.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'
 
 const NAME_LENGTH = 120
@@ -6,7 +7,7 @@ const ROOT_LENGTH = 40
 
 /**
  * The work context as a model reads it: an indented tree of places with weight and reasons, excerpts in fences, memories.
- * Names lose control and text-direction characters, so that a name cannot pass for a line of its own.
+ * Names stay on their lines.
  */
 export function renderContext(context: WorkContext): string {
   return [
@@ -71,8 +72,4 @@ function nameOf({ path, kind }: Place): string {
 
 function filePart(path: string, kind: Place['kind']): string {
   return kind === 'region' ? path.slice(0, path.lastIndexOf('#')) : path
-}
-
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
 }

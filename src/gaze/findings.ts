@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { cut } from '../cut.ts'
+import { plain } from '../plain.ts'
 import type { GazeMetrics } from './metrics.ts'
 import { rounded } from './statistics.ts'
 
@@ -135,7 +136,7 @@ function finding(kind: string, severity: Finding['severity'], text: string, evid
 
 /** A place as quoted data: paths come from outside, so they are kept short and on one line. */
 function name(place: string): string {
-  return JSON.stringify(place.length > LONGEST_NAME ? `…${cut(place, 1 - LONGEST_NAME)}` : place)
+  return plain(JSON.stringify(place.length > LONGEST_NAME ? `…${cut(place, 1 - LONGEST_NAME)}` : place))
 }
 
 function percent(share: number): string {
