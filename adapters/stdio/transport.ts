@@ -8,11 +8,15 @@ import {
   type JSONRPCRequest,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
+import { parseJson } from '../../src/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
+import { endsOf, idAtEnds } from './long-line.ts'
 import { toPlainError } from './plain-error.ts'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
+/** The most messages of a batch, which the revision 2025-03-26 has; each is answered by itself, on a line of its own. */
+const BATCH_LIMIT = 100
 /** How long requests may still be answered after the end of input: a client that has sent all of its may yet read. */
 const GRACE_MS = 1000
 const NEWLINE = 0x0a
@@ -84,8 +88,8 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
 
   function keep(part: Buffer): void {
     length += part.length
-    if (length > LINE_LIMIT) line = []
-    else line.push(part)
+    line.push(part)
+    if (length > LINE_LIMIT) line = endsOf(line)
   }
 
   function onLine(): void {
@@ -93,17 +97,26 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
     const tooLong = length > LINE_LIMIT
     line = []
     length = 0
-    if (tooLong) refuse(ErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`)
-    else if (text !== '') accept(text)
+    if (tooLong) refuse(ErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`, idAtEnds(text))
+    else if (text !== '') read(text)
   }
 
-  function accept(text: string): void {
-    const read = readMessage(text)
-    if ('fault' in read) {
-      refuse(read.code, read.fault, read.id)
+  function read(text: string): void {
+    const json = parseJson(text)
+    if (json === undefined)
+      refuse(ErrorCode.ParseError, 'The line is not JSON. Send one JSON-RPC message on each line.')
+    else if (!Array.isArray(json)) accept(json)
+    else if (json.length > 0 && json.length <= BATCH_LIMIT) json.forEach(accept)
+    else refuse(ErrorCode.InvalidRequest, `A batch has 1 to ${BATCH_LIMIT} messages; send one message on each line.`)
+  }
+
+  function accept(json: unknown): void {
+    const parsed = JSONRPCMessageSchema.safeParse(json)
+    if (!parsed.success) {
+      refuse(ErrorCode.InvalidRequest, 'The line is not a JSON-RPC 2.0 message.', idOf(json))
       return
     }
-    const { message } = read
+    const message = parsed.data
     if ('method' in message && 'id' in message) {
       if (message.method === 'initialize') initialized = true
       if (!initialized && message.method !== 'ping') {
@@ -130,23 +143,6 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
   }
 
   return transport
-}
-
-/** What a line says, or the JSON-RPC error for it. */
-type Read = { message: JSONRPCMessage } | { fault: string; code: ErrorCode; id?: RequestId | undefined }
-
-function readMessage(text: string): Read {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return { fault: 'The line is not JSON. Send one JSON-RPC message on each line.', code: ErrorCode.ParseError }
-  }
-  if (Array.isArray(json))
-    return { fault: 'Batches are not supported; send one message on each line.', code: ErrorCode.InvalidRequest }
-  const message = JSONRPCMessageSchema.safeParse(json)
-  if (message.success) return { message: message.data }
-  return { fault: 'The line is not a JSON-RPC 2.0 message.', code: ErrorCode.InvalidRequest, id: idOf(json) }
 }
 
 /** The request that a client has cancelled: no answer follows. */

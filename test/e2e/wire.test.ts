@@ -45,7 +45,19 @@ describe('the bare protocol', () => {
     assert.equal((await server.answer(7)).error.code, -32600)
   })
 
-  for (const batch of [`[${ping(1)},${ping(2)}]`, '[]'])
+  it('answers the messages of a batch one by one, whatever each is', async () => {
+    server.write(`[${ping(1)},5,${ping(2)},{"jsonrpc":"2.0","id":3,"method":"no/such"},[${ping(4)}]]\n`)
+    for (const id of [1, 2]) assert.deepEqual((await server.answer(id)).result, {})
+    assert.equal((await server.answer(3)).error.code, -32601)
+    server.send({ id: 'after', method: 'ping' })
+    await server.answer('after')
+    assert.deepEqual(
+      server.messages.flatMap(({ id, error }) => (id === undefined ? [error.code] : [])),
+      [-32600, -32600],
+    )
+  })
+
+  for (const batch of [`[${Array.from({ length: 101 }, (_, id) => ping(id))}]`, '[]'])
     it(`answers the batch ${batch.slice(0, 12)} with one error and runs none of it`, async () => {
       server.write(`${batch}\n`)
       assert.match(await refusal(-32600), /one message on each line/)
@@ -57,6 +69,20 @@ describe('the bare protocol', () => {
   it('answers a line of 10 MB with an error', async () => {
     server.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${'x'.repeat(10 * MEGABYTE)}"}}\n`)
     assert.match(await refusal(-32600), /at most 8388608 bytes/)
+  })
+
+  it('answers a line of 10 MB under its id, whichever end that is at', async () => {
+    const long = `"params":{"id":9,"x":"${'x'.repeat(10 * MEGABYTE)}"}`
+    server.write(`{"jsonrpc":"2.0","id":1,"method":"ping",${long}}\n`)
+    server.write(`{"method":"ping",${long},"jsonrpc":"2.0","id":"two"}\r\n`)
+    for (const id of [1, 'two']) assert.equal((await server.answer(id)).error.code, -32600)
+    server.write(`{"jsonrpc":"2.0","id":1,"result":{"x":"${'x'.repeat(10 * MEGABYTE)}"}}\n`)
+    server.send({ id: 'after', method: 'ping' })
+    await server.answer('after')
+    assert.deepEqual(
+      server.messages.map(({ id }) => id),
+      [1, 'two', undefined, 'after'],
+    )
   })
 
   it('keeps no endless line in memory', async () => {
