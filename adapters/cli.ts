@@ -51,7 +51,7 @@ const program = new Command('gazeway')
     }
     const { serveStdio } = await import('./stdio.ts')
     const banner = process.stdin.isTTY ? await import('./stdio/banner.ts') : undefined
-    await serveStdio(loaded, log, () => banner?.printBanner(loaded, program.opts<ConfigFlags>()))
+    await serveStdio(loaded, log, () => banner?.printBanner(loaded))
   })
 
 program

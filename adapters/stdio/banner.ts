@@ -1,14 +1,11 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
-import type { ConfigFlags } from '../../src/config/environment.ts'
+import { redactUrl } from '../../src/config/redact.ts'
 import { PRESETS } from '../../src/upstream/presets.ts'
 import { VERSION } from '../../src/version.ts'
 
-/**
- * Tells a person who started the server in a terminal what it is and what to do with it, on stderr.
- *
- * @param flags as they were given, so that the entry to paste starts the same server
- */
-export function printBanner({ dataDir, config }: LoadedConfig, flags: ConfigFlags): void {
+/** Tells a person who started the server in a terminal what it is and what to do with it, on stderr. */
+export function printBanner(loaded: LoadedConfig): void {
+  const { dataDir, config } = loaded
   const { provider, api_key } = config.upstream
   const variable = PRESETS[provider]?.keyVariable
   const hint =
@@ -20,18 +17,20 @@ export function printBanner({ dataDir, config }: LoadedConfig, flags: ConfigFlag
 
 Paste this into your assistant's MCP configuration:
 
-  ${JSON.stringify({ mcpServers: { gazeway: entry(dataDir, provider, flags) } })}
+  ${JSON.stringify({ mcpServers: { gazeway: entry(loaded) } })}
 
 gazeway doctor checks the set-up, gazeway --help shows everything else. Press Ctrl+C to stop.
 `)
 }
 
-function entry(dataDir: string, provider: string, { data, store, upstream }: ConfigFlags) {
+/** What starts the same server: the assistant does so in another folder, and without the variables of this terminal. */
+function entry({ dataDir, storeUrl, config, sources, request }: LoadedConfig) {
+  const isGiven = (key: string) => sources[key] === 'flag' || sources[key] === 'environment'
+  const { provider } = config.upstream
   const args = ['-y', 'gazeway']
-  // Absolute: the assistant starts it in another folder.
-  if (data) args.push('--data', dataDir)
-  if (store) args.push('--store', store)
-  if (upstream) args.push('--upstream', upstream)
+  if (request.flags.data || request.env.GAZEWAY_HOME?.trim()) args.push('--data', dataDir)
+  if (isGiven('store.url')) args.push('--store', redactUrl(storeUrl))
+  if (isGiven('upstream.provider')) args.push('--upstream', provider)
   const variable = PRESETS[provider]?.keyVariable
   return { command: 'npx', args, ...(variable ? { env: { [variable]: '…' } } : {}) }
 }

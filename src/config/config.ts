@@ -21,7 +21,7 @@ export type ConfigSource = 'flag' | 'environment' | 'settings' | 'file' | 'defau
 export interface ConfigRequest {
   env: Environment
   flags: ConfigFlags
-  /** Where relative paths in flags and the environment start; the process's own folder when absent. */
+  /** Where relative paths in flags, and `GAZEWAY_HOME`, start; the process's own folder when absent. */
   cwd?: string
 }
 
@@ -94,7 +94,7 @@ export function mergeConfig(
   const merged = layOver(stored, over)
   const config = frozen(filled(merged))
   const sources = Object.fromEntries(CONFIG_KEYS.map(({ key, path }) => [key, sourceOf(key, path)]))
-  const storeUrl = absoluteStore(config.store.url, sources['store.url'] === 'file' ? dataDir : cwd, dataDir)
+  const storeUrl = absoluteStore(config.store.url, sources['store.url'] === 'flag' ? cwd : dataDir, dataDir)
   return Object.freeze({
     dataDir,
     config,

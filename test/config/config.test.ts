@@ -49,6 +49,8 @@ describe('loadConfig', () => {
   it('makes the store absolute, from where it was written', async () => {
     const inFile = folderWith({ store: { url: 'sqlite:a.db' } })
     assert.equal((await loadConfig(inFile.request)).storeUrl, `sqlite:${join(inFile.home, 'a.db')}`)
+    const inVariable = folderWith({}, { GAZEWAY_STORE: 'sqlite:c.db' })
+    assert.equal((await loadConfig(inVariable.request)).storeUrl, `sqlite:${join(inVariable.home, 'c.db')}`)
     const flagged = folderWith({}, {}, { store: 'sqlite:b.db' })
     assert.equal((await loadConfig(flagged.request)).storeUrl, 'sqlite:/work-folder/b.db')
     const unset = folderWith()

@@ -212,7 +212,7 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     const pasted = /\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? ''
     assert.deepEqual(JSON.parse(pasted).mcpServers.gazeway, {
       command: 'npx',
-      args: ['-y', 'gazeway', '--upstream', 'sandbox'],
+      args: ['-y', 'gazeway', '--data', place.data, '--upstream', 'sandbox'],
     })
     child.stdin.write('\x03')
     assert.equal((await exit).code, 0)
@@ -228,6 +228,25 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     assert.deepEqual(Object.keys(env), ['XAI_API_KEY'])
     child.stdin.write('\x04')
     assert.equal((await exit).code, 0)
+  })
+
+  it('is given an entry that starts the same server in another folder', async () => {
+    const entryFor = async (flags: string, env = {}) => {
+      const place = newPlace()
+      const started = `exec "${process.execPath}" "${CLI}" --upstream sandbox ${flags} >/dev/null`
+      const { child, exit, stdout } = start(place, started, { GAZEWAY_HOME: '', ...env })
+      await shown(stdout, /Ctrl\+C/)
+      const { args } = JSON.parse(/\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? '').mcpServers.gazeway
+      child.stdin.write('\x04')
+      assert.equal((await exit).code, 0)
+      return args.join(' ').replaceAll(place.project, 'PROJECT')
+    }
+    const store = 'sqlite:PROJECT/a.db'
+    assert.equal(await entryFor('--store sqlite:a.db'), `-y gazeway --store ${store} --upstream sandbox`)
+    assert.equal(
+      await entryFor('--data d', { GAZEWAY_STORE: 'postgres://me:hunter22@db/x' }),
+      '-y gazeway --data PROJECT/d --store postgres://me:***@db/x --upstream sandbox',
+    )
   })
 })
 
