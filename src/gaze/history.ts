@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { decodeCursor, ListQuery, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
-import { type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
+import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
 
 /** Which records to read. Both ends of the time range belong to it. */
 export const GazeRange = z.object({
@@ -16,7 +16,7 @@ export type GazeRange = z.infer<typeof GazeRange>
 /** A page of records, newest first. */
 export const RetrieveGaze = ListQuery.extend({
   ...GazeRange.shape,
-  path: z.string().min(1).max(4096).optional().describe('Only this file, or everything in this folder.'),
+  path: GazePath.optional().describe('Only this file, or everything in this folder.'),
   source: GazeSource.optional().describe('Only what this source measured.'),
 })
 export type RetrieveGaze = z.infer<typeof RetrieveGaze>

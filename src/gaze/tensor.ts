@@ -15,6 +15,13 @@ export const GazeTime = z.iso
   .overwrite((time) => new Date(time).toISOString())
   .refine((time) => time >= '1970' && time < '9999', 'must be from 1970 and before the year 9999')
 
+/** A file or folder. Tools write the same one as `./a` and `a`; it is kept and asked for as `a`. */
+export const GazePath = z
+  .string()
+  .min(1)
+  .max(4096)
+  .overwrite((path) => path.replace(/^(?:\.\/+)+(?=[^/])/, ''))
+
 const share = z.number().min(0).max(1)
 const line = z.int().min(1).max(10_000_000)
 
@@ -35,7 +42,7 @@ export const GazeTensor = z.strictObject({
     .describe('EMO: valence -1 (unpleasant) to 1 (pleasant), arousal 0 to 1.'),
   env: z
     .strictObject({
-      path: z.string().min(1).max(4096).optional().describe('File or folder: absolute, or relative to the project.'),
+      path: GazePath.optional().describe('File or folder: absolute, or relative to the project.'),
       line_start: line.optional().describe('First line looked at, from 1.'),
       line_end: line.optional().describe('Last line looked at; at least line_start.'),
       url: z.string().min(1).max(4096).optional(),

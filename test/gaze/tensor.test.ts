@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
 import type { GazewayError } from '../../src/errors.ts'
+import { RetrieveGaze } from '../../src/gaze/history.ts'
 import { GazeRecord, GazeTensor } from '../../src/gaze/tensor.ts'
 import { parseInput } from '../../src/validation.ts'
 import { humanStream } from './human-stream.ts'
@@ -21,6 +22,21 @@ describe('a gaze tensor', () => {
 
   it('has whole milliseconds of dwell', () => {
     assert.equal(GazeTensor.parse({ ...valid, dwell_ms: 231.4 }).dwell_ms, 231)
+  })
+
+  it('has a path without "./" before it, and is asked for so', () => {
+    for (const [given, kept] of [
+      ['./README.md', 'README.md'],
+      ['././/src/a.ts', 'src/a.ts'],
+      ['../a.ts', '../a.ts'],
+      ['.env', '.env'],
+      ['./', './'],
+      ['.///', './//'],
+      ['/p/./a.ts', '/p/./a.ts'],
+    ] as const) {
+      assert.equal(GazeTensor.parse({ ...valid, env: { path: given } }).env.path, kept)
+      assert.equal(RetrieveGaze.parse({ path: given }).path, kept)
+    }
   })
 
   it('is refused with the field at fault named', () => {
