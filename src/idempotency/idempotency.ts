@@ -39,8 +39,8 @@ export interface Idempotency {
   /**
    * Does `work` and keeps its reply for 24 h; a repeated request gets that reply without the work, on any process that
    * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one. Replies of 5xx, other
-   * errors, and refusals that pass (402, 408, 425, 429, 499) are not kept: the request may then be repeated. An attempt
-   * whose process died is done again 60 s later; what it had already done must bear that (a ledger transfer under the
+   * errors, and refusals that pass (402, 408, 425, 429, 499, and whatever says when to try again) are not kept: the
+   * request may then be repeated. An attempt whose process died is done again 60 s later; what it had already done must bear that (a ledger transfer under the
    * same key does).
    *
    * @throws GazewayError `validation_failed` for a key that no header can carry, `idempotency_key_reused` for another
@@ -89,7 +89,7 @@ export function createIdempotency({
   }
 
   function noteFailure(attempt: Attempt, error: unknown): Promise<void> {
-    if (!(error instanceof GazewayError)) return claims.release(attempt)
+    if (!(error instanceof GazewayError) || passes(error)) return claims.release(attempt)
     return note(attempt, { status: error.status, body: JSON.stringify({ error: errorBody(error) }) })
   }
 
@@ -112,3 +112,7 @@ export function createIdempotency({
     sweep: claims.sweep,
   }
 }
+
+/** Whether a refusal says nothing about the request: it is over in a while, or is about the key that `work` keeps itself. */
+const passes = ({ retryAfterSeconds, code }: GazewayError): boolean =>
+  retryAfterSeconds !== null || code === 'idempotency_key_reused'

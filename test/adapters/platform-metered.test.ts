@@ -58,6 +58,26 @@ describe('a metered call whose upstream', () => {
     assert.deepEqual([second.status, second.headers.get('idempotent-replayed')], [200, null])
   })
 
+  it('is still asked for a process that died is made under the same idempotency key once the money is given back', async () => {
+    upstream.on('/chat/completions', double.hangs, double.json(200, double.completion('Hello.')))
+    const headers = { 'idempotency-key': 'died' }
+    // What a dead process leaves: the money is set aside, and nothing is known of its reply.
+    const died = new AbortController()
+    const context = { surface: 'platform' as const, callerId: running.keyId, signal: died.signal }
+    const first = running.gateway.wallet.meteredCall(CALL, { callerId: running.keyId, idempotencyKey: 'died', context })
+    const lost = assert.rejects(first, { code: 'cancelled' })
+    await until(async () => upstream.received.length === 1)
+    const early = await call({ headers })
+    assert.deepEqual(
+      [early.status, early.headers.get('retry-after'), (await errorOf(early)).code],
+      [409, '1', 'idempotency_in_flight'],
+    )
+    died.abort()
+    await lost
+    const again = await call({ headers })
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, null])
+  })
+
   it('is still at work costs nothing when the client goes away', async () => {
     upstream.on('/chat/completions', double.hangs)
     const before = await balances()

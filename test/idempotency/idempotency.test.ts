@@ -128,6 +128,9 @@ describe('idempotency', () => {
       new Error('a bug'),
       new GazewayError('upstream_timeout', 'x'),
       new GazewayError('rate_limited', 'x'),
+      new GazewayError('session_busy', 'x', { retryAfterSeconds: 5 }),
+      new GazewayError('idempotency_in_flight', 'x', { retryAfterSeconds: 1 }),
+      new GazewayError('idempotency_key_reused', 'x'),
     ]
     for (const work of [...failures, ...thrown.map((error) => () => Promise.reject(error))]) {
       await idempotency.run(REQUEST, work).catch((error) => assert.ok(thrown.includes(error)))
