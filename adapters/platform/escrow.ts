@@ -23,7 +23,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     reply: Escrow,
     status: 201,
     idempotent: true,
-    run: ({ body, c }) => escrows.create(body, callerOf(c)),
+    run: ({ body, c, keep }) => escrows.create(body, callerOf(c), keep),
   }),
   defineRoute({
     method: 'GET',

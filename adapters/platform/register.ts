@@ -1,11 +1,12 @@
 import type { Hono, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
+import type { Keep } from '../../src/idempotency/idempotency.ts'
 import { requireScope } from '../../src/identity/keys.ts'
 import { parseInput } from '../../src/validation.ts'
 import { refuseOtherMethods } from '../web/errors.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
-import { idempotent } from '../web/idempotent.ts'
+import { idempotent, type JsonReply } from '../web/idempotent.ts'
 import { readJson, readOptionalJson } from '../web/json-body.ts'
 import { queryNumbers } from '../web/query.ts'
 import { callerOf } from './caller.ts'
@@ -39,7 +40,7 @@ export function registerRoutes(
 function withoutBody(route: Route) {
   const read = addressReader(route)
   return async (c: FrameContext): Promise<Response> => {
-    const reply = await route.run({ ...read(c), body: undefined, c })
+    const reply = await route.run({ ...read(c), body: undefined, c, keep: undefined })
     if (reply instanceof Response) return reply
     return route.status === 204 ? c.body(null, 204) : c.json(reply as object, route.status ?? 200)
   }
@@ -59,11 +60,9 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
       c.set('identity', await route.identify(body, c))
       await limit?.(c, async () => {})
     }
-    const work = async () => ({
-      status,
-      body: await route.run({ ...address, body, c }),
-      secret: route.secret ?? false,
-    })
+    const answered = (made: unknown) => ({ status, body: made, secret: route.secret ?? false })
+    const work = async (keep?: Keep<JsonReply>) =>
+      answered(await route.run({ ...address, body, c, keep: keep && ((trx, made) => keep(trx, answered(made))) }))
     if (route.idempotent) return idempotent(c, gateway, text, work)
     const reply = await work()
     if (reply.body instanceof Response) return reply.body

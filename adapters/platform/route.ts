@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Keep } from '../../src/idempotency/idempotency.ts'
 import type { Identity } from '../../src/identity/keys.ts'
 import type { FrameContext } from '../web/frame.ts'
 
@@ -9,11 +10,13 @@ import type { FrameContext } from '../web/frame.ts'
 export type Access = 'open' | 'caller' | 'platform' | 'admin'
 
 /** What a route's work is given: the checked parts of the request. */
-export interface RouteInput<Params, Query, Body> {
+export interface RouteInput<Params, Query, Body, Reply> {
   params: Params
   query: Query
   body: Body
   c: FrameContext
+  /** Keeps the reply for those who repeat the request; undefined without an `Idempotency-Key`. */
+  keep: Keep<Reply> | undefined
 }
 
 /**
@@ -52,7 +55,7 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */
   identify?(body: z.output<B>, c: FrameContext): Promise<Identity>
   /** @returns the reply's body, or a reply of its own */
-  run(input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Response>
+  run(input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, z.input<R>>): Promise<z.input<R> | Response>
 }
 
 /** A route, whatever its schemas. */

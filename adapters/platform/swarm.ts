@@ -18,9 +18,9 @@ export const swarmRoutes = ({ swarm }: Gateway): Route[] => [
     body: NewSwarm,
     reply: SwarmReply,
     idempotent: true,
-    run({ body, c }) {
+    run({ body, c, keep }) {
       const { id } = callerOf(c)
-      return swarm.create(body, id, callContext(c, id))
+      return swarm.create(body, id, callContext(c, id), keep)
     },
   }),
 ]

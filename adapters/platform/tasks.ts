@@ -23,7 +23,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     reply: Task,
     status: 201,
     idempotent: true,
-    run: ({ body, c }) => tasks.create(body, callerOf(c).id),
+    run: ({ body, c, keep }) => tasks.create(body, callerOf(c).id, keep),
   }),
   defineRoute({
     method: 'GET',
@@ -94,7 +94,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     body: Completion,
     reply: Task,
     idempotent: true,
-    run: ({ params, body, c }) => tasks.complete(params.id, body, callerOf(c)),
+    run: ({ params, body, c, keep }) => tasks.complete(params.id, body, callerOf(c), keep),
   }),
   defineRoute({
     method: 'DELETE',

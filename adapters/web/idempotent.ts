@@ -1,5 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Gateway } from '../../src/gateway.ts'
+import type { Keep, WorkReply } from '../../src/idempotency/idempotency.ts'
 import type { FrameContext } from './frame.ts'
 
 /** What a route answers. */
@@ -14,13 +15,14 @@ export interface JsonReply {
  * Answers a POST that creates or charges. With an `Idempotency-Key`, the same key and body get the first answer again.
  *
  * @param text the body as it was sent
+ * @param work is given how to keep its answer, where one is kept
  * @throws GazewayError as `createIdempotency`
  */
 export async function idempotent(
   c: FrameContext,
   { idempotency }: Gateway,
   text: string,
-  work: () => Promise<JsonReply>,
+  work: (keep?: Keep<JsonReply>) => Promise<JsonReply>,
 ): Promise<Response> {
   const key = c.req.header('idempotency-key')
   if (key === undefined) {
@@ -29,10 +31,15 @@ export async function idempotent(
   }
   const scope = c.get('identity')?.id ?? 'anonymous'
   const route = `${c.req.method} ${c.req.path}`
-  const { reply, replayed } = await idempotency.run({ scope, key, route, body: text }, async () => {
-    const { status, body, secret = false } = await work()
-    return { status, body: JSON.stringify(body), secret }
-  })
+  const { reply, replayed } = await idempotency.run({ scope, key, route, body: text }, async (keep) =>
+    asText(await work((trx, made) => keep(trx, asText(made)))),
+  )
   if (replayed) c.header('idempotent-replayed', 'true')
   return c.body(reply.body, reply.status as ContentfulStatusCode, { 'content-type': 'application/json' })
 }
+
+const asText = ({ status, body, secret = false }: JsonReply): WorkReply => ({
+  status,
+  body: JSON.stringify(body),
+  secret,
+})

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Settlements } from '../chain/settlements.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Micros, toMicros } from '../money.ts'
 import type { Page } from '../store/page.ts'
@@ -30,10 +31,11 @@ export interface Escrows {
   /**
    * Locks money of the caller's for a task of its own (an admin: for any).
    *
+   * @param keep told of the escrow in the same transaction
    * @throws GazewayError `not_found`, `forbidden`, `invalid_transition` for a task that failed or was cancelled,
    *   `conflict` when it has an escrow, or was paid by one, `validation_failed`, `insufficient_credit` or `daily_limit_reached`
    */
-  create(input: NewEscrow, caller: Caller): Promise<Escrow>
+  create(input: NewEscrow, caller: Caller, keep?: Keep<Escrow>): Promise<Escrow>
   /** Escrows, newest first. @throws GazewayError `invalid_cursor` */
   list(query: EscrowList): Promise<Page<Escrow>>
   /** @throws GazewayError `not_found` */
@@ -99,10 +101,10 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
   }
 
   return {
-    async create({ task_id, amount_usd, recipient = null, ttl_seconds }, caller) {
+    async create({ task_id, amount_usd, recipient = null, ttl_seconds }, caller, keep) {
       const paid = await funding(caller.id, recipient)
       const at = now()
-      const row = await store.write(async (trx) => {
+      return store.write(async (trx) => {
         await requireFundable(trx, task_id, caller)
         const tally = createTally()
         const of = {
@@ -125,9 +127,10 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
           .where('id', '=', task_id)
           .execute()
         await tally.write(trx)
-        return locked
+        const made = toEscrow(locked, of.at, undefined)
+        await keep?.(trx, made)
+        return made
       })
-      return shown(row, at.toISOString())
     },
 
     async list(query) {

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long a key is remembered, in milliseconds: 24 h. */
@@ -36,9 +37,16 @@ export interface Claims {
   claim(attempt: Attempt): Promise<Reply | null>
   /** Tells the others that this attempt is still at work. */
   renew(attempt: Attempt): Promise<void>
-  /** Keeps the reply of this attempt, unless another one took over; null keeps that there was one. */
+  /** Keeps the reply of this attempt, unless it is kept or another one took over; null keeps that there was one. */
   keep(attempt: Attempt, status: number, reply: Reply | null): Promise<void>
-  /** Makes the key free again. */
+  /**
+   * Keeps it in the transaction of what the attempt does.
+   *
+   * @throws GazewayError `idempotency_in_flight` when it is kept or another attempt took over; the transaction must then
+   *   be given up: it would do again what is done
+   */
+  keepIn(trx: Transaction<Schema>, attempt: Attempt, status: number, reply: Reply | null): Promise<void>
+  /** Makes the key free again, unless a reply is kept. */
   release(attempt: Attempt): Promise<void>
   /** Deletes at most `limit` keys that are no longer remembered; returns how many. */
   sweep(limit: number): Promise<number>
@@ -117,22 +125,15 @@ export function createClaims({
         .execute()
     },
 
-    keep: ({ scope, key, id }, status, reply) =>
+    keep: (attempt, status, reply) =>
       store.write(async (trx) => {
-        await trx
-          .updateTable('idempotency_keys')
-          .set({
-            in_flight_until: null,
-            status,
-            headers: reply === null ? null : JSON.stringify(reply.headers ?? {}),
-            body: reply === null ? null : reply.body,
-          })
-          .where('scope', '=', scope)
-          .where('key', '=', key)
-          .where('attempt', '=', id)
-          .execute()
+        await end(trx, attempt, status, reply)
         await sweepExpired(trx, time(), SWEPT_PER_REPLY)
       }),
+
+    async keepIn(trx, attempt, status, reply) {
+      if (!(await end(trx, attempt, status, reply))) throw inFlight()
+    },
 
     async release({ scope, key, id }) {
       await db
@@ -140,11 +141,35 @@ export function createClaims({
         .where('scope', '=', scope)
         .where('key', '=', key)
         .where('attempt', '=', id)
+        .where('in_flight_until', 'is not', null)
         .execute()
     },
 
     sweep: (limit) => sweepExpired(db, time(), limit),
   }
+}
+
+/** @returns false where the attempt is over, or another one's */
+async function end(
+  trx: Transaction<Schema>,
+  { scope, key, id }: Attempt,
+  status: number,
+  reply: Reply | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('idempotency_keys')
+    .set({
+      in_flight_until: null,
+      status,
+      headers: reply === null ? null : JSON.stringify(reply.headers ?? {}),
+      body: reply === null ? null : reply.body,
+    })
+    .where('scope', '=', scope)
+    .where('key', '=', key)
+    .where('attempt', '=', id)
+    .where('in_flight_until', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
 }
 
 function replyOf(
@@ -163,12 +188,7 @@ function replyOf(
       'This Idempotency-Key was used for another request. Take a new key, or send the first request unchanged.',
       { param: 'idempotency-key' },
     )
-  if (row.in_flight_until !== null || row.status === null)
-    throw new GazewayError(
-      'idempotency_in_flight',
-      'The first request with this Idempotency-Key is still being worked on; ask again soon for its reply.',
-      { param: 'idempotency-key', retryAfterSeconds: 1 },
-    )
+  if (row.in_flight_until !== null || row.status === null) throw inFlight()
   if (row.body === null)
     throw new GazewayError(
       'idempotency_reply_not_kept',
@@ -178,6 +198,13 @@ function replyOf(
     )
   return { status: row.status, headers: JSON.parse(row.headers ?? '{}'), body: row.body }
 }
+
+const inFlight = () =>
+  new GazewayError(
+    'idempotency_in_flight',
+    'The first request with this Idempotency-Key is still being worked on; ask again soon for its reply.',
+    { param: 'idempotency-key', retryAfterSeconds: 1 },
+  )
 
 async function sweepExpired(db: Store['db'], now: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from idempotency_keys where expires_at <= ${now} and (scope, key) in

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { Transaction } from 'kysely'
 import { errorBody, GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { type Attempt, createClaims, type Reply } from './claim.ts'
 
@@ -34,20 +36,34 @@ export interface WorkReply extends Reply {
   secret?: boolean
 }
 
+/**
+ * Keeps what work under an idempotency key returns, in the transaction of its effect and as the last of it: a process that
+ * dies leaves both or neither. Work that makes something or moves money, and would do so again, calls it.
+ *
+ * @throws GazewayError `idempotency_in_flight` when another attempt took over meanwhile, or the transaction is run a second
+ *   time although the first was durable; it must then be given up
+ */
+export type Keep<T> = (trx: Transaction<Schema>, made: T) => Promise<void>
+
 /** Requests that take effect once, however often they arrive. */
 export interface Idempotency {
   /**
    * Does `work` and keeps its reply for 24 h; a repeated request gets that reply without the work, on any process that
    * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one. Replies of 5xx, other
    * errors, and refusals that pass (402, 408, 425, 429, 499, and whatever says when to try again) are not kept: the
-   * request may then be repeated. An attempt whose process died is done again 60 s later; what it had already done must bear that (a ledger transfer under the
-   * same key does).
+   * request may then be repeated. An attempt whose process died is done again 60 s later, unless it had kept its reply; what
+   * it had already done without that must bear it (a ledger transfer under the same key does).
+   *
+   * @param work is given what keeps its reply in the transaction of its effect, see {@link Keep}
    *
    * @throws GazewayError `validation_failed` for a key that no header can carry, `idempotency_key_reused` for another
    *   request under the same key, `idempotency_in_flight` while the first is worked on, `idempotency_reply_not_kept` when
    *   it was done but its reply is secret or above 1 MiB; or what `work` throws
    */
-  run(request: KeyedRequest, work: () => Promise<WorkReply>): Promise<{ reply: Reply; replayed: boolean }>
+  run(
+    request: KeyedRequest,
+    work: (keep: Keep<WorkReply>) => Promise<WorkReply>,
+  ): Promise<{ reply: Reply; replayed: boolean }>
   /** Deletes at most `limit` keys that are older than 24 h; returns how many. Each kept reply does a little of it. */
   sweep(limit: number): Promise<number>
 }
@@ -82,10 +98,9 @@ export function createIdempotency({
     }
   }
 
-  async function note(attempt: Attempt, reply: Reply, secret = false): Promise<void> {
+  async function note(attempt: Attempt, reply: WorkReply): Promise<void> {
     if (reply.status >= 500 || PASSING.has(reply.status)) return claims.release(attempt)
-    const kept = !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES
-    return claims.keep(attempt, reply.status, kept ? reply : null)
+    return claims.keep(attempt, reply.status, keepable(reply))
   }
 
   function noteFailure(attempt: Attempt, error: unknown): Promise<void> {
@@ -105,13 +120,19 @@ export function createIdempotency({
       const attempt = { scope, key, fingerprint, id: randomUUID() }
       const earlier = await claims.claim(attempt)
       if (earlier !== null) return { reply: earlier, replayed: true }
-      const { secret, ...reply } = await workOn(attempt, work)
-      await note(attempt, reply, secret).catch(onError)
+      const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, made.status, keepable(made))
+      const made = await workOn(attempt, () => work(keep))
+      await note(attempt, made).catch(onError)
+      const { secret, ...reply } = made
       return { reply, replayed: false }
     },
     sweep: claims.sweep,
   }
 }
+
+/** What may be kept of a reply: all or nothing. */
+const keepable = ({ secret = false, ...reply }: WorkReply): Reply | null =>
+  !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : null
 
 /** Whether a refusal says nothing about the request: it is over in a while, or is about the key that `work` keeps itself. */
 const passes = ({ retryAfterSeconds, code }: GazewayError): boolean =>

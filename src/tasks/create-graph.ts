@@ -1,5 +1,6 @@
 import type { Escrows } from '../escrow/escrows.ts'
 import { createTally } from '../escrow/tally.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import type { Micros } from '../money.ts'
 import type { Store } from '../store/store.ts'
@@ -35,14 +36,14 @@ export interface NewGraph {
 }
 
 /**
- * Makes all tasks of a graph and locks their rewards, in one transaction.
+ * Makes all tasks of a graph and locks their rewards, in one transaction, in which `keep` is told of them.
  *
  * @returns in the order in which they are given
  * @throws GazewayError `validation_failed` for a recipient that cannot be paid, `insufficient_credit` or
  *   `daily_limit_reached`; nothing is made then
  * @throws RangeError for a ref that is unknown or there twice
  */
-export type CreateGraph = (graph: NewGraph) => Promise<Task[]>
+export type CreateGraph = (graph: NewGraph, keep?: Keep<Task[]>) => Promise<Task[]>
 
 /** How graphs of tasks are made. */
 export function createGraphs({
@@ -54,7 +55,7 @@ export function createGraphs({
   now: () => Date
   escrows: Pick<Escrows, 'funding'>
 }): CreateGraph {
-  return async (graph) => {
+  return async (graph, keep) => {
     const planned = plan(graph)
     const funding = await escrows.funding(graph.callerId, graph.recipient ?? null)
     const at = now()
@@ -66,6 +67,7 @@ export function createGraphs({
         made.push(toTask(row, row.created_at))
       }
       await tally.write(trx)
+      await keep?.(trx, made)
       return made
     })
   }

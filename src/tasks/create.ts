@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Escrows } from '../escrow/escrows.ts'
 import { createTally } from '../escrow/tally.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import type { Micros } from '../money.ts'
 import { toMicros } from '../money.ts'
@@ -13,8 +14,8 @@ import { type NewTask, type Task, toTask } from './record.ts'
 /** Tasks that can wait for one: completing it opens all of them at once. */
 const MOST_DEPENDENTS = 1_000
 
-/** Makes a task and locks its reward in one transaction. */
-export type CreateTask = (input: NewTask, callerId: string) => Promise<Task>
+/** Makes a task and locks its reward in one transaction, in which `keep` is told of it. */
+export type CreateTask = (input: NewTask, callerId: string, keep?: Keep<Task>) => Promise<Task>
 
 /** How tasks are made. */
 export function createTaskMaking({
@@ -26,7 +27,7 @@ export function createTaskMaking({
   now: () => Date
   escrows: Pick<Escrows, 'funding'>
 }): CreateTask {
-  return async (input, callerId) => {
+  return async (input, callerId, keep) => {
     const { reward_usd, gaze_required, depends_on, ttl_seconds, recipient = null, ...task } = input
     const funding = await escrows.funding(callerId, recipient)
     const at = now()
@@ -45,7 +46,9 @@ export function createTaskMaking({
       }
       const row = await insertTask(trx, planned, { funding, creator: callerId, now: at, tally })
       await tally.write(trx)
-      return toTask(row, row.created_at)
+      const made = toTask(row, row.created_at)
+      await keep?.(trx, made)
+      return made
     })
   }
 }

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Caller } from '../escrow/escrows.ts'
 import { createTally, type Tally } from '../escrow/tally.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -19,9 +20,10 @@ export interface Finishing {
    * Completes or fails a claimed task. Completing opens the tasks that waited for it; failing refunds the reward and
    * cancels those tasks. For the key that claimed it and admins, with the agent's name and, where it is sent, the token.
    *
+   * @param keep told of the ended task in the same transaction
    * @throws GazewayError `not_found`, `forbidden`, or `invalid_transition` naming the present status
    */
-  complete(id: string, input: Completion, caller: Caller): Promise<Task>
+  complete(id: string, input: Completion, caller: Caller, keep?: Keep<Task>): Promise<Task>
   /**
    * Cancels an unfinished task and those that wait for it, and refunds their rewards. For its creator and admins.
    *
@@ -33,7 +35,7 @@ export interface Finishing {
 /** How the tasks in `store` end. */
 export function createFinishing({ store, now }: { store: Store; now: () => Date }): Finishing {
   return {
-    async complete(id, input, caller) {
+    async complete(id, input, caller, keep) {
       const at = now().toISOString()
       return store.write(async (trx) => {
         const row = (await finishClaimed(trx, id, input, caller, at)) ?? (await refuse(trx, id, at))
@@ -43,7 +45,9 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         if (input.status === 'completed') await openWaiting(trx, id, at, tally)
         else await loseReward(trx, row, { reason: 'The task failed', at }, tally)
         await tally.write(trx)
-        return toTask(row, at)
+        const ended = toTask(row, at)
+        await keep?.(trx, ended)
+        return ended
       })
     },
 

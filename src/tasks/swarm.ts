@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Escrows } from '../escrow/escrows.ts'
 import { Recipient, Reward, TtlSeconds } from '../escrow/record.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Micros, toMicros, toUsd } from '../money.ts'
 import type { CallContext } from '../upstream/call-record.ts'
@@ -63,17 +64,18 @@ export interface Swarm {
    * Has the chat model (`upstream.models.chat`) divide a goal into tasks that wait for each other where they must, and
    * creates them. A plan that cannot be carried out is asked for again, with its fault named, at most twice.
    *
+   * @param keep told of the reply in the transaction that makes the tasks
    * @throws GazewayError `insufficient_credit`, or `validation_failed` for the recipient, before a model is asked, or when
    *   the rewards cannot be locked; `upstream_bad_reply` naming the last fault when there is no usable plan; `cancelled`, or an upstream failure. Nothing
    *   was created then.
    */
-  create(input: NewSwarm, callerId: string, context: CallContext): Promise<SwarmReply>
+  create(input: NewSwarm, callerId: string, context: CallContext, keep?: Keep<SwarmReply>): Promise<SwarmReply>
 }
 
 /** Divides goals into tasks. */
 export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmDeps): Swarm {
   return {
-    async create(input, callerId, context) {
+    async create(input, callerId, context, keep) {
       const { goal, max_tasks, capabilities, dry_run, recipient } = input
       const total = toMicros(input.reward_usd) as Micros
       if (!dry_run) await requireFunds(total, callerId, recipient ?? null)
@@ -93,15 +95,25 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
         rewardMicros: shareOf(id),
         dependsOn: depends_on,
       }))
-      const tasks = await createGraph({
-        callerId,
-        swarmId,
-        tasks: graph,
-        gazeRequired: input.gaze_required,
-        ttlSeconds: input.ttl_seconds,
-        ...(recipient !== undefined && { recipient }),
+      const replyOf = (tasks: Task[]) => ({
+        swarm_id: swarmId,
+        goal,
+        tasks,
+        ...inIdsOf(tasks, plan),
+        call_id: callId,
       })
-      return { swarm_id: swarmId, goal, tasks, ...inIdsOf(tasks, plan), call_id: callId }
+      const tasks = await createGraph(
+        {
+          callerId,
+          swarmId,
+          tasks: graph,
+          gazeRequired: input.gaze_required,
+          ttlSeconds: input.ttl_seconds,
+          ...(recipient !== undefined && { recipient }),
+        },
+        keep && ((trx, made) => keep(trx, replyOf(made))),
+      )
+      return replyOf(tasks)
     },
   }
 

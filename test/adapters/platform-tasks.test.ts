@@ -93,6 +93,37 @@ describe('tasks and escrow over the platform', () => {
     assert.equal((await get(`/api/wallet/escrow/${first.escrow_id}`)).status, 'refunded')
   })
 
+  it('makes, locks and ends nothing twice where the first answer was lost with what it had done', async (t) => {
+    const totals = async () => JSON.stringify(await get('/api/tasks/stats'))
+    const dies =
+      <Args extends unknown[]>(work: (...args: Args) => Promise<unknown>) =>
+      async (...args: Args): Promise<never> => {
+        await work(...args)
+        throw new Error('The process died.')
+      }
+    async function again(path: string, body: object, key = platform.key) {
+      const of = { body, headers: { 'idempotency-key': `lost ${path}` }, key }
+      assert.equal((await ask(platform, 'POST', path, of)).status, 500)
+      const before = await totals()
+      const answer = await ask(platform, 'POST', path, of)
+      assert.equal(answer.headers.get('idempotent-replayed'), 'true', path)
+      assert.equal(await totals(), before)
+      return (await answer.json()) as Reply
+    }
+    const once = { times: 1 }
+    const { tasks, escrows } = platform.gateway
+    t.mock.method(tasks, 'create', dies(tasks.create), once)
+    const { id, ...task } = await again('/api/tasks', { title: 'Lost' })
+    assert.deepEqual(await get(`/api/tasks/${id}`), { id, ...task })
+    t.mock.method(escrows, 'create', dies(escrows.create), once)
+    const escrow = await again('/api/wallet/escrow', { task_id: id, amount_usd: 2 })
+    assert.deepEqual(await get(`/api/wallet/escrow/${escrow.id}`), escrow)
+    await post(200, `/api/tasks/${id}/claim`, { agent: 'ada' }, other)
+    t.mock.method(tasks, 'complete', dies(tasks.complete), once)
+    const failed = await again(`/api/tasks/${id}/complete`, { agent: 'ada', status: 'failed' }, other)
+    assert.deepEqual(await get(`/api/tasks/${id}`), failed)
+  })
+
   it('locks money once for one idempotency key, which no other body can use', async () => {
     const { id } = await post(201, '/api/tasks', { title: 'Locked once' })
     const locked = async () =>

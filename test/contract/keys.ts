@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createIdempotency, type Idempotency } from '../../src/idempotency/idempotency.ts'
+import { createIdempotency, type Idempotency, type Keep, type WorkReply } from '../../src/idempotency/idempotency.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -94,6 +94,51 @@ export function keysContract(open: () => Promise<Store>): void {
       assert.equal(await idempotency.sweep(10), 1)
       await idempotency.run(request, work)
       assert.equal(done, 2)
+      await store.close()
+    })
+
+    it('keeps a reply together with what its work did, or neither', async () => {
+      const store = await open()
+      const at = Date.parse('2026-11-21T07:17:52.000Z')
+      const later = (ms: number) => createIdempotency({ store, now: () => new Date(at + ms), onError })
+      const request = { scope: 'key_1', key: 'k', route: 'POST /x', body: '{}' }
+      const [made, again] = [
+        { status: 201, headers: {}, body: '"made"' },
+        { status: 201, headers: {}, body: '"made again"' },
+      ]
+      const making = (name: string, keep: Keep<WorkReply>, reply: WorkReply) =>
+        store.write(async (trx) => {
+          await trx
+            .insertInto('sweeps')
+            .values({ name, next_at: new Date(at).toISOString() })
+            .execute()
+          await keep(trx, reply)
+        })
+      const effects = async () => (await store.db.selectFrom('sweeps').select('name').execute()).map(({ name }) => name)
+
+      // Nobody learns how the first ends; at the same moment, its reply is there.
+      const first = later(0).run(request, async (keep) => {
+        await making('first', keep, made)
+        assert.deepEqual(await later(0).run(request, () => assert.fail('done again')), { reply: made, replayed: true })
+        await assert.rejects(making('run again', keep, again), { code: 'idempotency_in_flight' })
+        throw new Error('It died.')
+      })
+      await assert.rejects(first, /It died/)
+      assert.deepEqual(await later(61_000).run(request, async () => again), { reply: made, replayed: true })
+      assert.deepEqual(await effects(), ['first'])
+
+      const other = { ...request, key: 'slow' }
+      const slow = later(0).run(other, async (keep) => {
+        await later(61_000).run(other, async (successor) => {
+          await making('successor', successor, made)
+          return made
+        })
+        await making('slow', keep, again)
+        return again
+      })
+      await assert.rejects(slow, { code: 'idempotency_in_flight', retryAfterSeconds: 1 })
+      assert.deepEqual(await effects(), ['first', 'successor'])
+      assert.deepEqual((await later(0).run(other, async () => again)).reply, made)
       await store.close()
     })
   })

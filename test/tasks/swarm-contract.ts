@@ -286,6 +286,24 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
       assert.equal((await create({ max_tasks: 3 }, headers)).status, 422)
     })
 
+    it('is created once under an idempotency key, though the first answer was lost with its process', async (t) => {
+      upstream.on('/chat/completions', GOOD)
+      const before = await total()
+      const { swarm } = running.gateway
+      const { create: original } = swarm
+      const dies = async (...args: Parameters<typeof original>) => {
+        await original(...args)
+        throw new Error('The process died.')
+      }
+      t.mock.method(swarm, 'create', dies, { times: 1 })
+      const headers = { 'idempotency-key': 'lost-swarm' }
+      assert.equal((await create({}, headers)).status, 500)
+      const again = await create({}, headers)
+      assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+      assert.equal(((await again.json()) as Swarm).tasks.length, 3)
+      assert.deepEqual([upstream.received.length, await total()], [1, before + 3])
+    })
+
     const refused: [string, object, string][] = [
       ['no goal', { goal: ' ' }, 'goal'],
       ['a goal of another kind', { goal: 7 }, 'goal'],
