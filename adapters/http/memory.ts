@@ -18,7 +18,7 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
 
   app.post('/memory/store', async (c) => {
     const { text, json } = await readJson(c.env.incoming, gateway.loaded.config.http.max_body_bytes)
-    return idempotent(c, gateway, text, async () => {
+    return idempotent(c, gateway, { text }, async () => {
       const { memory: stored, created } = await memory.store(parseInput(MemoryInput.strict(), json))
       return { status: created ? 201 : 200, body: { memory: stored, created } }
     })

@@ -17,7 +17,7 @@ import { csvReply, wantsCsv } from './csv.ts'
 import type { PlatformPayments } from './open-payments.ts'
 import { pageOf } from './page.ts'
 import { paidCaller } from './paid-caller.ts'
-import { depositor, isPaid, paidDeposit } from './paid-deposit.ts'
+import { depositor, depositScope, isPaid, paidDeposit } from './paid-deposit.ts'
 import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Metered wallet'
@@ -101,7 +101,10 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     body: Deposit.partial({ reference: true }),
     reply: DepositReceipt,
     idempotent: true,
-    ...(payments && { identify: (_: unknown, c: FrameContext) => depositor(c, gateway) }),
+    ...(payments && {
+      identify: ({ caller_id }: { caller_id: string }, c: FrameContext) => depositor(c, gateway, caller_id),
+      keyScope: depositScope,
+    }),
     run: ({ body, c }) =>
       payments && isPaid(c) ? paidDeposit(c, { gateway, payments }, body) : gateway.wallet.deposit(body),
   }),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope } from '../../src/identity/keys.ts'
 import { type Micros, toMicros } from '../../src/money.ts'
@@ -13,11 +14,15 @@ const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new 
 /**
  * Who asks for a deposit: an admin, by an API key, or someone who pays it.
  *
- * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's
+ * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's; `not_found` for a caller that
+ *   does not exist, where it is to be paid: before anything is paid, or kept
  */
-export async function depositor(c: FrameContext, { keys }: Gateway): Promise<Identity> {
+export async function depositor(c: FrameContext, { keys, store }: Gateway, callerId: string): Promise<Identity> {
   const token = bearerToken(c.env.incoming.headers.authorization)
-  if (token === null) return PAYER
+  if (token === null) {
+    await knownCaller(store, callerId)
+    return PAYER
+  }
   const identity = await keys.authenticate(token)
   requireScope(identity, 'admin')
   return identity
@@ -27,9 +32,19 @@ export async function depositor(c: FrameContext, { keys }: Gateway): Promise<Ide
 export const isPaid = (c: FrameContext): boolean => c.get('identity') === PAYER
 
 /**
+ * Whose the `Idempotency-Key` of a paid deposit is: that of whoever sends this credential, which only its payer can make.
+ * Without one it is nobody's, or anyone could use up the keys of those who pay. An admin has its own.
+ */
+export function depositScope(c: FrameContext): string | null | undefined {
+  if (!isPaid(c)) return undefined
+  const { authorization } = c.env.incoming.headers
+  return authorization === undefined ? null : `payment ${createHash('sha256').update(authorization).digest('hex')}`
+}
+
+/**
  * Credits a caller with what is paid together with the request. The payment is its reference, whatever the body says.
  *
- * @throws GazewayError `not_found` for a caller that does not exist, before anything is paid; as `takePayment`
+ * @throws GazewayError as `knownCaller`, before anything is paid, and as `takePayment`
  */
 export async function paidDeposit(
   c: FrameContext,

@@ -63,7 +63,7 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
     const answered = (made: unknown) => ({ status, body: made, secret: route.secret ?? false })
     const work = async (keep?: Keep<JsonReply>) =>
       answered(await route.run({ ...address, body, c, keep: keep && ((trx, made) => keep(trx, answered(made))) }))
-    if (route.idempotent) return idempotent(c, gateway, text, work)
+    if (route.idempotent) return idempotent(c, gateway, { text, scope: route.keyScope?.(c) }, work)
     const reply = await work()
     if (reply.body instanceof Response) return reply.body
     return c.json(reply.body as object, status)

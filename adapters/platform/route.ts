@@ -50,6 +50,8 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   alsoAnswers?: readonly string[]
   /** Whether an `Idempotency-Key` makes it take effect once. */
   idempotent?: boolean
+  /** Whose the `Idempotency-Key` is: the caller's where undefined; null is nobody's, and nothing is kept. */
+  keyScope?(c: FrameContext): string | null | undefined
   /** The reply holds a secret, so it is never kept to be repeated. */
   secret?: boolean
   /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */

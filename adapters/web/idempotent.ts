@@ -14,22 +14,22 @@ export interface JsonReply {
 /**
  * Answers a POST that creates or charges. With an `Idempotency-Key`, the same key and body get the first answer again.
  *
- * @param text the body as it was sent
+ * @param request.text the body as it was sent
+ * @param request.scope whose key it is; the caller's where absent; null is nobody's: the key is then not looked at
  * @param work is given how to keep its answer, where one is kept
  * @throws GazewayError as `createIdempotency`
  */
 export async function idempotent(
   c: FrameContext,
   { idempotency }: Gateway,
-  text: string,
+  { text, scope = c.get('identity')?.id ?? 'anonymous' }: { text: string; scope?: string | null | undefined },
   work: (keep?: Keep<JsonReply>) => Promise<JsonReply>,
 ): Promise<Response> {
   const key = c.req.header('idempotency-key')
-  if (key === undefined) {
+  if (key === undefined || scope === null) {
     const { status, body } = await work()
     return c.json(body, status as ContentfulStatusCode)
   }
-  const scope = c.get('identity')?.id ?? 'anonymous'
   const route = `${c.req.method} ${c.req.path}`
   const { reply, replayed } = await idempotency.run({ scope, key, route, body: text }, async (keep) =>
     asText(await work((trx, made) => keep(trx, asText(made)))),

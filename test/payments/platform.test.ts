@@ -105,6 +105,31 @@ describe('a platform that takes payments', () => {
     assert.equal(await token.balanceOf(payer.address), 3_500_000n)
   })
 
+  it('keeps nothing under an Idempotency-Key but for those who pay', async () => {
+    const deposit = (body: object, headers: Record<string, string> = {}) =>
+      fetch(`${listening.url}/api/wallet/metered/deposit`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'order-1', ...headers },
+        body: JSON.stringify(body),
+      })
+    const nobody = { caller_id: `key_${'0'.repeat(32)}`, amount_usd: 0.1 }
+    assert.equal((await deposit(nobody)).status, 404)
+    assert.equal((await deposit(nobody, { authorization: 'Payment forged' })).status, 404)
+    const orders = [`0x${'d4'.repeat(20)}`, `0x${'e5'.repeat(20)}`].map((caller_id) => ({ caller_id, amount_usd: 0.1 }))
+    for (const order of orders) {
+      const authorization = await client().createCredential(await deposit(order))
+      const first = await deposit(order, { authorization })
+      assert.deepEqual([first.status, first.headers.get('idempotent-replayed')], [200, null])
+      const again = await deposit(order, { authorization })
+      assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+      assert.deepEqual(await again.json(), await first.json())
+      assert.equal((await deposit(order)).status, 402, 'what one paid for is not shown to another')
+      assert.equal((await gateway.wallet.balances(order.caller_id)).available_usd, 0.1)
+    }
+    const kept = await gateway.store.db.selectFrom('idempotency_keys').select('status').execute()
+    assert.deepEqual(kept, [{ status: 200 }, { status: 200 }])
+  })
+
   it('asks no deposit for a caller that does not exist', async () => {
     const response = await client().fetch(
       `${listening.url}/api/wallet/metered/deposit`,
@@ -135,7 +160,7 @@ describe('a platform that takes payments', () => {
     await gateway.calls.flush()
     const row = await gateway.store.db.selectFrom('calls').select('caller_id').executeTakeFirstOrThrow()
     assert.equal(row.caller_id, payer.address.toLowerCase())
-    assert.equal(await token.balanceOf(payer.address), 3_410_000n)
+    assert.equal(await token.balanceOf(payer.address), 3_210_000n)
   })
 
   it('credits a request that the gateway refuses', async () => {
