@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Agent, AgentMessage } from '../../src/agent/agent.ts'
+import type { Agent, AgentMessage, AgentReply } from '../../src/agent/agent.ts'
 import { errorBody, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { MessageText } from '../../src/sessions/sessions.ts'
@@ -81,11 +81,9 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
     body: ChatBody,
     reply: ChatReply,
     idempotent: true,
-    async run({ params, body, c }) {
-      const reply = await agent.chat(messageOf(params.id, body, c))
-      const { content, message_id: id } = reply
-      const message = { id, role: 'assistant' as const, content }
-      return { object: 'session.chat.completion' as const, ...reply, message }
+    async run({ params, body, c, keep }) {
+      const message = messageOf(params.id, body, c)
+      return completion(await agent.chat({ ...message, keep: keep && ((trx, reply) => keep(trx, completion(reply))) }))
     },
   }),
   defineRoute({
@@ -113,6 +111,12 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
     },
   }),
 ]
+
+function completion(reply: AgentReply) {
+  const { content, message_id: id } = reply
+  const message = { id, role: 'assistant' as const, content }
+  return { object: 'session.chat.completion' as const, ...reply, message }
+}
 
 /** What a request says, and to whom; it ends when the client goes away. */
 function messageOf(sessionId: string, body: unknown, c: FrameContext): AgentMessage {

@@ -110,7 +110,10 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
     reply: Shown,
     status: 201,
     idempotent: true,
-    run: async ({ body, c }) => shown(await sessions.create(body, { userId: callerOf(c).id, source: 'platform' })),
+    async run({ body, c, keep }) {
+      const of = { userId: callerOf(c).id, source: 'platform' }
+      return shown(await sessions.create(body, of, keep && ((trx, made) => keep(trx, shown(made)))))
+    },
   }),
   defineRoute({
     method: 'GET',

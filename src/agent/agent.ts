@@ -1,5 +1,6 @@
 import { GazewayError } from '../errors.ts'
 import type { Gaze } from '../gaze/gaze.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import type { Identity } from '../identity/identity.ts'
 import { newId } from '../ids.ts'
 import type { MemoryService } from '../memory/memory.ts'
@@ -45,6 +46,8 @@ export interface AgentMessage {
   traceparent?: string | undefined
   /** Told once, as soon as the message is accepted and before it waits for its turn. */
   onStart?: ((started: { session_id: string; message_id: string }) => void) | undefined
+  /** Told of the answer in the transaction that stores the exchange; not of one that is kept elsewhere. */
+  keep?: Keep<AgentReply> | undefined
   /** Told of each piece of the answer; its presence asks the upstream to stream. */
   onText?: ((delta: string) => void) | undefined
 }
@@ -154,15 +157,7 @@ export function createAgent(deps: {
         const usage = result.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
         const tensor = exchangeTensor([asked, content], attention.records, now())
         const { poaScore } = attention
-        await sessions.addExchange({
-          session: { id: session.id, user_id: session.user_id },
-          create: session.isNew ? { source: surface, model: null } : null,
-          user: { id: newId('msg'), content: asked, name: message.user ?? null, tokens: await count(asked), at },
-          assistant: { id: messageId, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
-          usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
-          costMicros: toMicros(result.costUsd) ?? 0,
-        })
-        return {
+        const reply = {
           content,
           tensor,
           poa_score: poaScore,
@@ -171,6 +166,16 @@ export function createAgent(deps: {
           usage,
           cost_usd: result.costUsd,
         }
+        const exchange = {
+          session: { id: session.id, user_id: session.user_id },
+          create: session.isNew ? { source: surface, model: null } : null,
+          user: { id: newId('msg'), content: asked, name: message.user ?? null, tokens: await count(asked), at },
+          assistant: { id: messageId, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
+          usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
+          costMicros: toMicros(result.costUsd) ?? 0,
+        }
+        await sessions.addExchange(exchange, async (trx) => message.keep?.(trx, reply))
+        return reply
       })
     },
   }

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { decodeCursor, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
@@ -30,9 +31,10 @@ export interface Sessions extends SessionDirectory {
   /**
    * Makes a session without messages.
    *
+   * @param keep told of it in the same transaction
    * @throws GazewayError `session_exists`
    */
-  create(input: NewSession, of: { userId: string; source: string }): Promise<Session>
+  create(input: NewSession, of: { userId: string; source: string }, keep?: Keep<Session>): Promise<Session>
   /** What a conversation goes on from: the session's owner and model, or null where there is none under this id. */
   find(id: string): Promise<{ id: string; user_id: string; model: string | null } | null>
   /** The messages of a session, newest first, read as far as they are asked for. */
@@ -40,9 +42,10 @@ export interface Sessions extends SessionDirectory {
   /**
    * Adds a message and its answer, all or nothing; durable when the promise resolves.
    *
+   * @param also what is to be durable together with them
    * @throws GazewayError `not_found` when the session was deleted meanwhile
    */
-  addExchange(exchange: Exchange): Promise<void>
+  addExchange(exchange: Exchange, also?: (trx: Transaction<Schema>) => Promise<void>): Promise<void>
 }
 
 /** Messages that a conversation is gone on from are read in so many at a time. */
@@ -64,13 +67,14 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
   }
 
   return {
-    async create(input, { userId, source }) {
+    async create(input, { userId, source }, keep) {
       const id = input.id ?? input.session_id ?? newId('ses')
       const { title = null, model = null, parent_session_id = null } = input
       const row = emptySession({ id, user_id: userId, source, title, model, parent_session_id }, time())
       const added = await store.write(async (trx) => {
         if (!(await addSession(trx, row))) return false
         await indexTitle(trx, row)
+        await keep?.(trx, shown(row))
         return true
       })
       if (added) return shown(row)
@@ -144,7 +148,11 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
     },
 
     newest: (id) => newestMessages(db, id, { batch: HISTORY_BATCH }),
-    addExchange: (exchange) => store.write((trx) => addExchange(trx, exchange, time())),
+    addExchange: (exchange, also) =>
+      store.write(async (trx) => {
+        await addExchange(trx, exchange, time())
+        await also?.(trx)
+      }),
   }
 }
 

@@ -89,9 +89,11 @@ function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {
 /** A refusal of the upstream is not the caller's: whatever its status was, it is a 502 here. */
 export function asUpstreamFailure(error: unknown): unknown {
   if (!(error instanceof GazewayError) || error.code !== 'upstream_error') return error
-  const { message, retryAfterSeconds } = error
-  return new GazewayError('upstream_error', message, {
+  const { message, retryAfterSeconds, callId } = error
+  const failure = new GazewayError('upstream_error', message, {
     cause: error,
     ...(retryAfterSeconds !== null && { retryAfterSeconds }),
   })
+  if (callId !== undefined) failure.callId = callId
+  return failure
 }

@@ -11,7 +11,7 @@ describe('a metered call whose upstream', () => {
   before(async () => {
     upstream = await double.startUpstream()
     running = await startPlatform(upstream.url, {
-      document: { upstream: { timeout_ms: 500, max_retries: 0 }, http: { rate_limit: { requests_per_minute: 1000 } } },
+      document: { upstream: { timeout_ms: 1500, max_retries: 0 }, http: { rate_limit: { requests_per_minute: 1000 } } },
     })
   })
   beforeEach(() => {

@@ -419,6 +419,29 @@ describe('the platform’s sessions', () => {
     assert.equal(await count(id), 0)
   })
 
+  it('are answered and made once, though the first answer was lost with its process', async (t) => {
+    const { agent, sessions } = running.gateway
+    const dies =
+      <Args extends unknown[]>(work: (...args: Args) => Promise<unknown>) =>
+      async (...args: Args): Promise<never> => {
+        await work(...args)
+        throw new Error('The process died.')
+      }
+    const init = { headers: { 'idempotency-key': 'lost' } }
+    t.mock.method(sessions, 'create', dies(sessions.create), { times: 1 })
+    const make = () =>
+      ask(running, 'POST', '/api/sessions', { body: {}, headers: { 'idempotency-key': 'lost session' } })
+    assert.equal((await make()).status, 500)
+    const made = await make()
+    assert.deepEqual([made.status, made.headers.get('idempotent-replayed')], [201, 'true'])
+    const { id } = (await made.json()) as { id: string }
+    t.mock.method(agent, 'chat', dies(agent.chat), { times: 1 })
+    assert.equal((await chat(id, undefined, init)).status, 500)
+    const again = await chat(id, undefined, init)
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+    assert.deepEqual([upstream.received.length, await count(id)], [1, 2])
+  })
+
   it('charge nobody, and answer a repeated message once', async () => {
     const id = await create()
     const before = await running.gateway.wallet.balances(running.keyId)
