@@ -38,9 +38,12 @@ export async function completeChat(
     const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
     return { value: completion, httpStatus: 200, usage: readUsage(completion.usage), answer }
   })
-  const { model: told } = invoked.value
-  return { ...invoked, model: typeof told === 'string' && told !== '' ? told : model.upstream }
+  return { ...invoked, model: modelTold(invoked.value.model, model.upstream) }
 }
+
+/** The model that a reply names, whatever it holds there; the one that was asked for where it names none. */
+export const modelTold = (told: unknown, asked: string): string =>
+  typeof told === 'string' && told !== '' ? told : asked
 
 /** What a message says: some providers send a list of parts, as requests have it. */
 function textOf(content: unknown): string | null {

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { GazewayError } from '../errors.ts'
 import type { CallContext } from './call-record.ts'
-import { completeChat } from './chat.ts'
+import { completeChat, modelTold } from './chat.ts'
 import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
 import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'
 import { badReply } from './failure.ts'
@@ -57,8 +57,7 @@ async function ask(
     const answer = outputText(response)
     return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
   })
-  const { model: told } = invoked.value
-  return { ...invoked, route: 'responses', model: typeof told === 'string' && told !== '' ? told : model.upstream }
+  return { ...invoked, route: 'responses', model: modelTold(invoked.value.model, model.upstream) }
 }
 
 async function fallBack(

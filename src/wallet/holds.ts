@@ -252,18 +252,7 @@ function insertion(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
 
 function voiding(trx: Transaction<Schema>, callId: string): Statement {
   const set = { status: 'voided', idempotency_key: null, fingerprint: null }
-  return {
-    form: 'void hold',
-    parameters: [...Object.values(set), callId, 'held'],
-    build: () =>
-      trx
-        .updateTable('metered_calls')
-        .set(set)
-        .where('call_id', '=', callId)
-        .where('status', '=', 'held')
-        .returning('counted_on')
-        .compile(),
-  }
+  return ending(trx, 'void hold', callId, set)
 }
 
 async function earlierCall(
@@ -285,14 +274,19 @@ async function earlierCall(
 function finish(trx: Transaction<Schema>, row: CallRow): Statement {
   const { call_id, caller_id, model, at, deadline, held_micros, margin_micros, token, ...outcome } = row
   const { idempotency_key, fingerprint, ...set } = outcome
+  return ending(trx, 'capture', call_id, set)
+}
+
+/** Changes the row of a call that is still held. */
+function ending(trx: Transaction<Schema>, form: string, callId: string, set: Partial<CallRow>): Statement {
   return {
-    form: 'capture',
-    parameters: [...Object.values(set), call_id, 'held'],
+    form,
+    parameters: [...Object.values(set), callId, 'held'],
     build: () =>
       trx
         .updateTable('metered_calls')
         .set(set)
-        .where('call_id', '=', call_id)
+        .where('call_id', '=', callId)
         .where('status', '=', 'held')
         .returning('counted_on')
         .compile(),
