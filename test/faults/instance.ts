@@ -6,8 +6,8 @@ import { createCalls } from '../../src/upstream/calls.ts'
 
 /**
  * One gateway's services under load: `instance.ts STORE-URL NAME`. Four streams of memories, each also counted in one that
- * all share, and of call records. Prints `memory KEY`, `call ID` once they are acknowledged and `failed CODE` when they
- * are refused, until its stdin ends.
+ * all share, and of call records. Prints `memory KEY`, `call ID` once they are acknowledged and `failed REASON` when
+ * they are refused, until its stdin ends.
  */
 const STREAMS = 4
 const [url = '', name = ''] = process.argv.slice(2)
@@ -56,7 +56,7 @@ async function stream(number: number): Promise<void> {
       say('shared')
       await record()
     } catch (error) {
-      say(`failed ${error instanceof Error && 'code' in error ? error.code : error}`)
+      say(`failed ${error instanceof Error ? error.message : error}`)
     }
   }
 }

@@ -32,9 +32,9 @@ function startInstance(url: string, name: string) {
   const told = { memory: [] as string[], call: [] as string[], shared: 0, failed: [] as string[] }
   const lines = createInterface({ input: child.stdout })
   lines.on('line', (line) => {
-    const [what = '', of = ''] = line.split(' ')
+    const [what = '', ...of] = line.split(' ')
     if (what === 'shared') told.shared++
-    else told[what as 'memory' | 'call' | 'failed'].push(of)
+    else told[what as 'memory' | 'call' | 'failed'].push(of.join(' '))
   })
   let complaints = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

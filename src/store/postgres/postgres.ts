@@ -7,11 +7,11 @@ import { postgresDialect } from './dialect.ts'
 import { mayRunAgain, storeError } from './errors.ts'
 import { createPool } from './pool.ts'
 
-/** How often a transaction is run that conflicts with others or loses its connection, and for how long. */
-const ATTEMPTS = 12
+/** How long a transaction is run again that conflicts with others or loses its connection. */
 const PATIENCE_MS = 10_000
 const FIRST_PAUSE_MS = 5
-const LONGEST_PAUSE_MS = 500
+/** Short beside the time between two cuts of a connection, or one that comes back now and then meets only the cuts. */
+const LONGEST_PAUSE_MS = 200
 /** How long the health check waits. */
 const CHECK_TIMEOUT_MS = 2_000
 
@@ -52,11 +52,11 @@ async function bringUpToDate(url: string, name: string): Promise<void> {
 /** Runs a transaction until it is through: again after a serialization failure, a deadlock or a lost connection. */
 async function again<T>(run: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS
-  for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await run()
     } catch (error) {
-      if (attempt === ATTEMPTS || Date.now() >= deadline || !mayRunAgain(error)) throw error
+      if (Date.now() >= deadline || !mayRunAgain(error)) throw error
       await delay(pause * (0.5 + Math.random() / 2))
     }
   }
