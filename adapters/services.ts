@@ -8,6 +8,7 @@ import { retentionSweeps } from '../src/retention.ts'
 import { type Sweep, type Sweeps, startSweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
 import { startTracing, type Tracing } from './http/tracing.ts'
+import { giveBackIdleMemory } from './idle-memory.ts'
 import type { Listening } from './web/serve.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -33,6 +34,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let sweeps: Sweeps | null = null
   let payments: Awaited<ReturnType<typeof startPayments>> | null = null
   let settling: { stop(): Promise<void> } | null = null
+  const idleMemory = giveBackIdleMemory()
   const told = toldToStop()
   try {
     const { config } = gateway
@@ -61,6 +63,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
+    idleMemory.stop()
     // Together, so that the time for replies in progress is the same for all; those that come through the platform from
     // the gateway keep their connection.
     await Promise.all(running.map((service) => service.stop()))

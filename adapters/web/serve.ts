@@ -66,7 +66,7 @@ export async function serve(
   function leave(begun: Reply, inProgress: Reply[]): void {
     inProgress.splice(inProgress.indexOf(begun), 1)
     forgetIfOver(begun.incoming.socket)
-    if (stopping) closeUnused()
+    if (stopping) closeIfUnused(begun.incoming.socket, inProgress)
   }
   function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
@@ -76,9 +76,9 @@ export async function serve(
   function forgetIfOver(socket: Socket): void {
     if (socket.closed && connections.get(socket)?.length === 0) connections.delete(socket)
   }
-  /** Closes the connections that wait for a request; Node's own way leaves those that never had one. */
-  function closeUnused(): void {
-    for (const [socket, inProgress] of connections) if (inProgress.length === 0) socket.destroySoon()
+  /** Closes a connection that waits for a request; Node's own way leaves those that never had one. */
+  function closeIfUnused(socket: Socket, inProgress: readonly Reply[]): void {
+    if (inProgress.length === 0) socket.destroySoon()
   }
   function refuse(error: ClientError, socket: Duplex): void {
     const begun = connections.get(socket as Socket)?.[0]
@@ -121,7 +121,7 @@ export async function serve(
       // Node's own closing takes a reply that is still being sent for over, and cuts it off.
       server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
-      closeUnused()
+      for (const [socket, inProgress] of connections) closeIfUnused(socket, inProgress)
       await closed
       clearTimeout(lastWords)
       clearTimeout(deadline)

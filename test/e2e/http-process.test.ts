@@ -152,6 +152,23 @@ describe('the end of the HTTP gateway', () => {
     return { gateway, goOn, rest }
   }
 
+  it('is told to each of many busy clients once, without a warning', async () => {
+    const gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', upstream.url] })
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    let answered = 0
+    const clients = Array.from({ length: 40 }, async () => {
+      for (;;) {
+        const response = await chat(gateway, false).catch(() => null)
+        if (response === null) return
+        await response.text()
+        if (++answered === 400) gateway.kill('SIGTERM')
+      }
+    })
+    await Promise.all(clients)
+    assert.deepEqual(await gateway.exit, ENDED_WELL)
+    assert.doesNotMatch(gateway.stderr(), /Warning/)
+  })
+
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     it(`lets a stream finish after ${signal}, takes no more requests, and then comes at once`, async () => {
       const { gateway, goOn, rest } = await streaming()
