@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
+import { after, it } from 'node:test'
+import { sql } from 'kysely'
 import { openStore } from '../../src/store/open.ts'
 import { storeContract } from './store.ts'
 
@@ -10,3 +12,19 @@ after(() => rmSync(folder, { recursive: true }))
 
 let opened = 0
 storeContract('sqlite', () => openStore(`sqlite:${join(folder, `${opened++}`, 'store.db')}`))
+
+it('is kept by a SQLite whose log several processes may share, and every commit is on the disk', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'log.db')}`)
+  const ask = async (what: string) => {
+    const { rows } = await sql<{ answer: unknown }>`select ${sql.raw(what)} as answer`.execute(store.db)
+    return rows[0]?.answer
+  }
+  const [major = 0, minor = 0, patch = 0] = String(await ask('sqlite_version()'))
+    .split('.')
+    .map(Number)
+  // Before, processes on one file could lose commits (https://sqlite.org/wal.html).
+  assert.ok(major === 3 && minor * 1000 + patch >= 51_003, `SQLite ${major}.${minor}.${patch}`)
+  assert.equal(await ask('(select journal_mode from pragma_journal_mode)'), 'wal')
+  assert.equal(await ask('(select synchronous from pragma_synchronous)'), 2)
+  await store.close()
+})

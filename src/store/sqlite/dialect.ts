@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { GazewayError } from '../../errors.ts'
 import { withoutNul } from '../text.ts'
 import { partsOf } from '../together.ts'
 import { isBusy, storeError } from './errors.ts'
@@ -76,8 +77,11 @@ function createDriver(database: DatabaseSyncInstance, file: string): Driver {
     },
     releaseConnection: async () => release(),
     destroy: async () => {
-      letGo(database)
-      database.close()
+      try {
+        letGo(database, file)
+      } finally {
+        database.close()
+      }
     },
   }
 }
@@ -87,12 +91,13 @@ function createDriver(database: DatabaseSyncInstance, file: string): Driver {
  * file that is closed has all of it. SQLite would do both when the connection ends, but the driver's outlives its `close`
  * until its statements are collected.
  */
-function letGo(database: DatabaseSyncInstance): void {
+function letGo(database: DatabaseSyncInstance, file: string): void {
   try {
     if (database.isTransaction) database.exec('rollback')
     database.exec('pragma wal_checkpoint(truncate)')
-  } catch {
+  } catch (error) {
     // On a full or read-only disk everything stays in the log, where the next process finds it.
+    if (!(storeError(error, file) instanceof GazewayError)) throw error
   }
 }
 

@@ -11,9 +11,6 @@ import type { Store } from '../store.ts'
 import { nodeSqliteDialect, untilFree } from './dialect.ts'
 import { storeError } from './errors.ts'
 
-/** The first SQLite without the WAL-reset race, in which several processes on one file can lose commits. */
-const WAL_SAFE = [3, 51, 3]
-
 /**
  * Pages of the log that are moved into the file at a time. That holds up everything else: a third of SQLite's own 1000 takes
  * a fifth from the 99th percentile of requests at 10,000 a second, and costs them nothing.
@@ -21,7 +18,8 @@ const WAL_SAFE = [3, 51, 3]
 const LOG_PAGES = 300
 
 /**
- * Opens (and creates, and migrates) a SQLite store. Several processes may have the same file open.
+ * Opens (and creates, and migrates) a SQLite store. Several processes may have the same file open, each with its log
+ * (WAL): that needs SQLite 3.51.3, before which they could lose commits, and the driver brings a later one.
  *
  * @throws GazewayError `store_unavailable`, `store_corrupt` or `store_too_new`, naming the file; it is then left as it was
  */
@@ -30,9 +28,8 @@ export async function openSqlite(file: string): Promise<Store> {
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
   try {
     await migrate(db, 'sqlite', file)
-    const mode = journalMode(database)
     // The first of several processes changes the mode of a new file; meanwhile it is locked for the others.
-    await untilFree(file, () => database.exec(`pragma journal_mode = ${mode}; pragma synchronous = FULL`))
+    await untilFree(file, () => database.exec('pragma journal_mode = WAL; pragma synchronous = FULL'))
     database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
     // Not before the migrations, which may sort what would not fit. A batch of records writes a file otherwise, of what it
     // may have to take back.
@@ -87,13 +84,6 @@ function isWritable(path: string): boolean {
   } catch {
     return false
   }
-}
-
-function journalMode(database: DatabaseSyncInstance): 'WAL' | 'PERSIST' {
-  const { version } = database.prepare('select sqlite_version() as version').get() as { version: string }
-  const parts = version.split('.').map(Number)
-  const difference = WAL_SAFE.map((least, i) => (parts[i] ?? 0) - least).find((d) => d !== 0) ?? 0
-  return difference >= 0 ? 'WAL' : 'PERSIST'
 }
 
 async function answers(db: Kysely<Schema>): Promise<boolean> {
