@@ -164,6 +164,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     },
     countTokens,
     now,
+    dataFolder: loaded.dataDir,
   })
   const context: Gateway['context'] = {
     get,

@@ -50,6 +50,8 @@ export interface ContextDeps {
   memories: (query: { query?: string; limit: number }) => Promise<StoredMemory[]>
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
+  /** Where Gazeway keeps its own files, which are nobody's work. */
+  dataFolder?: string
 }
 
 /** Attention older than this has lost 99 % of its interest. */
@@ -62,7 +64,7 @@ const TOKENS_PER_PLACE = 14
 
 /** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
 export function createContext(deps: ContextDeps) {
-  const readTree = createTreeReader({ limit: FILES })
+  const readTree = createTreeReader({ limit: FILES, dataFolder: deps.dataFolder ?? null })
 
   async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {
     const answers = await Promise.all(roots.map((root) => deps.dwell({ root, since })))

@@ -1,4 +1,5 @@
 import { createGitReader } from './git.ts'
+import { ownFiles } from './own-files.ts'
 import { SKIPPED_FOLDERS, walk } from './walk.ts'
 
 /** The files of a project, and what git says about them where it can. */
@@ -15,9 +16,19 @@ export interface ProjectTree {
   notes: string[]
 }
 
-/** A reader of project trees: from git's index and status where there is a repository, else by walking the folders. */
-export function createTreeReader({ limit }: { limit: number }) {
+/**
+ * A reader of project trees: from git's index and status where there is a repository, else by walking the folders.
+ *
+ * @param options.limit how many files at most
+ * @param options.dataFolder where Gazeway keeps its own files, which are left out
+ */
+export function createTreeReader({ limit, dataFolder = null }: { limit: number; dataFolder?: string | null }) {
   const readGit = createGitReader()
+
+  async function withoutOwnFiles(root: string, files: readonly string[]): Promise<string[]> {
+    const isOwn = await ownFiles(root, files, dataFolder)
+    return files.filter((path) => !isOwn(path))
+  }
 
   /**
    * @param attend the paths to keep although the tree is over the limit: where the person has been is not to be cut. It is
@@ -34,11 +45,13 @@ export function createTreeReader({ limit }: { limit: number }) {
       attended = await attend()
     })
     const untracked = git ? [...git.changes].filter(([, state]) => state === 'untracked').map(([path]) => path) : []
-    const listed = git ? [...git.tracked, ...untracked].filter(isProjectFile) : []
+    const known = git ? [...git.tracked, ...untracked].filter(isProjectFile) : []
     // A folder that the repository around it ignores has no files in git's eyes.
-    if (git === null || listed.length === 0) {
-      return { ...(await walk(root, limit, signal)), changes: new Map(), commits: [], notes }
+    if (git === null || known.length === 0) {
+      const { files, complete } = await walk(root, limit, signal)
+      return { files: await withoutOwnFiles(root, files), complete, changes: new Map(), commits: [], notes }
     }
+    const listed = await withoutOwnFiles(root, known)
     const files = listed.length > limit ? cut(listed, limit, attended, git.changes) : listed
     return { files, changes: git.changes, commits: git.commits, complete: listed.length <= limit, notes }
   }

@@ -34,6 +34,19 @@ describe('project tree', () => {
     assert.deepEqual((await createTreeReader({ limit: 100 })(root, nobody)).files, ['a.ts'])
   })
 
+  for (const way of ['from git', 'without git'])
+    it(`leaves out what Gazeway keeps in the project, ${way}`, async (t) => {
+      const { root, write, commitAll } = createProject(t, { 'a.ts': 'x', 'config.json': '{}' })
+      if (way === 'from git') commitAll()
+      for (const file of ['config.json', 'admin.key', 'gazeway.db', 'gazeway.db-wal', 'notes.md']) {
+        write(`other-data/${file}`, 'x')
+      }
+      write('data/config.json', '{}')
+      const read = createTreeReader({ limit: 100, dataFolder: join(root, 'data') })
+      assert.deepEqual((await read(root, nobody)).files.sort(), ['a.ts', 'config.json', 'other-data/notes.md'])
+      assert.deepEqual((await read(join(root, 'data'), nobody)).files, [])
+    })
+
   it('does without git where it is not installed, and says so', async (t) => {
     const { root, commitAll } = createProject(t, { 'a.ts': 'x', '.gitignore': 'b.ts\n', 'b.ts': 'x' })
     commitAll()
