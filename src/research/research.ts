@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { CallContext } from '../upstream/call-record.ts'
 import type { ResponseObject } from '../upstream/convert/chat-to-response.ts'
+import { citedPages } from '../upstream/response-texts.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Usage } from '../upstream/usage.ts'
 
@@ -107,14 +108,8 @@ export function createResearch(deps: {
 
 /** The pages that a Response cites: its text's annotations, then the provider's own list of addresses. */
 function citationsOf(response: ResponseObject): Citation[] {
-  const annotations = response.output
-    .flatMap((item) => (item.type === 'message' ? item.content : []))
-    .flatMap((part) => (part.type === 'output_text' ? part.annotations : []))
   const byUrl = new Map<string, Citation>()
-  for (const annotation of annotations ?? []) {
-    if (annotation.type !== 'url_citation' || byUrl.has(annotation.url)) continue
-    byUrl.set(annotation.url, { url: annotation.url, title: annotation.title || null })
-  }
+  for (const page of citedPages(response)) if (!byUrl.has(page.url)) byUrl.set(page.url, page)
   const listed = 'citations' in response && Array.isArray(response.citations) ? response.citations : []
   for (const url of listed) if (typeof url === 'string' && !byUrl.has(url)) byUrl.set(url, { url, title: null })
   return [...byUrl.values()]

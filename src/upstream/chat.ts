@@ -4,6 +4,7 @@ import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
 import type { ModelRole } from './provider.ts'
+import { streamedReply } from './streamed.ts'
 import { readUsage } from './usage.ts'
 
 export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
@@ -58,12 +59,12 @@ const whole = ({ client, signal }: Attempt, body: Body) => client.chat.completio
 
 async function streamed({ client, signal, touch, text }: Attempt, body: Body): Promise<ChatCompletion> {
   // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
-  const chunks = await client.chat.completions.create(
-    { ...body, stream: true, stream_options: { include_usage: true } },
-    { signal },
+  const reply = await streamedReply<OpenAI.Chat.ChatCompletionChunk, ChatCompletion>(
+    client.chat.completions.create({ ...body, stream: true, stream_options: { include_usage: true } }, { signal }),
   )
+  if ('whole' in reply) return reply.whole
   const joined = joinChunks()
-  for await (const chunk of chunks) {
+  for await (const chunk of reply.pieces) {
     touch()
     joined.push(chunk)
     const [first] = chunk.choices ?? []

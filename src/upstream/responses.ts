@@ -7,6 +7,8 @@ import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { ReportedError } from './reported-error.ts'
+import { outputText } from './response-texts.ts'
+import { streamedReply } from './streamed.ts'
 import { readUsage } from './usage.ts'
 
 /** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
@@ -87,8 +89,11 @@ async function streamed(
   body: Body,
   onOutput: () => void,
 ): Promise<ResponseObject | undefined> {
-  const events = await client.responses.create({ ...body, stream: true }, { signal })
-  for await (const event of events) {
+  const reply = await streamedReply<OpenAI.Responses.ResponseStreamEvent, ResponseObject>(
+    client.responses.create({ ...body, stream: true }, { signal }),
+  )
+  if ('whole' in reply) return reply.whole
+  for await (const event of reply.pieces) {
     touch()
     if (!BEFORE_OUTPUT.has(event.type)) onOutput()
     if (event.type === 'response.output_text.delta') text(event.delta)
@@ -113,14 +118,4 @@ function refusedField(error: GazewayError): string | null {
   return cause !== null && typeof cause === 'object' && 'param' in cause && typeof cause.param === 'string'
     ? cause.param
     : null
-}
-
-/** All the text that a Response says. */
-function outputText(response: ResponseObject): string {
-  return response.output
-    .flatMap((item) => (item.type === 'message' ? item.content : []))
-    .map((part: OpenAI.Responses.ResponseOutputMessage['content'][number]) =>
-      part.type === 'output_text' ? part.text : part.refusal,
-    )
-    .join('')
 }

@@ -142,6 +142,19 @@ describe('the upstream', () => {
     assert.notEqual((await history())[0]?.first_token_ms, null)
   })
 
+  it('takes the whole reply of an upstream that does not stream', async () => {
+    const listening = { ...quiet, onText: () => {} }
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const chat = await upstream().chat(ask, listening)
+    assert.equal(chat.value.choices[0]?.message.content, 'Hello.')
+    assert.notEqual(chat.usage, null)
+    server.on('/responses', double.json(200, double.response('Found.')))
+    const research = await upstream().respond({ input: 'Find it.' }, listening)
+    assert.deepEqual([research.route, research.value.output_text], ['responses', 'Found.'])
+    server.on('/chat/completions', double.malformed)
+    await assert.rejects(upstream().chat(ask, listening), { code: 'upstream_bad_reply' })
+  })
+
   for (const [how, reported] of Object.entries({
     'did not report': null,
     'reports as more than can be': {
