@@ -16,7 +16,7 @@ export type FastLane = (incoming: IncomingMessage, outgoing: ServerResponse) => 
 /**
  * Answers plain requests to `endpoints` without the router, whose own work costs as much as a relayed call's. It takes a
  * POST to exactly one of their paths, with a body of known and moderate length, from a caller who is known without a
- * query; every other request, and every refusal, is the router's, which has the same endpoints.
+ * query; every other request, those of web pages too, and every refusal, is the router's, which has the same endpoints.
  *
  * @param options.endpoints by path
  * @param options.began told of each request that is taken, with its path
@@ -48,7 +48,7 @@ export function fastLane(options: {
     const { method, url = '', headers } = incoming
     const endpoint = method === 'POST' ? endpoints.get(url) : undefined
     if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return null
-    if (hostFault(headers, hosts) !== null) return null
+    if (headers.origin !== undefined || hostFault(headers, hosts) !== null) return null
     const identity = keys.authenticateCached(bearerToken(headers.authorization))
     if (!identity?.scopes.has(scope)) return null
     began(url, incoming, outgoing)

@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { type Identity, requireScope, type Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import { newId } from '../../src/ids.ts'
+import { allowOrigin } from './cors.ts'
 import { checkHost, type HostRules } from './hosts.ts'
 
 /** What every route of both HTTP services finds in its context. */
@@ -21,9 +22,12 @@ export type FrameContext = Context<Frame>
 /** A request id that a client may choose: nothing that could break a header or a log line. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
+/** RFC 9110, section 11.4: any number of spaces before the token. */
+const BEARER = /^bearer +([^ ]+)/i
+
 /**
  * What comes before every route, in one step because it runs for each request: the request id, the checks against
- * foreign hosts and origins, and the bearer key.
+ * foreign hosts and origins, what browsers ask before they let a page call, and the bearer key.
  *
  * @param options.open whether a request needs no key
  * @throws GazewayError `forbidden_origin`, `invalid_api_key` or `insufficient_scope`
@@ -40,6 +44,8 @@ export function frame(options: {
     const requestId = requestIdOf(incoming.headers)
     c.set('requestId', requestId)
     checkHost(incoming.headers, hosts)
+    const preflight = allowOrigin(c, hosts)
+    if (preflight) return preflight
     if (!open(c)) {
       const token = bearerToken(incoming.headers.authorization)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
@@ -59,7 +65,5 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
 
 /** The token of an Authorization header; null without one, or with one of another scheme. */
 export function bearerToken(header: string | undefined): string | null {
-  if (header === undefined) return null
-  const [scheme, token] = header.split(' ', 2)
-  return scheme?.toLowerCase() === 'bearer' && token ? token : null
+  return header === undefined ? null : (BEARER.exec(header)?.[1] ?? null)
 }

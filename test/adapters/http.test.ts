@@ -59,6 +59,52 @@ describe('the gateway over HTTP', () => {
       assert.deepEqual(Object.keys(body), ['status', 'version', 'uptime_seconds', 'store', 'upstream'])
     })
 
+    it('takes a key after any number of spaces, and whatever the case of its scheme', async () => {
+      for (const authorization of [`Bearer  ${running.key}`, `bearer   ${running.key}`])
+        assert.equal((await request('/v1/models', { key: null, headers: { authorization } })).status, 200)
+    })
+
+    it('lets the pages of allowed origins call, after the preflight of a browser', async () => {
+      const origin = 'http://localhost:3000'
+      const fresh = await startGateway(server.url, {}, { http: { allowed_origins: [origin] } })
+      const preflight = (from: string, path: string) =>
+        fetch(fresh.url + path, {
+          method: 'OPTIONS',
+          headers: {
+            origin: from,
+            'access-control-request-method': 'POST',
+            'access-control-request-headers': 'authorization,content-type',
+          },
+        })
+      const allowed = await preflight(origin, '/v1/chat/completions')
+      assert.equal(allowed.status, 204)
+      assert.equal(allowed.headers.get('access-control-allow-origin'), origin)
+      assert.equal(allowed.headers.get('access-control-allow-headers'), 'authorization,content-type')
+      assert.match(allowed.headers.get('access-control-allow-methods') ?? '', /\bPOST\b/)
+
+      const foreign = await preflight('http://evil.example', '/v1/chat/completions')
+      assert.equal(foreign.status, 403)
+      assert.equal(foreign.headers.get('access-control-allow-origin'), null)
+
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      const ask = (key: string) =>
+        fetch(`${fresh.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { origin, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi.' }] }),
+        })
+      for (const [key, status] of [
+        [fresh.key, 200],
+        ['wrong', 401],
+      ] as const) {
+        const reply = await ask(key)
+        assert.equal(reply.status, status)
+        assert.equal(reply.headers.get('access-control-allow-origin'), origin)
+        assert.equal(reply.headers.get('vary'), 'Origin')
+      }
+      await fresh.close()
+    })
+
     for (const [name, key] of Object.entries({ no: null, 'a wrong': `gzw_${'0'.repeat(32)}_x`, 'a foreign': 'sk-abc' }))
       it(`refuses ${name} key with 401, as a browser gets it`, async () => {
         for (const path of ['/v1/models', '/mcp', '/', '/nowhere']) {

@@ -39,6 +39,8 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
   const headers = {
     ...provider.headers,
     'content-type': 'application/json',
+    // Replies are read on the way, and passed on as they are.
+    'accept-encoding': 'identity',
     'user-agent': 'gazeway',
     ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
   }
