@@ -4,6 +4,8 @@ import type { Provider } from './provider.ts'
 
 /** How long the upstream's list is believed. */
 const FRESH_MS = 60_000
+/** How long an upstream that could not be asked is left alone. */
+const PAUSE_MS = 5_000
 /** How long the upstream may take to list its models before the aliases stand alone. */
 const PATIENCE_MS = 5_000
 
@@ -17,8 +19,7 @@ export interface Model {
 }
 
 /**
- * The models that clients can ask for: our own aliases, then what the upstream lists. While it cannot be asked, its last
- * list stands, or the aliases alone.
+ * The models that clients can ask for: our own aliases, then what the upstream lists; while it is down, the aliases alone.
  */
 export function createModelList(options: {
   provider: Provider
@@ -34,22 +35,25 @@ export function createModelList(options: {
     owned_by: 'gazeway',
   }))
   let listed: Model[] = []
-  let asked = 0
+  let staleAt = 0
   let asking: Promise<void> | undefined
 
   async function ask(context: CallContext): Promise<void> {
-    asked = now().getTime()
+    const began = now().getTime()
     const signal = AbortSignal.timeout(PATIENCE_MS)
     try {
       const { status, body } = await passThrough({ method: 'GET', path: '/models' }, { ...context, signal })
-      if (status < 300) listed = readModels(body)
+      listed = status < 300 ? readModels(body) : []
+      staleAt = began + FRESH_MS
     } catch {
       // The failed call is in the audit trail; the list goes on without the upstream.
+      listed = []
+      staleAt = began + PAUSE_MS
     }
   }
 
   return async (context) => {
-    if (now().getTime() - asked > FRESH_MS)
+    if (now().getTime() >= staleAt)
       asking ??= ask(context).finally(() => {
         asking = undefined
       })
@@ -68,8 +72,8 @@ function readModels(body: unknown): Model[] {
           {
             id: entry.id,
             object: 'model' as const,
-            created: entry.created ?? 0,
-            owned_by: entry.owned_by ?? 'upstream',
+            created: Number.isSafeInteger(entry.created) ? (entry.created as number) : 0,
+            owned_by: typeof entry.owned_by === 'string' ? entry.owned_by : 'upstream',
           },
         ]
       : [],

@@ -79,11 +79,17 @@ export async function passThrough(
       )
       const whole = await readLimited(response, attempt.touch)
       const truncated = whole.length > REPLY_LIMIT_BYTES
-      const text = hideSecrets(whole.toString('utf8', 0, REPLY_LIMIT_BYTES), provider.secrets)
+      const shown = whole.toString('utf8', 0, REPLY_LIMIT_BYTES)
+      const text = hideSecrets(truncated ? withoutHalfSecret(shown, provider.secrets) : shown, provider.secrets)
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.
       const parsed = json === undefined ? text : json
-      const value = { status: response.status, headers: safeHeaders(response.headers), body: parsed, truncated }
+      const value = {
+        status: response.status,
+        headers: safeHeaders(response.headers, provider.secrets),
+        body: parsed,
+        truncated,
+      }
       const answer = response.ok && ANSWERED.includes(path) ? text : null
       return { value, httpStatus: response.status, usage: readUsage(usageIn(whole)), answer }
     },
@@ -130,9 +136,19 @@ async function readLimited(response: Response, touch: () => void): Promise<Buffe
   return Buffer.concat(chunks)
 }
 
-function safeHeaders(headers: Headers): Record<string, string> {
+function safeHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
   const safe = [...headers].filter(([name]) => SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
-  return Object.fromEntries(safe)
+  return Object.fromEntries(safe.map(([name, value]) => [name, hideSecrets(value, secrets)]))
+}
+
+/** A text that was cut, without the secret that it may end in the middle of; its first three characters tell nothing. */
+function withoutHalfSecret(text: string, secrets: readonly string[]): string {
+  const halves = secrets.map((secret) => {
+    let length = secret.length - 1
+    while (length > 3 && !text.endsWith(secret.slice(0, length))) length--
+    return length > 3 ? length : 0
+  })
+  return text.slice(0, text.length - Math.max(0, ...halves))
 }
 
 const modelOf = (body: unknown): string | null =>

@@ -4,7 +4,7 @@ import type { ResponseObject } from './convert/chat-to-response.ts'
 type Part = OpenAI.Responses.ResponseOutputMessage['content'][number]
 
 /** The parts of what a Response says, refusals included; whatever else an upstream puts in their place is left out. */
-export function partsOf(response: ResponseObject): Part[] {
+function partsOf(response: ResponseObject): Part[] {
   return listOf(response.output).flatMap((item) => (item.type === 'message' ? listOf<Part>(item.content) : []))
 }
 

@@ -523,6 +523,16 @@ describe('the upstream', () => {
       await other.close()
     })
 
+    it('shows no part of the key, in a header or where a long reply is cut off', async () => {
+      const before = '{"data":"'
+      const text = 'x'.repeat(256 * 1024 - before.length - 10) + KEY.repeat(2)
+      server.on('/models', double.json(200, { data: text }, { 'x-request-id': `of-${KEY}` }))
+      const reply = await get('/models')
+      assert.equal(reply.headers['x-request-id'], 'of-***')
+      assert.equal(reply.truncated, true)
+      assert.match(String(reply.body), /xxx$/)
+    })
+
     it('cuts off a reply that is too long', async () => {
       server.on('/models', double.json(200, { data: 'x'.repeat(1_000_000) }))
       const reply = await get('/models')
