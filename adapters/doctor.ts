@@ -5,6 +5,7 @@ import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
+import type { Store } from '../src/store/store.ts'
 
 /** How long the upstream may take to list its models. */
 const PATIENCE_MS = 10_000
@@ -20,6 +21,7 @@ const CHECKS: readonly Check[] = [
     name: 'store',
     async run({ memory, loaded, store }) {
       const { count } = await memory.stats()
+      await requireWritable(store)
       return `${store.engine}, ${count} memories, ${redactUrl(loaded.storeUrl)}`
     },
   },
@@ -52,6 +54,15 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
+    // After the upstream: what it was asked is written here, where a full disk shows.
+    name: 'audit trail',
+    async run({ calls }) {
+      await calls.flush()
+      const { totals } = await calls.stats({})
+      return `${totals.calls} calls`
+    },
+  },
+  {
     name: 'chains',
     run: ({ chain }) => checkChains(chain),
   },
@@ -68,6 +79,11 @@ const CHECKS: readonly Check[] = [
     },
   },
 ]
+
+/** Changes nothing, but as a change. @throws GazewayError `store_unavailable` where the store can only be read */
+async function requireWritable(store: Store): Promise<void> {
+  await store.write((trx) => trx.deleteFrom('memories').where('id', '=', '').execute())
+}
 
 /**
  * Checks what Gazeway stands on and prints a line for each, with what to do where one fails.
@@ -94,7 +110,12 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
       say(false, check.name, reason(error))
     }
   }
-  await gateway.close()
+  try {
+    await gateway.close()
+  } catch (error) {
+    healthy = false
+    say(false, 'store', reason(error))
+  }
   return healthy
 }
 

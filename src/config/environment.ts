@@ -105,6 +105,8 @@ export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: str
   if (flags.data === '') throw invalid('--data', '--data: empty; accepted: a folder.')
   const given = flags.data ?? env.GAZEWAY_HOME?.trim()
   if (given) return resolve(cwd, given)
+  // An empty variable counts as not set; Node would take it for the working directory.
+  if (process.env.HOME === '') delete process.env.HOME
   try {
     // env-paths asks for the home folder as it is imported, which fails for a user that has none.
     const { default: envPaths } = await import('env-paths')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { isAbsolute, join } from 'node:path'
 import { describe, it } from 'node:test'
 import {
   findDataDir,
@@ -110,5 +111,14 @@ describe('the data folder', () => {
     assert.match(own, /gazeway/)
     assert.equal(own, join(own))
     await assert.rejects(findDataDir({ data: '' }, {}, '/c'), { code: 'config_invalid', param: '--data' })
+  })
+
+  it('is not the working directory where HOME is empty', () => {
+    const module = new URL('../../src/config/environment.ts', import.meta.url)
+    const program = `const { findDataDir } = await import('${module}'); console.log(await findDataDir({}, {}, '/c'))`
+    const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env
+    const options = { env: { ...env, HOME: '' }, encoding: 'utf8' } as const
+    const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
+    assert.ok(isAbsolute(found.trim()), found)
   })
 })

@@ -129,6 +129,7 @@ describe('doctor', () => {
         ['ok', 'store'],
         ['ok', 'ledger'],
         ['ok', 'upstream'],
+        ['ok', 'audit trail'],
         ['ok', 'chains'],
         ['ok', 'agent gateway'],
       ],
@@ -184,6 +185,19 @@ describe('doctor', () => {
       assert.match(line, advice)
       assert.ok(line.includes(file), 'names the file')
     })
+
+  it('says what to do about a store that can only be read', async (t) => {
+    await doctor(['--upstream', 'sandbox'])
+    const readOnly = `${place.data}-read-only`
+    mkdirSync(readOnly)
+    const mount = (...args: string[]) => spawnSync('mount', [...args, readOnly]).status === 0
+    if (!mount('--bind', place.data)) return t.skip('mounting is not permitted here')
+    t.after(() => spawnSync('umount', ['-l', readOnly]))
+    assert.ok(mount('-o', 'remount,bind,ro'))
+    const { code, lines } = await doctor(['--upstream', 'sandbox', '--data', readOnly])
+    assert.equal(code, 1)
+    assert.match(lines[1] ?? '', /^FAIL {2}store .*is read-only; give this user write permission/)
+  })
 
   it('says what to do about an upstream that never answers', async () => {
     const { code, lines } = await unanswered
