@@ -32,6 +32,7 @@ export const KeyId = z
 /** Whom to look for: the id of a key, or a wallet address in whatever case. */
 export const CallerId = z
   .string()
+  .min(1)
   .max(256)
   .overwrite((id) => WalletAddress.safeParse(id).data ?? id)
 

@@ -36,6 +36,7 @@ const JsonObject = z
 const Value = z
   .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
   .refine(isShallow, { error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`, abort: true })
+  .refine(isExact, { error: 'must not hold a number beyond 1.8e308, which cannot be stored', abort: true })
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, {
     error: 'must be at most 256 KiB as JSON',
     abort: true,
@@ -124,6 +125,12 @@ export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>):
     updated_at,
     expires_at,
   }
+}
+
+/** Whether all numbers are such as JSON can say: one like 1e400 is read as infinity, and would be stored as null. */
+function isExact(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every(isExact)
 }
 
 function isShallow(value: unknown): boolean {

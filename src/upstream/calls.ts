@@ -20,7 +20,7 @@ const QUEUE_LIMIT = 50_000
 /** Which calls to list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
   status: CallStatus.optional(),
-  model: z.string().max(256).optional(),
+  model: z.string().min(1).max(256).optional(),
   path: z.string().max(1024).optional(),
   caller_id: CallerId.optional(),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),

@@ -47,7 +47,7 @@ export type StatsQuery = z.infer<typeof StatsQuery>
 /** The same of one caller or model, and by the hour, too. */
 export const ChartQuery = StatsQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
-  model: z.string().max(256).optional().describe('Only the calls of this model.'),
+  model: z.string().min(1).max(256).optional().describe('Only the calls of this model.'),
   group_by: ChartGroupBy.optional(),
 })
 export type ChartQuery = z.infer<typeof ChartQuery>

@@ -54,6 +54,11 @@ describe('what a memory takes', () => {
     assert.equal(refused({ value: nested(100_000) }), 'value')
   })
 
+  it('holds no number that JSON cannot say', () => {
+    for (const text of ['1e400', '{"a":[-1e400]}']) assert.equal(refused({ value: JSON.parse(text) }), 'value')
+    assert.equal(refused({ value: { a: [1.7e308] } }), null)
+  })
+
   it('is plain JSON Schema for the tools that show it', () => {
     for (const schema of [Memory, MemoryInput, MemorySearch])
       for (const io of ['input', 'output'] as const)

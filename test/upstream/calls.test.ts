@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { CallFilter } from '../../src/upstream/calls.ts'
 import { bucketLatency, latencyBucket } from '../../src/upstream/latency.ts'
 import { upstreamCost } from '../../src/upstream/prices.ts'
 
@@ -22,5 +23,14 @@ describe('prices', () => {
     assert.equal(upstreamCost(usage, 'cheap', prices), 101, 'a fraction of a micro-dollar is rounded up')
     assert.equal(upstreamCost(null, 'any', prices), 0)
     assert.equal(upstreamCost(usage, 'constructor', prices), 3003, 'which every object has')
+  })
+})
+
+describe('a filter of calls', () => {
+  it('names a model and a caller, or leaves them out', () => {
+    for (const field of ['model', 'caller_id']) {
+      assert.ok(!CallFilter.safeParse({ [field]: '' }).success, 'the totals know those without one by it')
+      assert.ok(CallFilter.safeParse({ [field]: 'x' }).success)
+    }
   })
 })
