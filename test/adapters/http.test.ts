@@ -654,6 +654,33 @@ describe('the gateway over HTTP', () => {
       assert.ok(server.received.every((entry) => entry.path === '/v1/responses'))
     })
 
+    const reference = { type: 'item_reference', id: 'msg_1' }
+    for (const stored of [
+      { previous_response_id: 'resp_0' },
+      { conversation: 'conv_1' },
+      { prompt: { id: 'pmpt_1' } },
+      { input: [reference, { role: 'user', content: 'And then?' }] },
+      { input: [{ id: 'msg_1' }, { role: 'user', content: 'And then?' }] },
+    ])
+      it(`gives the failure of a request that counts on what is stored: ${JSON.stringify(stored)}`, async () => {
+        server.on('/responses', double.fails(500))
+        server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+        for (const stream of [false, true]) {
+          const reply = await post('/v1/responses', { ...QUESTION, ...stored, stream })
+          assert.deepEqual([reply.status, (await errorOf(reply)).message], [500, 'double says 500'])
+        }
+        assert.ok(server.received.every((entry) => entry.path === '/v1/responses'))
+      })
+
+    it('falls back where what is left out is no part of the question', async () => {
+      server.on('/responses', double.fails(500))
+      server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+      const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+      const input = [reasoning, { type: 'item_reference', id: 'rs_2' }, { role: 'user', content: 'Find it.' }]
+      const asked = { input, previous_response_id: null, conversation: null, prompt: null, store: true }
+      assert.equal((await post('/v1/responses', asked)).headers.get('x-gazeway-route'), 'chat_fallback')
+    })
+
     it('keeps the numbers that JavaScript cannot hold', async () => {
       server.on('/responses', double.json(200, double.response('Found.')))
       assert.equal((await post('/v1/responses', '{"input":"Find it.","x":-1e400}')).status, 200)

@@ -103,6 +103,16 @@ onDouble('the Vercel AI SDK, while the responses endpoint fails,', (gateway, ups
   before(() => upstream().on('/responses', double.fails(500)))
   modelTests('the responses API', () => viaOpenAI(gateway()).responses('llm-3-fast'), 'chat_fallback')
   modelTests('Open Responses', () => viaOpenResponses(gateway())('llm-3-fast'), 'chat_fallback')
+
+  it('sends earlier answers with `store: false`, and references that nothing else can read without it', async () => {
+    const model = viaOpenAI(gateway()).responses('llm-3-fast')
+    const asked = { role: 'user', content: `${PARCELS} Where is parcel 7?` } as const
+    const first = await generateText({ model, messages: [asked] })
+    const messages = [asked, ...first.response.messages, { role: 'user', content: 'Where is parcel 9?' } as const]
+    const { text } = await generateText({ model, messages, providerOptions: { openai: { store: false } } })
+    assert.match(text, /Riga/)
+    await assert.rejects(generateText({ model, messages, maxRetries: 0 }), /double says 500/)
+  })
 })
 
 onDouble('the Vercel AI SDK, when an upstream misbehaves,', (gateway, upstream) => {

@@ -3,6 +3,7 @@ import type { CallContext } from '../call-record.ts'
 import { toResponse } from '../convert/chat-to-response.ts'
 import { createResponseEvents } from '../convert/chat-to-response-events.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
+import { countsOnStored } from '../convert/stored-state.ts'
 import { estimateUsage } from '../estimate.ts'
 import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
@@ -32,7 +33,8 @@ const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
  * Answers a Responses request through chat completions with the fallback model, as a Response or its stream of events.
  *
  * @param first why the responses endpoint could not answer
- * @returns false when chat completions could not answer either; the client has had nothing then
+ * @returns false when chat completions could not answer either, or would answer without what the upstream has stored;
+ *   the client has had nothing then
  */
 export async function relayFallback(
   relay: Relay,
@@ -42,8 +44,7 @@ export async function relayFallback(
   context: CallContext & { requestId: string | null },
 ): Promise<boolean> {
   if (first.error.code === 'cancelled') return false
-  // A stored prompt or conversation is the upstream's own: chat completions know nothing of it.
-  if (request.input === undefined || request.input === null) return false
+  if (request.input === undefined || request.input === null || countsOnStored(request)) return false
   const { provider } = relay
   const model = provider.resolve(undefined, 'fallback')
   const stream = request.stream === true

@@ -1,0 +1,22 @@
+import { asText, type Loose, record, records } from './loose.ts'
+import type { ResponseRequest } from './responses-to-chat.ts'
+
+/** Fields that name what the upstream keeps: an earlier response, a conversation, a prompt. */
+const STORED = ['previous_response_id', 'conversation', 'prompt']
+
+/**
+ * Whether a Responses request counts on what its upstream has stored. Chat completions know nothing of that: what they
+ * would answer is another question.
+ */
+export function countsOnStored(request: Omit<ResponseRequest, 'stream'>): boolean {
+  const given: Loose = record(request)
+  return STORED.some((name) => (given[name] ?? null) !== null) || records(given.input).some(isReference)
+}
+
+/** An item that the upstream has; its type may be left out, and an id is then all that it holds. */
+function isReference({ type, id, role }: Loose): boolean {
+  const isTyped = (type ?? null) !== null
+  const isOne = type === 'item_reference' || (!isTyped && role === undefined && id !== undefined)
+  // Reasoning is left out as an item, too: the question is the same without it.
+  return isOne && !asText(id).startsWith('rs_')
+}
