@@ -7,6 +7,8 @@ import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Say hello.' }] }
+/** An answer that its provider ends without a finish reason. */
+const UNFINISHED = double.chunks(['Hello.'], null).slice(0, -1)
 const QUESTION = { input: 'Find it.', instructions: 'Be short.' }
 
 describe('the gateway over HTTP', () => {
@@ -607,6 +609,40 @@ describe('the gateway over HTTP', () => {
         assert.deepEqual([first?.status, second?.status], ['error', 'ok'])
         assert.deepEqual([first?.usage ?? null, second?.usage?.total_tokens], [null, 15], 'usage is counted once')
       })
+
+    for (const [name, sent] of Object.entries({ 'a finish reason and ': double.chunks(['Hello.']), '': UNFINISHED }))
+      it(`takes the fallback’s answer for complete at ${name}[DONE], whatever comes after`, async () => {
+        const whole = `${sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`
+        const ends: Record<string, (response: ServerResponse) => void> = {
+          'the end': (response) => response.end(),
+          'a broken connection': (response) => setTimeout(() => response.socket?.resetAndDestroy(), 50),
+          silence: () => {},
+        }
+        server.on('/responses', double.fails(500))
+        for (const [after, end] of Object.entries(ends)) {
+          server.on('/chat/completions', (response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' })
+            response.write(whole)
+            end(response)
+          })
+          const reply = await post('/v1/responses', { ...QUESTION, stream: true })
+          const { type, response } = eventsOf(await reply.text()).at(-1)
+          assert.deepEqual([after, type, response.output_text], [after, 'response.completed', 'Hello.'])
+          const callId = reply.headers.get('x-gazeway-call-id')
+          const record = async () => (await records()).find(({ call_id }) => call_id === callId)
+          await until(async () => (await record()) !== undefined)
+          assert.equal((await record())?.status, 'ok')
+          if (after === 'silence') await server.received.at(-1)?.aborted
+        }
+      })
+
+    it('gives the first error where the fallback’s stream holds no answer', async () => {
+      server.on('/responses', double.fails(403))
+      server.on('/chat/completions', double.sse([]))
+      assert.equal((await post('/v1/responses', { ...QUESTION, stream: true })).status, 403)
+      await until(async () => (await records()).length === 2)
+      assert.equal((await records())[0]?.status, 'error')
+    })
 
     it('takes no text for the end of its stream, whatever it says', async () => {
       server.on(

@@ -39,7 +39,7 @@ const STREAMS: Record<string, ChatChunk[]> = {
   ],
   refusal: [chunk({ refusal: 'I will not.' }), chunk({}, 'stop'), usageChunk],
   cut: [chunk({ content: 'Hel' }), chunk({}, 'length'), usageChunk],
-  broken: [chunk({ content: 'Hel' })],
+  broken: [chunk({ content: 'Hel' }), { error: { message: 'overloaded' } } as never],
 }
 const called = (id: string, at: number) => ({
   id,
@@ -130,7 +130,7 @@ describe('the openai client on converted Responses', () => {
     assert.deepEqual([cut.status, cut.incomplete_details?.reason], ['incomplete', 'max_output_tokens'])
     await assert.rejects(
       client().responses.stream({ model: 'broken', input: 'Hello' }).finalResponse(),
-      /ended its stream before the answer was complete/,
+      /broke off its answer: overloaded/,
     )
   })
 

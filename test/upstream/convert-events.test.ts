@@ -225,6 +225,11 @@ describe('a chat stream as Responses events', () => {
     ])
   })
 
+  it('takes an answer without a finish reason for complete', () => {
+    const response = last(eventsOf([chunk({ content: 'Hello' })]))
+    assert.deepEqual([response.status, response.output_text], ['completed', 'Hello'])
+  })
+
   it('reads the first choice alone', () => {
     const second = { index: 1, delta: { content: 'Other' }, finish_reason: null }
     const events = eventsOf([
@@ -236,11 +241,13 @@ describe('a chat stream as Responses events', () => {
 })
 
 describe('a chat stream that breaks', () => {
-  it('fails where it ends without a finish reason, without ending what is open', () => {
-    const events = eventsOf([
-      chunk({ content: 'Hel' }),
-      chunk(call(0, { id: 'c1', function: { name: 'look', arguments: '{"a' } })),
-    ])
+  it('fails without ending what is open', () => {
+    const converter = createResponseEvents(request)
+    const events = [
+      ...converter.push(chunk({ content: 'Hel' })),
+      ...converter.push(chunk(call(0, { id: 'c1', function: { name: 'look', arguments: '{"a' } }))),
+      ...converter.fail(new GazewayError('upstream_bad_reply', 'Cut off.')),
+    ]
     assert.deepEqual(typesOf(events).slice(-2), ['error', 'failed'])
     assert.ok(!typesOf(events).some((type) => type.endsWith('.done')))
     const response = last(events)

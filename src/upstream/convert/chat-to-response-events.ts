@@ -18,7 +18,7 @@ export interface ResponseEvents {
   start(): ResponseEvent[]
   /** The events of one chunk. A chunk that holds an error ends the stream as `fail` does. */
   push(chunk: ChatChunk): ResponseEvent[]
-  /** After the last chunk: ends all items, then the Response, or fails where the stream gave no finish reason. */
+  /** After the last chunk of a complete answer, which some upstreams give no finish reason: ends all items, then the Response. */
   finish(): ResponseEvent[]
   /** `error`, then `response.failed` with what had come. Open items get no `done`: a cut tool call must not be run. */
   fail(error: GazewayError): ResponseEvent[]
@@ -99,7 +99,7 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
         if (error) breakOff(errorOfChunk(error))
         else read(record(chunk))
       }),
-    finish: () => eventsOf(() => (ending.finishReason === null ? breakOff(unfinished()) : end())),
+    finish: () => eventsOf(end),
     fail: (error) => eventsOf(() => breakOff(error)),
   }
 }
@@ -110,6 +110,3 @@ function errorOfChunk(error: unknown): GazewayError {
   const said = typeof message === 'string' ? message : JSON.stringify(error)
   return new GazewayError('upstream_error', `The upstream broke off its answer: ${said.slice(0, 500)}`)
 }
-
-const unfinished = () =>
-  new GazewayError('upstream_bad_reply', 'The upstream ended its stream before the answer was complete. Try again.')

@@ -18,9 +18,13 @@ export interface Receiver extends Client {
 /** How a stream ended. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
 
+/** So long an upstream may take to close a stream that is over; its connection can be used again then. */
+const CLOSING_MS = 1000
+
 /**
  * Passes a stream on as it arrives, at the pace of its reader.
  *
+ * @param options.isOver asked after each piece: whether the stream is complete although its upstream leaves it open
  * @param options.filter what to pass on of the whole events that have arrived; the tap has seen them
  * @param options.stallMs how long a reader may leave its connection full before it counts as gone
  */
@@ -28,7 +32,12 @@ export function pump(
   reply: StreamReply,
   receiver: Receiver,
   tap: SseTap,
-  options: { filter: (events: Buffer) => Buffer | null; onFirst: () => void; stallMs: number },
+  options: {
+    filter: (events: Buffer) => Buffer | null
+    onFirst: () => void
+    stallMs: number
+    isOver?: () => boolean
+  },
 ): Promise<StreamEnd> {
   return new Promise((resolve) => {
     let first = true
@@ -69,6 +78,7 @@ export function pump(
     receiver.onGone(gone)
     reply.consume({
       onData(chunk) {
+        if (over) return
         // Some providers send comments until the model begins.
         if (first && chunk.includes('data:')) {
           options.onFirst()
@@ -76,6 +86,9 @@ export function pump(
         }
         try {
           pass(tap.push(chunk))
+          if (!options.isOver?.()) return
+          settle({ kind: 'complete' })
+          setTimeout(() => exchange.abort(), CLOSING_MS).unref()
         } catch (error) {
           // Before the abort, which the transport reports as an error of its own.
           settle({ kind: 'broken', error: error as Error })
@@ -83,6 +96,7 @@ export function pump(
         }
       },
       onEnd() {
+        if (over) return
         try {
           pass(tap.rest())
           settle({ kind: 'complete' })

@@ -115,7 +115,13 @@ async function passEvents(
     return toSse(out)
   }
 
-  const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
+  const end = await pump(reply, receiver, tap, {
+    filter,
+    onFirst: recording.firstToken,
+    stallMs: provider.timeoutMs,
+    // The client waits for the last event, which is made of what has come until then.
+    isOver: () => tap.ending().done,
+  })
   const outcome = await streamOutcome(relay, tap, sent)
   if (end.kind === 'gone') {
     const error = 'The client went away before the end of the stream.'
@@ -123,7 +129,8 @@ async function passEvents(
     return true
   }
   const { done, finished } = tap.ending()
-  const cut = done || finished ? null : badReply(provider, 'its stream ended before the answer was complete')
+  const complete = begun && (done || finished)
+  const cut = complete ? null : badReply(provider, 'its stream ended before the answer was complete')
   const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   if (broken) recording.finish({ status: 'error', httpStatus: reply.status, error: broken, ...outcome })
   else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, ...outcome })
