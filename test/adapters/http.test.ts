@@ -636,6 +636,36 @@ describe('the gateway over HTTP', () => {
         }
       })
 
+    it('answers with a stream or a whole Response as it was asked, whatever the fallback’s provider sends', async () => {
+      server.on('/responses', double.fails(500))
+      server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+      const streamed = await post('/v1/responses', { ...QUESTION, stream: true })
+      assert.equal(streamed.headers.get('content-type'), 'text/event-stream')
+      const events = eventsOf(await streamed.text())
+      assert.deepEqual([events.at(0).type, events.at(-1).type], ['response.created', 'response.completed'])
+      server.on('/chat/completions', double.sse(double.chunks(['From ', 'chat.'])))
+      const whole = await post('/v1/responses', QUESTION)
+      assert.equal(whole.headers.get('content-type'), 'application/json')
+      for (const { status, output_text, usage } of [events.at(-1).response, await whole.json()])
+        assert.deepEqual([status, output_text, usage.total_tokens], ['completed', 'From chat.', 15])
+      await until(async () => (await records()).length === 4)
+      assert.deepEqual(
+        (await records()).map(({ status, usage }) => [status, usage?.total_tokens]),
+        Array(2)
+          .fill([
+            ['ok', 15],
+            ['error', undefined],
+          ])
+          .flat(),
+      )
+    })
+
+    it('gives the first error where a stream that was not asked for breaks off', async () => {
+      server.on('/responses', double.fails(403))
+      server.on('/chat/completions', double.sse(double.chunks(['From ', 'chat.']).slice(0, 2), 'break'))
+      assert.equal((await post('/v1/responses', QUESTION)).status, 403)
+    })
+
     it('gives the first error where the fallback’s stream holds no answer', async () => {
       server.on('/responses', double.fails(403))
       server.on('/chat/completions', double.sse([]))

@@ -7,6 +7,7 @@ import type { ChatCompletion } from '../../src/upstream/chat.ts'
 import { type ResponseObject, toResponse } from '../../src/upstream/convert/chat-to-response.ts'
 import {
   type ChatChunk,
+  completionEvents,
   createResponseEvents,
   type ResponseEvent,
 } from '../../src/upstream/convert/chat-to-response-events.ts'
@@ -228,6 +229,21 @@ describe('a chat stream as Responses events', () => {
   it('takes an answer without a finish reason for complete', () => {
     const response = last(eventsOf([chunk({ content: 'Hello' })]))
     assert.deepEqual([response.status, response.output_text], ['completed', 'Hello'])
+  })
+
+  it('streams a whole completion as one chunk of it, its calls by their order', () => {
+    const calls = ['look', 'patch'].map((name) => ({ function: { name, arguments: '{"input":"x"}' } }))
+    const message = { role: 'assistant', content: 'Both.', reasoning_content: 'Hm.', tool_calls: calls }
+    const whole = { model: 'llm-1', usage, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    const events = completionEvents(whole as unknown as ChatCompletion, request)
+    const delta = { ...message, tool_calls: calls.map((made, index) => ({ ...made, index })) }
+    assert.deepEqual(typesOf(events), typesOf(eventsOf([chunk(delta, 'tool_calls')])))
+    const { output, usage: counted } = last(events)
+    assert.deepEqual(
+      output.map(({ type }) => type),
+      ['reasoning', 'message', 'function_call', 'custom_tool_call'],
+    )
+    assert.equal(counted?.total_tokens, 15)
   })
 
   it('reads the first choice alone', () => {

@@ -1,7 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
-import { toResponse } from '../convert/chat-to-response.ts'
-import { createResponseEvents } from '../convert/chat-to-response-events.ts'
+import { type ResponseObject, toResponse } from '../convert/chat-to-response.ts'
+import { completionEvents, createResponseEvents, type ResponseEvent } from '../convert/chat-to-response-events.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import { estimateUsage } from '../estimate.ts'
@@ -65,6 +65,7 @@ export async function relayFallback(
   }
 }
 
+/** Answers with a completion that came in one piece. */
 async function passResponse(
   relay: Relay,
   reply: WholeReply,
@@ -85,12 +86,17 @@ async function passResponse(
   if (!Array.isArray(completion?.choices)) throw badReply(relay.provider, 'its reply is not a chat completion')
   const usage =
     readUsage(completion.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
-  const headers = { 'content-type': 'application/json', ...ROUTE, 'x-gazeway-call-id': recording.callId }
-  receiver.whole(200, headers, JSON.stringify(toResponse(completion, request as ResponseRequest)))
+  const asked = request as ResponseRequest
+  const headers = { ...ROUTE, 'x-gazeway-call-id': recording.callId }
+  if (request.stream === true) {
+    receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
+    receiver.end(toSse(completionEvents(completion, asked)))
+  } else sendResponse(receiver, headers, toResponse(completion, asked))
   recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: completion })
   return true
 }
 
+/** Answers with a stream of chunks, as they come where the client asked for a stream. */
 async function passEvents(
   relay: Relay,
   reply: StreamReply,
@@ -102,6 +108,9 @@ async function passEvents(
   const { provider } = relay
   const tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
   const events = createResponseEvents(request as ResponseRequest)
+  const headers = { ...passedHeaders(reply.headers, recording.callId), ...ROUTE }
+  // Some providers stream whatever they were asked for.
+  const live = request.stream === true
   let begun = false
 
   function filter(bytes: Buffer): Buffer | null {
@@ -110,9 +119,9 @@ async function passEvents(
     if (reported !== null) throw reported
     if (chunks.length === 0) return null
     const out = [...(begun ? [] : events.start()), ...chunks.flatMap((chunk) => events.push(chunk as never))]
-    if (!begun) receiver.head(200, { ...passedHeaders(reply.headers, recording.callId), ...ROUTE })
+    if (!begun && live) receiver.head(200, headers)
     begun = true
-    return toSse(out)
+    return live ? toSse(out) : null
   }
 
   const end = await pump(reply, receiver, tap, {
@@ -134,9 +143,21 @@ async function passEvents(
   const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   if (broken) recording.finish({ status: 'error', httpStatus: reply.status, error: broken, ...outcome })
   else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, ...outcome })
-  if (!begun) return false
-  receiver.end(toSse(broken ? events.fail(broken) : events.finish()))
+  if (!begun || (broken && !live)) return false
+  const last = broken ? events.fail(broken) : events.finish()
+  if (live) receiver.end(toSse(last))
+  else sendResponse(receiver, headers, endOf(last))
   return true
+}
+
+function sendResponse(receiver: Receiver, headers: Record<string, string>, response: ResponseObject | null): void {
+  receiver.whole(200, { ...headers, 'content-type': 'application/json' }, JSON.stringify(response))
+}
+
+/** The Response that the last event of a stream holds. */
+function endOf(events: readonly ResponseEvent[]): ResponseObject | null {
+  const last = events.at(-1)
+  return last && 'response' in last ? last.response : null
 }
 
 const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>
