@@ -753,6 +753,20 @@ describe('the gateway over HTTP', () => {
       assert.equal(sentBody().x, Number.NEGATIVE_INFINITY)
     })
 
+    it('keeps them where it falls back', async () => {
+      server.on('/responses', double.fails(500))
+      let received = ''
+      server.on('/chat/completions', (response, request) => {
+        received = request.text
+        return double.json(200, double.completion('x'))(response, request)
+      })
+      const schema = '{"type":"object","properties":{"n":{"maximum":9223372036854775807,"minimum":1.5}}}'
+      const tools = `[{"type":"function","name":"draw","parameters":${schema}}]`
+      await post('/v1/responses', `{"input":"Draw.","seed":12345678901234567890,"top_logprobs":0,"tools":${tools}}`)
+      for (const part of ['"seed":12345678901234567890', `"parameters":${schema}`]) assert.ok(received.includes(part))
+      assert.ok(!received.includes('logprobs'))
+    })
+
     it('does not send again the field that was refused', async () => {
       server.on('/responses', double.fails(400, {}, 'temperature'))
       server.on('/chat/completions', double.json(200, double.completion('x')))

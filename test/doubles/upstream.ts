@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A request as the double received it. */
@@ -6,6 +6,8 @@ export interface Received {
   method: string
   path: string
   headers: IncomingHttpHeaders
+  /** The body as it came, and the JSON that it holds. */
+  text: string
   body: unknown
   /** Resolves when the client has gone before the reply was complete. */
   aborted: Promise<void>
@@ -28,14 +30,16 @@ export async function startUpstream(): Promise<UpstreamDouble> {
   const received: Received[] = []
   const scripts = new Map<string, Behaviour[]>()
   const server = createServer(async (request, response) => {
-    const body = await readBody(request)
+    let text = ''
+    for await (const chunk of request) text += chunk
     const path = (request.url ?? '').replace(/^\/v1/, '').split('?')[0] ?? ''
     const aborted = new Promise<void>((resolve) => {
       response.on('close', () => {
         if (!response.writableFinished) resolve()
       })
     })
-    const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body, aborted }
+    const { method = '', url = '', headers } = request
+    const entry = { method, path: url, headers, text, body: parsed(text), aborted }
     received.push(entry)
     const script = scripts.get(path)
     const behaviour = script && script.length > 1 ? script.shift() : script?.[0]
@@ -57,9 +61,7 @@ export async function startUpstream(): Promise<UpstreamDouble> {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  let text = ''
-  for await (const chunk of request) text += chunk
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -11,6 +11,7 @@ import { readUsage } from '../usage.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { passedHeaders, readRefusal, unfitness } from './reply.ts'
+import { type ClientRequest, convertedText } from './request-text.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
 import { streamOutcome } from './stream-outcome.ts'
@@ -38,7 +39,7 @@ const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
  */
 export async function relayFallback(
   relay: Relay,
-  request: RelayedRequest,
+  { text, json: request }: ClientRequest<RelayedRequest>,
   first: FirstFailure,
   receiver: Receiver,
   context: CallContext & { requestId: string | null },
@@ -48,13 +49,16 @@ export async function relayFallback(
   const { provider } = relay
   const model = provider.resolve(undefined, 'fallback')
   const stream = request.stream === true
-  const chat = { ...toChatRequest(request as ResponseRequest, refusedField(first.reply)), model: model.upstream }
-  const sent = stream ? { ...chat, stream: true, stream_options: { include_usage: true } } : chat
+  const refused = refusedField(first.reply)
+  const own = { model: model.upstream, ...(stream && { stream: true, stream_options: { include_usage: true } }) }
+  const convert = (body: object) => ({ ...toChatRequest(body as ResponseRequest, refused), ...own })
+  const sent = convert(request)
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
   const recording = startRecording(relay, invocation, context)
   let reply: WholeReply | StreamReply | undefined
   try {
-    reply = await relay.open('/chat/completions', JSON.stringify(sent), receiver)
+    const written = await convertedText(text, sent, convert)
+    reply = await relay.open('/chat/completions', written, receiver)
     if (reply.kind === 'stream') return await passEvents(relay, reply, request, sent, receiver, recording)
     return await passResponse(relay, reply, request, sent, receiver, recording)
   } catch (error) {

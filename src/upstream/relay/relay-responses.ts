@@ -47,7 +47,7 @@ export async function relayResponses(
   const send = () => relay.open('/responses', text, receiver)
   const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
   if (failure === null) return
-  const answered = await relayFallback(relay, body, failure, receiver, context)
+  const answered = await relayFallback(relay, request, failure, receiver, context)
   if (answered) return
   if (!failure.reply || failure.reply.status < 400) throw failure.error
   const headers = passedHeaders(failure.reply.headers, failure.callId)

@@ -21,7 +21,17 @@ const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
 export function requestText(text: string, sent: object, changes: object): string | Promise<string> {
-  if (LARGE_NUMBER.test(text)) return exactText(text, changes).catch(refuseDepth)
+  return convertedText(text, sent, (body) => ({ ...body, ...changes }))
+}
+
+/**
+ * The same for a request that is made of its client's.
+ *
+ * @param sent what `convert` makes of the client's request
+ * @param convert must leave a number as it is that JavaScript cannot hold: an object stands for it
+ */
+export function convertedText(text: string, sent: object, convert: (body: object) => object): string | Promise<string> {
+  if (LARGE_NUMBER.test(text)) return exactText(text, convert).catch(refuseDepth)
   try {
     return JSON.stringify(sent)
   } catch (error) {
@@ -34,9 +44,12 @@ function refuseDepth(cause: unknown): never {
   throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', { cause })
 }
 
-async function exactText(text: string, changes: object): Promise<string> {
-  const { parse, stringify } = await import('lossless-json')
-  // The last of two equal keys counts, as it does for JSON.parse.
-  const exact = parse(text, null, { onDuplicateKey: ({ newValue }) => newValue })
-  return stringify({ ...(exact as object), ...changes }) ?? ''
+async function exactText(text: string, convert: (body: object) => object): Promise<string> {
+  const { isSafeNumber, LosslessNumber, parse, stringify } = await import('lossless-json')
+  const exact = parse(text, null, {
+    parseNumber: (number) => (isSafeNumber(number) ? Number(number) : new LosslessNumber(number)),
+    // The last of two equal keys counts, as it does for JSON.parse.
+    onDuplicateKey: ({ newValue }) => newValue,
+  })
+  return stringify(convert(exact as object)) ?? ''
 }
