@@ -660,6 +660,22 @@ describe('the gateway over HTTP', () => {
       )
     })
 
+    it('names the fallback’s model from the first event on, and where the provider does not', async () => {
+      server.on('/responses', double.fails(500))
+      const nameless = { ...double.completion('From chat.'), model: undefined }
+      for (const [chat, told] of [
+        [double.sse(double.chunks(['From chat.'])), 'double-chat'],
+        [double.json(200, nameless), 'llm-4.20-0309-reasoning'],
+      ] as const) {
+        server.on('/chat/completions', chat)
+        const events = eventsOf(await (await post('/v1/responses', { ...QUESTION, stream: true })).text())
+        for (const { response } of events.slice(0, 2)) assert.equal(response.model, 'llm-4.20-0309-reasoning')
+        assert.equal(events.at(-1).response.model, told)
+      }
+      const whole = (await (await post('/v1/responses', QUESTION)).json()) as { model: string }
+      assert.equal(whole.model, 'llm-4.20-0309-reasoning')
+    })
+
     it('gives the first error where a stream that was not asked for breaks off', async () => {
       server.on('/responses', double.fails(403))
       server.on('/chat/completions', double.sse(double.chunks(['From ', 'chat.']).slice(0, 2), 'break'))

@@ -106,14 +106,10 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
 }
 
 /** The events of a completion that came in one piece: those of a stream whose one chunk holds all of it. */
-export function completionEvents(
-  completion: ChatCompletion,
-  request: ResponseRequest,
-  options: { model?: string } = {},
-): ResponseEvent[] {
+export function completionEvents(completion: ChatCompletion, request: ResponseRequest): ResponseEvent[] {
   const { model, service_tier, usage } = completion
   const choices = records(completion.choices).map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message) }))
-  const events = createResponseEvents(request, options)
+  const events = createResponseEvents(request, { model })
   const chunk = { model, service_tier, usage, choices } as unknown as ChatChunk
   return [...events.start(), ...events.push(chunk), ...events.finish()]
 }

@@ -1,5 +1,6 @@
 import type { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
+import { modelTold } from '../chat.ts'
 import { type ResponseObject, toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents, type ResponseEvent } from '../convert/chat-to-response-events.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
@@ -74,7 +75,7 @@ async function passResponse(
   relay: Relay,
   reply: WholeReply,
   request: RelayedRequest,
-  sent: unknown,
+  sent: { model: string },
   receiver: Receiver,
   recording: Recording,
 ): Promise<boolean> {
@@ -91,11 +92,12 @@ async function passResponse(
   const usage =
     readUsage(completion.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
   const asked = request as ResponseRequest
+  const named = { ...completion, model: modelTold(completion.model, sent.model) }
   const headers = { ...ROUTE, 'x-gazeway-call-id': recording.callId }
   if (request.stream === true) {
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
-    receiver.end(toSse(completionEvents(completion, asked)))
-  } else sendResponse(receiver, headers, toResponse(completion, asked))
+    receiver.end(toSse(completionEvents(named, asked)))
+  } else sendResponse(receiver, headers, toResponse(named, asked))
   recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: completion })
   return true
 }
@@ -105,13 +107,13 @@ async function passEvents(
   relay: Relay,
   reply: StreamReply,
   request: RelayedRequest,
-  sent: unknown,
+  sent: { model: string },
   receiver: Receiver,
   recording: Recording,
 ): Promise<boolean> {
   const { provider } = relay
   const tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
-  const events = createResponseEvents(request as ResponseRequest)
+  const events = createResponseEvents(request as ResponseRequest, { model: sent.model })
   const headers = { ...passedHeaders(reply.headers, recording.callId), ...ROUTE }
   // Some providers stream whatever they were asked for.
   const live = request.stream === true
