@@ -13,6 +13,8 @@ const FINISHED = /"finish_reason": ?"/
 const DONE = /^data: ?\[DONE\]/m
 /** Any of them: one look at each piece of a stream, most of which hold none. */
 const NOTABLE = new RegExp([TELLING, FINISHED, DONE].map(({ source }) => source).join('|'), 'm')
+/** As much of a blank line, with the end of the line before it, as can be in one of two pieces: `\n\r` or `\r\n`. */
+const SEAM_BYTES = 2
 const BLANK_LINE = Buffer.from('\n\n')
 const [LF, CR] = [0x0a, 0x0d]
 
@@ -39,7 +41,9 @@ export interface SseTap {
  */
 export function createSseTap(options: { dropUsageChunk: boolean; secrets: readonly string[] }): SseTap {
   const { dropUsageChunk, secrets } = options
+  /** The beginning of an event: the first `heldBytes` of it, the rest is room for more. */
   let held: Buffer | null = null
+  let heldBytes = 0
   let usage: Usage | null = null
   let failed: ReportedError | null = null
   const kept: Buffer[] = []
@@ -47,6 +51,28 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let totalBytes = 0
   let done = false
   let finished = false
+
+  /** Room is doubled, so that a large event costs time by its size whatever pieces it comes in. */
+  function hold(piece: Buffer): void {
+    const bytes = held ? heldBytes + piece.length : piece.length
+    if (bytes > EVENT_LIMIT_BYTES) throw new Error('An event of the stream has no end.')
+    if (held && bytes > held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(bytes, 2 * held.length))
+      held.copy(larger, 0, 0, heldBytes)
+      held = larger
+    }
+    if (held) piece.copy(held, heldBytes)
+    else held = piece
+    heldBytes = bytes
+  }
+
+  /** Where the last event ends in `chunk` if its blank line began in what is held; 0 when it did not. */
+  function seamBoundary(chunk: Buffer): number {
+    if (!held) return 0
+    const before = held.subarray(Math.max(0, heldBytes - SEAM_BYTES), heldBytes)
+    const seam = Buffer.concat([before, chunk.subarray(0, SEAM_BYTES)])
+    return Math.max(0, lastBoundary(seam) - before.length)
+  }
 
   function keep(whole: Buffer): void {
     totalBytes += whole.length
@@ -82,16 +108,20 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 
   return {
     push(chunk) {
-      const joined = held ? Buffer.concat([held, chunk]) : chunk
-      const end = lastBoundary(joined)
-      held = end === joined.length ? null : joined.subarray(end)
-      if (held && held.length > EVENT_LIMIT_BYTES) throw new Error('An event of the stream has no end.')
-      if (end === 0) return null
-      return read(joined.subarray(0, end))
+      const end = held ? Math.max(lastBoundary(chunk), seamBoundary(chunk)) : lastBoundary(chunk)
+      if (end === 0) {
+        hold(chunk)
+        return null
+      }
+      const ended = chunk.subarray(0, end)
+      const whole = held ? Buffer.concat([held.subarray(0, heldBytes), ended]) : ended
+      held = null
+      if (end < chunk.length) hold(chunk.subarray(end))
+      return read(whole)
     },
     rest() {
       if (!held) return null
-      const left = Buffer.concat([held, BLANK_LINE])
+      const left = Buffer.concat([held.subarray(0, heldBytes), BLANK_LINE])
       held = null
       return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
@@ -108,9 +138,12 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 /** The events of a piece of a stream, each with its blank line; line ends may be LF or CRLF. */
 export function splitEvents(bytes: Buffer): Buffer[] {
   const events: Buffer[] = []
-  let start = 0
-  while (start < bytes.length) {
-    const end = firstBoundary(bytes, start)
+  let [lf, crlf] = [0, 0]
+  for (let start = 0; start < bytes.length; ) {
+    // What was found further on is not looked for again: most streams have one of the two only.
+    if (lf <= start) lf = endAfter(bytes, '\n\n', start)
+    if (crlf <= start) crlf = endAfter(bytes, '\n\r\n', start)
+    const end = Math.min(lf, crlf)
     events.push(bytes.subarray(start, end))
     start = end
   }
@@ -186,9 +219,8 @@ function endsWithBlankLine(bytes: Buffer): boolean {
   return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)
 }
 
-function firstBoundary(bytes: Buffer, from: number): number {
-  const lf = bytes.indexOf('\n\n', from)
-  const crlf = bytes.indexOf('\n\r\n', from)
-  const ends = [lf === -1 ? bytes.length : lf + 2, crlf === -1 ? bytes.length : crlf + 3]
-  return Math.min(...ends)
+/** Where the first `mark` from `start` on ends; the end of the bytes when there is none. */
+function endAfter(bytes: Buffer, mark: string, start: number): number {
+  const at = bytes.indexOf(mark, start)
+  return at === -1 ? bytes.length : at + mark.length
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createSseTap, splitEvents } from '../../src/upstream/relay/sse-tap.ts'
+
+const KB = 1024
+const MB = 1024 * KB
+/** Four times the bytes may cost four times as much, and some; by the square it would be sixteen times. */
+const LINEAR = 9
+
+const newTap = () => createSseTap({ dropUsageChunk: true, secrets: [] })
+const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`
+const pieces = (bytes: Buffer, size: number) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+
+/** The CPU time of a piece of work in ms: the least of several, as other work only ever adds to it. */
+function cpuOf(work: () => void): number {
+  const times = Array.from({ length: 12 }, () => {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  })
+  return Math.min(...times)
+}
+
+describe('events that arrive in pieces', () => {
+  for (const [name, end] of [
+    ['LF', '\n\n'],
+    ['CRLF', '\r\n\r\n'],
+    ['both', '\n\r\n'],
+  ] as const)
+    it(`end where their blank line does, with ${name}, whichever pieces it comes in`, () => {
+      const [first, second] = [`data: {"n":1}${end}`, `data: {"n":2}${end}`]
+      const bytes = Buffer.from(first + second)
+      for (let from = 1; from < bytes.length; from++)
+        for (let to = from; to < bytes.length; to++) {
+          const tap = newTap()
+          let [arrived, passed] = [0, '']
+          for (const piece of [bytes.subarray(0, from), bytes.subarray(from, to), bytes.subarray(to)]) {
+            arrived += piece.length
+            passed += tap.push(piece)?.toString() ?? ''
+            const ended = arrived < first.length ? '' : first
+            assert.equal(passed, arrived < bytes.length ? ended : first + second, `cut at ${from} and ${to}`)
+          }
+        }
+    })
+
+  it('pass as they are, byte by byte', () => {
+    const bytes = Buffer.from(
+      `: a comment\n\n${line({ n: 1 })}${line({ n: 2 }).replaceAll('\n', '\r\n')}data: [DONE]\n\n`,
+    )
+    const tap = newTap()
+    const passed = pieces(bytes, 1).map((piece) => tap.push(piece)?.toString() ?? '')
+    assert.equal(passed.join(''), bytes.toString())
+    assert.equal(tap.ending().done, true)
+  })
+
+  it('cost time by their size, a large one too', () => {
+    const cost = (size: number) => {
+      const written = pieces(Buffer.from(line({ partial_image_b64: 'A'.repeat(size) })), 8 * KB)
+      return cpuOf(() => {
+        const tap = newTap()
+        const passed = written.flatMap((piece) => tap.push(piece) ?? [])
+        assert.equal(passed.length, 1)
+      })
+    }
+    cost(2 * MB)
+    const ratio = cost(8 * MB) / cost(2 * MB)
+    assert.ok(ratio < LINEAR, `8 MB cost ${ratio.toFixed(1)} times as much as 2 MB`)
+  })
+
+  it('cost time by their number when many arrive at once', () => {
+    const cost = (size: number) => {
+      const event = line({ n: 1 })
+      const bytes = Buffer.from(event.repeat(size / event.length))
+      return cpuOf(() => assert.equal(splitEvents(bytes).length, bytes.length / event.length))
+    }
+    cost(256 * KB)
+    const ratio = cost(1024 * KB) / cost(256 * KB)
+    assert.ok(ratio < LINEAR, `1 MB cost ${ratio.toFixed(1)} times as much as 256 KB`)
+  })
+})
