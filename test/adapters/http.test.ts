@@ -238,6 +238,22 @@ describe('the gateway over HTTP', () => {
       }
     })
 
+    for (const field of ['reasoning_content', 'reasoning', 'refusal'])
+      it(`estimates a stream by its ${field}, too`, async () => {
+        const [role, , finish] = double.chunks(['4'], null)
+        const thoughts = Array.from({ length: 100 }, () => ({
+          ...role,
+          choices: [{ index: 0, delta: { [field]: ' word' }, finish_reason: null }],
+        }))
+        for (const end of [[finish], []]) {
+          server.on('/chat/completions', double.sse([role, ...thoughts, ...end], 'none'))
+          await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+        }
+        await until(async () => (await records()).length === 2)
+        for (const { usage } of await records())
+          assert.deepEqual([usage?.estimated, usage?.completion_tokens], [true, 100])
+      })
+
     for (const status of [400, 401, 403, 404, 429, 500, 503])
       it(`keeps the upstream's ${status} and OpenAI's shape`, async () => {
         server.on('/chat/completions', double.fails(status, { 'retry-after': '3' }))

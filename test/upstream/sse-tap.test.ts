@@ -80,3 +80,32 @@ describe('events that arrive in pieces', () => {
     assert.ok(ratio < LINEAR, `1 MB cost ${ratio.toFixed(1)} times as much as 256 KB`)
   })
 })
+
+describe('what a model said', () => {
+  const chunk = (...deltas: unknown[]) => line({ choices: deltas.map((delta, index) => ({ index, delta })) })
+  const said = (...events: string[]) => {
+    const tap = newTap()
+    for (const event of events) tap.push(Buffer.from(event))
+    return tap.said().text
+  }
+
+  for (const field of ['content', 'reasoning_content', 'reasoning', 'refusal'])
+    it(`is its ${field}`, () => {
+      assert.equal(said(chunk({ [field]: 'Hm, ' }), chunk({ [field]: 'well.' })), 'Hm, well.')
+    })
+
+  it('is a thought once that comes under two names, then the answer', () => {
+    const thought = { reasoning: 'Hm.', reasoning_content: 'Hm.', content: null, refusal: null }
+    const answer = { reasoning_content: '', content: '4' }
+    assert.equal(said(chunk(thought), chunk(answer)), 'Hm.4')
+  })
+
+  it('is in parts with some providers, and in each of several choices', () => {
+    assert.equal(said(chunk({ content: [{ type: 'text', text: '4' }] })), '[{"type":"text","text":"4"}]')
+    assert.equal(said(chunk({ content: 'one' }, { content: 'two' })), 'onetwo')
+  })
+
+  it('is nothing where a choice has no delta', () => {
+    assert.equal(said(line({ choices: [null, {}, { delta: null }] }), line({ choices: {} })), '')
+  })
+})

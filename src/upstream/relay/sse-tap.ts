@@ -158,10 +158,13 @@ export interface EventData {
   error?: unknown
   message?: unknown
   code?: unknown
-  choices?: Array<{ delta?: { content?: string | null; tool_calls?: unknown } }>
+  choices?: Array<{ delta?: Delta | null } | null>
   delta?: unknown
   sequence_number?: number
 }
+
+/** What a chunk of a chat completion adds; most of it text, but providers differ. */
+type Delta = Partial<Record<'reasoning_content' | 'reasoning' | 'content' | 'refusal' | 'tool_calls', unknown>>
 
 /** The JSON of an event's `data` lines; null for `[DONE]`, comments and what is not JSON. */
 export function eventData(event: Buffer): EventData | null {
@@ -199,11 +202,22 @@ function readFault(error: unknown): Fault {
   return { message: typeof message === 'string' && message !== '' ? message : 'no reason given', code }
 }
 
+/** All that an event adds to the answer: thoughts, refusals and tool calls are paid for as text is. */
 function saidBy(event: Buffer): string {
   const data = eventData(event)
   if (typeof data?.delta === 'string') return data.delta
-  const delta = data?.choices?.[0]?.delta
-  return (delta?.content ?? '') + (delta?.tool_calls ? JSON.stringify(delta.tool_calls) : '')
+  if (!Array.isArray(data?.choices)) return ''
+  return data.choices.map((choice) => saidIn(choice?.delta ?? {})).join('')
+}
+
+/** Some providers send the same thought under both of its names. */
+function saidIn({ reasoning_content, reasoning, content, refusal, tool_calls }: Delta): string {
+  return [reasoning_content || reasoning, content, refusal, tool_calls].map(asText).join('')
+}
+
+function asText(part: unknown): string {
+  if (typeof part === 'string') return part
+  return part ? JSON.stringify(part) : ''
 }
 
 function lastBoundary(bytes: Buffer): number {
