@@ -566,6 +566,22 @@ describe('the gateway over HTTP', () => {
       assert.equal((await records())[0]?.usage?.total_tokens, 27)
     })
 
+    it('estimates a stream alike whatever it repeats of the request', async () => {
+      const words = Array.from({ length: 1000 }, () => ' word')
+      for (const instructions of ['Be short.', 'a b '.repeat(25_000)]) {
+        const events = double.responseEvents(words).map((event) => {
+          const { response, ...rest } = event as { response?: object }
+          return response ? { ...rest, response: { ...response, instructions, usage: null } } : rest
+        })
+        server.on('/responses', double.sse(events, 'none'))
+        await (await post('/v1/responses', { ...QUESTION, instructions, stream: true })).text()
+      }
+      await until(async () => (await records()).length === 2)
+      const [long, short] = (await records()).map(({ usage }) => usage?.completion_tokens)
+      assert.equal(long, short)
+      assert.ok(Math.abs((short ?? 0) - 1000) < 50, `${short} tokens`)
+    })
+
     it('counts the usage of a response that was cut short', async () => {
       const events = double.responseEvents(['Fo'])
       const cut = { ...events.at(-1), type: 'response.incomplete' }

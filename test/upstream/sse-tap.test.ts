@@ -108,4 +108,33 @@ describe('what a model said', () => {
   it('is nothing where a choice has no delta', () => {
     assert.equal(said(line({ choices: [null, {}, { delta: null }] }), line({ choices: {} })), '')
   })
+
+  it('is the same to the estimate, however long the request is that the events of a Response repeat', () => {
+    const estimated = (words: number, instructions: string, end: string) => {
+      const response = { id: 'resp_1', instructions, output: [] }
+      const tap = newTap()
+      const write = (event: object) => tap.push(Buffer.from(line(event)))
+      write({ type: 'response.created', response })
+      write({ type: 'response.queued', response })
+      write({ type: 'response.in_progress', response })
+      for (let n = 0; n < words; n++) write({ type: 'response.output_text.delta', delta: ' word' })
+      write({ type: `response.${end}`, response })
+      const { text, factor } = tap.said()
+      return (text.length / ' word'.length) * factor
+    }
+    for (const end of ['completed', 'incomplete', 'failed'])
+      for (const words of [1, 100, 10_000]) {
+        const short = estimated(words, 'Be short.', end)
+        assert.ok(Math.abs(short - words) < words * 0.01, `${short} of ${words}`)
+        assert.equal(estimated(words, 'a b '.repeat(20 * KB), end), short)
+      }
+  })
+
+  it('is kept beside the events that repeat the request in one piece', () => {
+    const response = { instructions: 'Be short.', output: [] }
+    const delta = { type: 'response.output_text.delta', delta: 'I say "type":"response.created".' }
+    const around = ['created', 'completed'].map((end) => line({ type: `response.${end}`, response }))
+    assert.equal(said(around.join(line(delta))), delta.delta)
+    assert.equal(said(line(delta)), delta.delta)
+  })
 })

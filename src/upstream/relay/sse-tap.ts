@@ -9,10 +9,12 @@ const KEPT_BYTES = 64 * 1024
 /** What an event holds that reports usage or an error, and few others; most chunks have `"usage":null` or none. */
 const TELLING = /"error"|"usage": ?\{/
 const FINISHED = /"finish_reason": ?"/
+/** Events with a whole Response in them, which repeats the request: none of it is said by the model. */
+const ECHO = /"type": ?"response\.(?:created|queued|in_progress|completed|incomplete|failed)"/
 /** Only as a line: a model may speak of it. */
 const DONE = /^data: ?\[DONE\]/m
 /** Any of them: one look at each piece of a stream, most of which hold none. */
-const NOTABLE = new RegExp([TELLING, FINISHED, DONE].map(({ source }) => source).join('|'), 'm')
+const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE].map(({ source }) => source).join('|'), 'm')
 /** As much of a blank line, with the end of the line before it, as can be in one of two pieces: `\n\r` or `\r\n`. */
 const SEAM_BYTES = 2
 const BLANK_LINE = Buffer.from('\n\n')
@@ -83,9 +85,13 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 
   /** Reads whole events. @returns what to pass on of them */
   function read(whole: Buffer): Buffer | null {
-    keep(whole)
     const text = asciiOf(whole)
-    if (!NOTABLE.test(text)) return whole
+    if (!NOTABLE.test(text)) {
+      keep(whole)
+      return whole
+    }
+    if (ECHO.test(text)) for (const event of splitEvents(whole).filter(isSaid)) keep(event)
+    else keep(whole)
     done ||= DONE.test(text)
     finished ||= FINISHED.test(text)
     if (!TELLING.test(text)) return whole
@@ -184,6 +190,8 @@ export function eventData(event: Buffer): EventData | null {
 
 /** Bytes as a string in which all ASCII stands as it is: the quickest form to look for marks in. */
 const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
+
+const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
 
 /** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
 function faultOf({ type, error, message, code, response }: EventData): Fault | null {
