@@ -138,3 +138,51 @@ describe('what a model said', () => {
     assert.equal(said(line(delta)), delta.delta)
   })
 })
+
+describe('usage that is reported', () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  const report = JSON.stringify({ choices: [], usage })
+  const tabbed = JSON.stringify({ choices: [], usage }, null, '\t')
+  const spaced = report.replaceAll(':', ' : ')
+  const lines = (text: string, end = '\n') => text.replaceAll(/^/gm, 'data: ').replaceAll('\n', end) + end + end
+  const spellings = {
+    'with white space around its colon': lines(spaced),
+    'in several lines': lines(tabbed),
+    'in several lines that end with CRLF': lines(tabbed, '\r\n'),
+    'in lines of a part each': lines(report.replaceAll(/(?<=[:{,])|(?=:)/g, '\n')),
+    'without a space after the name of the field': `data:${report}\n\n`,
+    'after a byte order mark': `\ufeff${lines(report)}`,
+  }
+
+  for (const [name, event] of Object.entries(spellings))
+    it(`is read ${name}, and not passed on`, () => {
+      for (const size of [1, event.length * 2]) {
+        const tap = newTap()
+        const passed = pieces(Buffer.from(event), size).flatMap((piece) => tap.push(piece) ?? [])
+        assert.deepEqual(tap.usage(), usage)
+        assert.equal(Buffer.concat(passed).toString(), '')
+      }
+    })
+
+  it('is read from an event without its blank line after a byte order mark', () => {
+    const tap = newTap()
+    assert.equal(tap.push(Buffer.from(`\ufeff${lines(report).trimEnd()}`)), null)
+    assert.equal(tap.rest(), null)
+    assert.deepEqual(tap.usage(), usage)
+  })
+
+  it('is read where the stream begins with a blank line, and a mark is part of what is said', () => {
+    const tap = newTap()
+    const blank = '\n\n'
+    const said = line({ choices: [{ delta: { content: '\ufeff' } }] })
+    const passed = [blank, said, lines(report)].map((text) => tap.push(Buffer.from(text))?.toString() ?? '')
+    assert.deepEqual(passed, [blank, said, ''])
+    assert.deepEqual(tap.usage(), usage)
+  })
+
+  it('ends a choice with white space around its colon, too', () => {
+    const tap = newTap()
+    tap.push(Buffer.from(lines('{"choices":[{"delta":{},\n"finish_reason" : "stop"}]}')))
+    assert.deepEqual(tap.ending(), { done: false, finished: true })
+  })
+})

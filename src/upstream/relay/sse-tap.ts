@@ -6,17 +6,21 @@ import { readUsage, type Usage } from '../usage.ts'
 const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 /** How much of a stream is kept to count its tokens, should the upstream not report them. */
 const KEPT_BYTES = 64 * 1024
+/** What may stand between the parts of a field: its event can have several lines. */
+const GAP = String.raw`(?:\s|data:)*`
 /** What an event holds that reports usage or an error, and few others; most chunks have `"usage":null` or none. */
-const TELLING = /"error"|"usage": ?\{/
-const FINISHED = /"finish_reason": ?"/
+const TELLING = new RegExp(`"error"|"usage"${GAP}:${GAP}\\{`)
+const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"`)
 /** Events with a whole Response in them, which repeats the request: none of it is said by the model. */
-const ECHO = /"type": ?"response\.(?:created|queued|in_progress|completed|incomplete|failed)"/
+const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
 /** Only as a line: a model may speak of it. */
 const DONE = /^data: ?\[DONE\]/m
 /** Any of them: one look at each piece of a stream, most of which hold none. */
 const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE].map(({ source }) => source).join('|'), 'm')
 /** As much of a blank line, with the end of the line before it, as can be in one of two pieces: `\n\r` or `\r\n`. */
 const SEAM_BYTES = 2
+/** What may come before the first event, and is no part of it (https://html.spec.whatwg.org/#parsing-an-event-stream). */
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const BLANK_LINE = Buffer.from('\n\n')
 const [LF, CR] = [0x0a, 0x0d]
 
@@ -46,6 +50,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   /** The beginning of an event: the first `heldBytes` of it, the rest is room for more. */
   let held: Buffer | null = null
   let heldBytes = 0
+  let begun = false
   let usage: Usage | null = null
   let failed: ReportedError | null = null
   const kept: Buffer[] = []
@@ -74,6 +79,13 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     const before = held.subarray(Math.max(0, heldBytes - SEAM_BYTES), heldBytes)
     const seam = Buffer.concat([before, chunk.subarray(0, SEAM_BYTES)])
     return Math.max(0, lastBoundary(seam) - before.length)
+  }
+
+  function withoutMark(whole: Buffer): Buffer {
+    if (begun) return whole
+    begun = true
+    const { length } = BYTE_ORDER_MARK
+    return BYTE_ORDER_MARK.equals(whole.subarray(0, length)) ? whole.subarray(length) : whole
   }
 
   function keep(whole: Buffer): void {
@@ -123,11 +135,11 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       const whole = held ? Buffer.concat([held.subarray(0, heldBytes), ended]) : ended
       held = null
       if (end < chunk.length) hold(chunk.subarray(end))
-      return read(whole)
+      return read(withoutMark(whole))
     },
     rest() {
       if (!held) return null
-      const left = Buffer.concat([held.subarray(0, heldBytes), BLANK_LINE])
+      const left = withoutMark(Buffer.concat([held.subarray(0, heldBytes), BLANK_LINE]))
       held = null
       return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
