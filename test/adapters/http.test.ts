@@ -566,6 +566,22 @@ describe('the gateway over HTTP', () => {
       assert.equal((await records())[0]?.usage?.total_tokens, 27)
     })
 
+    it('estimates a response without usage, unless it is yet to be generated', async () => {
+      const usageOf = async (response: object) => {
+        const before = (await records()).length
+        server.on('/responses', double.json(200, response))
+        assert.equal((await post('/v1/responses', { ...QUESTION, background: true })).status, 200)
+        await until(async () => (await records()).length > before)
+        return (await records())[0]?.usage
+      }
+      for (const status of ['completed', 'incomplete'])
+        assert.equal((await usageOf({ ...double.response('Found.'), status, usage: null }))?.estimated, true)
+      for (const status of ['queued', 'in_progress']) {
+        assert.equal(await usageOf({ ...double.response(''), output: [], status, usage: null }), null)
+        assert.equal((await usageOf({ ...double.response('Fo'), status }))?.total_tokens, 27, 'what is reported counts')
+      }
+    })
+
     it('estimates a stream alike whatever it repeats of the request', async () => {
       const words = Array.from({ length: 1000 }, () => ' word')
       for (const instructions of ['Be short.', 'a b '.repeat(25_000)]) {

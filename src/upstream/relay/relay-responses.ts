@@ -16,6 +16,8 @@ import { streamOutcome } from './stream-outcome.ts'
 /** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress'])
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
+/** A Response that is answered before it is generated, as with `background`; whoever asks for it later learns its usage. */
+const UNFINISHED = new Set(['queued', 'in_progress'])
 /** What may come before the first output: one event that repeats the whole request, and some more. */
 const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -77,8 +79,9 @@ async function attempt(
   const response = httpStatus < 300 ? readResponse(reply.body) : null
   if (!response) return fail(recording, refusal(relay, reply, requestId), reply)
   receiver.whole(httpStatus, passedHeaders(reply.headers, recording.callId), reply.body)
-  const usage =
-    readUsage(response.usage) ?? (await estimateUsage(relay.countTokens, sent, JSON.stringify(response.output)))
+  const reported = readUsage(response.usage)
+  const estimate = () => estimateUsage(relay.countTokens, sent, JSON.stringify(response.output))
+  const usage = reported ?? (UNFINISHED.has(response.status ?? '') ? null : await estimate())
   recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: response })
   return null
 }
@@ -186,7 +189,7 @@ function refusal(relay: Relay, reply: WholeReply, requestId: string | null): Gaz
 }
 
 /** A Response, as far as it is read here; null when the bytes are not one that succeeded. */
-function readResponse(bytes: Buffer): { output: unknown[]; usage?: unknown } | null {
+function readResponse(bytes: Buffer): { output: unknown[]; status?: string; usage?: unknown } | null {
   try {
     const value = JSON.parse(bytes.toString('utf8'))
     return Array.isArray(value?.output) && value.status !== 'failed' ? value : null
