@@ -193,6 +193,13 @@ describe('the project', () => {
     )
   })
 
+  for (const other of ['vscode-remote://ssh/home', 'https://x/y', 'nonsense', 5 as never])
+    it(`is a folder on this machine whatever else is among the roots: ${other}`, async () => {
+      const place = newPlace()
+      const roots = [other, pathToFileURL(place.home).href, other].map((uri) => ({ uri }))
+      assert.equal(await rootOf(await connect(place, offers(roots))), place.home)
+    })
+
   it('is the working directory when the roots are of no use', async () => {
     const place = newPlace()
     const useless = [
