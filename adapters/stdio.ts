@@ -50,7 +50,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
       callerId: null,
       signal: extra.signal,
       onText: progressListener(extra),
-      projectRoot: await root(),
+      projectRoot: root,
     }
     const { callTool } = await import('./stdio/call-tool.ts')
     const call = callTool(params.name, params.arguments, gateway, context, (err) =>

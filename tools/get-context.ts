@@ -13,6 +13,7 @@ export const getContext = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: ContextInput.strict(),
   output: WorkContext,
-  run: (gateway, input, context) => gateway.context.get(input, context.projectRoot, context.signal),
+  run: async (gateway, input, context) =>
+    gateway.context.get(input, input.root ?? (await context.projectRoot()), context.signal),
   render: renderContext,
 })

@@ -12,8 +12,8 @@ export interface ToolAnnotations {
 
 /** What an adapter knows of the call besides its input. */
 export interface ToolContext extends CallContext {
-  /** The project that the caller works in: the client's first root, else the working directory. */
-  projectRoot: string
+  /** The project that the caller works in: the client's first root, else the working directory. It may have to be asked for. */
+  projectRoot: () => Promise<string>
 }
 
 /** One of the twelve functions, as every adapter consumes it. */

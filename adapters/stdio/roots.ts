@@ -1,11 +1,13 @@
 import { stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { RootsListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 
-/** How long a client may take to name its roots before the working directory is used instead. */
-const ROOTS_TIMEOUT_MS = 2000
+/** How long a call waits for the client's roots before it uses the working directory instead. */
+const PATIENCE_MS = 2000
 
 /**
  * What `roots/list` answers, as clients answer it: the SDK's own schema refuses all roots for one that is no `file:`
@@ -15,28 +17,34 @@ const Roots = z.object({ roots: z.array(z.object({ uri: z.string() }).catch({ ur
 
 /**
  * The folder that the client works in: its first root that is a folder here, else this process's working directory.
- * Asked once, and again when the client says that its roots changed.
+ * Asked by the first call that needs it, and again when the client says that its roots changed.
  */
 export function projectRoot({ server }: McpServer): () => Promise<string> {
-  let known: Promise<string> | undefined
+  let folder = askedFolder(server)
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => {
-    known = undefined
+    folder = askedFolder(server)
   })
+  return async () => (server.getClientCapabilities()?.roots ? folder() : process.cwd())
+}
 
-  async function ask(): Promise<string> {
-    if (!server.getClientCapabilities()?.roots) return process.cwd()
-    try {
-      const { roots } = await server.request({ method: 'roots/list' }, Roots, { timeout: ROOTS_TIMEOUT_MS })
-      return (await firstFolder(roots)) ?? process.cwd()
-    } catch {
-      // A client that does not answer for the roots it declares still gets its tools.
-      return process.cwd()
-    }
+/** Asks with each call until there is an answer; one that comes too late for its call is there for the next. */
+function askedFolder(server: Server): () => Promise<string> {
+  let known: string | undefined
+  let asking: Promise<unknown> | undefined
+
+  async function ask(): Promise<void> {
+    const { roots } = await server.request({ method: 'roots/list' }, Roots)
+    known = (await firstFolder(roots)) ?? process.cwd()
   }
 
-  return () => {
-    known ??= ask()
-    return known
+  return async () => {
+    if (known !== undefined) return known
+    // A client that does not answer for the roots it declares still gets its tools.
+    asking ??= Promise.race([ask().catch(() => {}), delay(PATIENCE_MS, undefined, { ref: false })]).finally(() => {
+      asking = undefined
+    })
+    await asking
+    return known ?? process.cwd()
   }
 }
 

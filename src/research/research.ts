@@ -54,8 +54,11 @@ export type Answer = z.infer<typeof Answer>
 
 /** Questions to the primary model, with the project's context and search. */
 export interface Research {
-  /** @throws GazewayError of the upstream's and the context's kinds */
-  ask(question: Question, projectRoot: string, context: CallContext): Promise<Answer>
+  /**
+   * @param projectRoot asked for a question that wants the context and names no root
+   * @throws GazewayError of the upstream's and the context's kinds
+   */
+  ask(question: Question, projectRoot: () => Promise<string>, context: CallContext): Promise<Answer>
 }
 
 /** @param deps.workContext the context of a project as text, within a token budget */
@@ -75,7 +78,7 @@ export function createResearch(deps: {
       const known = question.include_context
         ? await workContext(
             { root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS },
-            projectRoot,
+            root ?? (await projectRoot()),
             context.signal,
           )
         : { text: '', tokens: 0 }

@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { connect, newPlace, spawnServer, writeProject } from './server.ts'
+import { connect, newPlace, type Place, spawnServer, writeProject } from './server.ts'
 
 type Server = Awaited<ReturnType<typeof connect>>
 
@@ -219,6 +219,54 @@ describe('the project', () => {
     const asked = await server.message(({ method }) => method === 'roots/list')
     assert.ok(asked.id !== undefined, 'it was asked')
     assert.equal((await server.answer(1)).result.structuredContent.root, place.project)
+  })
+
+  it('is not asked for by a tool that needs none', async () => {
+    const place = newPlace()
+    const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
+    await server.initialize({ roots: {} })
+    const calls: Record<string, object> = {
+      gateway_memory_recall: { key: 'a' },
+      gateway_get_context: { root: place.home },
+      gateway_llm_query: { query: 'Why?', include_context: false },
+    }
+    for (const [name, input] of Object.entries(calls)) {
+      server.callTool(name, name, input)
+      assert.ok(!(await server.answer(name)).result.isError, name)
+    }
+    assert.ok(!server.messages.some(({ method }) => method === 'roots/list'))
+    server.callTool(1, 'gateway_llm_query', { query: 'Why?' })
+    await server.message(({ method }) => method === 'roots/list')
+  })
+
+  /** A server with the client's roots asked for, and a call that did not wait for the answer. */
+  async function impatient(place: Place) {
+    const server = spawnServer(place)
+    const rootAt = async (id: number) => (await server.answer(id)).result.structuredContent.root
+    const asked = (after?: number) =>
+      server.message(({ id, method }) => method === 'roots/list' && (after === undefined || id > after))
+    await server.initialize({ roots: {} })
+    server.callTool(1, 'gateway_get_context', {})
+    assert.equal(await rootAt(1), place.project)
+    const result = { roots: [{ uri: pathToFileURL(place.home).href }] }
+    return { ...server, rootAt, asked, answers: (id: number) => server.send({ id, result }) }
+  }
+
+  it('is asked for again when a client did not answer in time', async () => {
+    const place = newPlace()
+    const { callTool, rootAt, asked, answers } = await impatient(place)
+    const { id } = await asked()
+    callTool(2, 'gateway_get_context', {})
+    answers((await asked(id)).id)
+    assert.equal(await rootAt(2), place.home)
+  })
+
+  it('is the first root from a late answer on', async () => {
+    const place = newPlace()
+    const { callTool, rootAt, asked, answers } = await impatient(place)
+    answers((await asked()).id)
+    callTool(2, 'gateway_get_context', {})
+    assert.equal(await rootAt(2), place.home)
   })
 })
 
