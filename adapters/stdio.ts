@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { LoadedConfig } from '../src/config/config.ts'
@@ -13,7 +15,7 @@ import { registerMemories } from './stdio/resources.ts'
 import { projectRoot } from './stdio/roots.ts'
 import { stdioTransport } from './stdio/transport.ts'
 
-/** How long calls in flight may take to end once the client has gone. */
+/** How long calls in flight may take to end, from the end of input or the end of the connection on, whichever is first. */
 const SHUTDOWN_MS = 10_000
 
 const INSTRUCTIONS = `Gazeway gives you a second model, a memory that all of this person's assistants share, and a work context that knows
@@ -67,10 +69,11 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   })
   mcp.server.onerror = (err) => log.debug('A message was not understood.', { err })
   await mcp.connect(stdioTransport(process.stdin, process.stdout))
+  const overdue = Promise.race([closed, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
   onServing()
   await closed
   // Their signals are aborted by now; each still writes its record.
-  await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS))])
+  await Promise.race([Promise.allSettled(inFlight), overdue])
   await gateway.close()
 }
 

@@ -17,8 +17,11 @@ import { toPlainError } from './plain-error.ts'
 const LINE_LIMIT = 8 * 1024 * 1024
 /** The most messages of a batch, which the revision 2025-03-26 has; each is answered by itself, on a line of its own. */
 const BATCH_LIMIT = 100
-/** How long requests may still be answered after the end of input: a client that has sent all of its may yet read. */
-const GRACE_MS = 1000
+/**
+ * How long after the end of input, and after an answer in that time, another may take: a client that has sent all of its
+ * may yet read. It is waited for twice this at most; the rest of the 10 s that the end may take is for what is aborted.
+ */
+const GRACE_MS = 4000
 const NEWLINE = 0x0a
 /** The methods that clients of this protocol may call. */
 const METHODS = new Set<string>(ClientRequestSchema.options.map(({ shape }) => shape.method.value))
@@ -26,7 +29,7 @@ const METHODS = new Set<string>(ClientRequestSchema.options.map(({ shape }) => s
 /**
  * MCP over newline-delimited JSON. Unlike the SDK's own stdio transport it survives any line: what is not a message is
  * answered with a JSON-RPC error, an endless line costs no memory, and the end of input closes the connection once what
- * was asked is answered, or after {@link GRACE_MS}.
+ * was asked is answered, or when no answer has come for {@link GRACE_MS}.
  */
 export function stdioTransport(input: Readable, output: Writable): Transport {
   let line: Buffer[] = []
@@ -34,6 +37,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
   let initialized = false
   let closed = false
   let ending: NodeJS.Timeout | undefined
+  let extendUntil = 0
   const unanswered = new Set<RequestId>()
 
   const transport: Transport = {
@@ -66,14 +70,22 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
 
   function onEnd(): void {
     if (closed || ending) return
-    ending = setTimeout(close, GRACE_MS)
+    extendUntil = Date.now() + GRACE_MS
+    waitForAnswers()
     if (length > 0) onLine()
     if (unanswered.size === 0) close()
   }
 
   function settle(id: RequestId): void {
     unanswered.delete(id)
-    if (ending && unanswered.size === 0) close()
+    if (closed || !ending) return
+    if (unanswered.size === 0) close()
+    else if (Date.now() < extendUntil) waitForAnswers()
+  }
+
+  function waitForAnswers(): void {
+    clearTimeout(ending)
+    ending = setTimeout(close, GRACE_MS)
   }
 
   function onData(chunk: Buffer): void {

@@ -124,10 +124,32 @@ describe('the stdio transport', () => {
     await closed
   })
 
-  it('closes some time after the end of input, answered or not', async () => {
+  it('waits some seconds for each answer after the end of input, and no more than eight for all', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    const { transport, input, closed, feed, written } = await open()
+    await feed(line(initialize), line(ask(1)), line(ask(2)))
+    input.end()
+    await once(input, 'end')
+    for (const id of ['init', 1]) {
+      t.mock.timers.tick(3000)
+      await transport.send({ jsonrpc: '2.0', id, result: {} })
+    }
+    t.mock.timers.tick(2000)
+    await closed
+    await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
+    assert.deepEqual(
+      written().map(({ id }) => id),
+      ['init', 1],
+    )
+  })
+
+  it('closes some time after the end of input, answered or not', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     const { input, closed, feed } = await open()
     await feed(line(initialize))
     input.end()
+    await once(input, 'end')
+    t.mock.timers.tick(5000)
     await closed
   })
 
