@@ -12,6 +12,7 @@ import { parseJson } from '../../src/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
 import { endsOf, idAtEnds } from './long-line.ts'
 import { toPlainError } from './plain-error.ts'
+import { withoutTask } from './without-task.ts'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
@@ -128,7 +129,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
       refuse(ErrorCode.InvalidRequest, 'The line is not a JSON-RPC 2.0 message.', idOf(json))
       return
     }
-    const message = parsed.data
+    const message = withoutTask(parsed.data)
     if ('method' in message && 'id' in message) {
       if (message.method === 'initialize') initialized = true
       if (!initialized && message.method !== 'ping') {

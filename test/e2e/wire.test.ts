@@ -168,6 +168,17 @@ describe('the bare protocol', () => {
     assert.equal((await server.answer(1)).result.structuredContent.total, 0)
   })
 
+  it('answers a request that asks for a task as any other', async () => {
+    await server.initialize()
+    const params = { name: 'gateway_memory_recall', arguments: { key: 'none' } }
+    for (const [id, task] of [{ ttl: 60_000 }, {}, null, 5].entries()) {
+      server.send({ id, method: 'tools/call', params: { ...params, task } })
+      assert.equal((await server.answer(id)).result.structuredContent.found, false)
+    }
+    server.send({ id: 'list', method: 'tools/list', params: { task: { ttl: 60_000 } } })
+    assert.equal((await server.answer('list')).result.tools.length, 12)
+  })
+
   for (const value of ['['.repeat(100_000) + ']'.repeat(100_000), `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`])
     it(`refuses what nests too deep: ${value.slice(0, 5)}…`, async () => {
       await server.initialize()
