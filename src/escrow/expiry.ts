@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.ts'
+import { lockedRows } from './moves.ts'
 import { createTally } from './tally.ts'
 
 /** Rows of one batch for whoever looks; a background sweep keeps them few. */
@@ -25,14 +26,13 @@ export function createExpiry({ store, now }: { store: Store; now: () => Date }):
       .execute()
     if (due.length === 0) return 0
     return store.write(async (trx) => {
-      const ids = due.map(({ id }) => id).sort()
-      const expired = await trx
-        .updateTable('escrows')
-        .set({ status: 'expired' })
-        .where('id', 'in', ids)
-        .where('status', '=', 'locked')
-        .returning('id')
-        .execute()
+      const held = await lockedRows(
+        trx,
+        due.map(({ id }) => id),
+      )
+      const expired = held.filter(({ status }) => status === 'locked').map(({ id }) => id)
+      if (expired.length > 0)
+        await trx.updateTable('escrows').set({ status: 'expired' }).where('id', 'in', expired).execute()
       const tally = createTally()
       tally.add('escrow_locked', -expired.length)
       tally.add('escrow_expired', expired.length)

@@ -192,6 +192,11 @@ export function lockedRow(trx: Transaction<Schema>, id: string): Promise<EscrowR
   return trx.selectFrom('escrows').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+/** The rows of escrows, locked as by {@link lockedRow}, in the order of their ids. */
+export function lockedRows(trx: Transaction<Schema>, ids: readonly string[]): Promise<EscrowRow[]> {
+  return trx.selectFrom('escrows').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
+}
+
 /** Writes what an event changes, where the table lets it happen. */
 async function change(
   trx: Transaction<Schema>,

@@ -75,7 +75,7 @@ export function createGraphs({
 
 function plan(graph: NewGraph): PlannedTask[] {
   const { tasks, swarmId, gazeRequired = false, recipient = null, ttlSeconds = TTL_SECONDS } = graph
-  const ids = new Map(tasks.map(({ ref }) => [ref, newId('task')]))
+  const ids = newIds(tasks)
   if (ids.size !== tasks.length) throw new RangeError('Two tasks of the graph have the same ref.')
   return tasks.map(({ ref, title, description, capabilities, rewardMicros, dependsOn }) => {
     const waitsFor = [...new Set(dependsOn)].map((other) => idOf(ids, other))
@@ -93,6 +93,22 @@ function plan(graph: NewGraph): PlannedTask[] {
       ttlSeconds,
     }
   })
+}
+
+/** Ids by ref, each later than those of the tasks that it waits for: rows are locked in the order of their ids. */
+function newIds(tasks: readonly GraphTask[]): Map<string, string> {
+  const byRef = new Map(tasks.map((task) => [task.ref, task]))
+  const ids = new Map<string, string>()
+  const seen = new Set<string>()
+  function name(ref: string): void {
+    if (seen.size === seen.add(ref).size) return
+    const task = byRef.get(ref)
+    if (task === undefined) return
+    for (const other of task.dependsOn) name(other)
+    ids.set(ref, newId('task'))
+  }
+  for (const { ref } of tasks) name(ref)
+  return ids
 }
 
 function idOf(ids: ReadonlyMap<string, string>, ref: string): string {

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Caller } from '../escrow/escrows.ts'
-import { createTally, type Tally } from '../escrow/tally.ts'
+import { createTally } from '../escrow/tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
@@ -12,7 +12,7 @@ import { markCapabilities } from './mark-capabilities.ts'
 import { type Completion, type Task, taskStatusAt, toTask } from './record.ts'
 import { foundTask, notTheClaimant, outOfOrder } from './refusals.ts'
 import { type TaskStatus, UNFINISHED_STATUSES } from './transitions.ts'
-import { giveUpWaiting, openWaiting, refundReward } from './waiting.ts'
+import { giveUp, openWaiting } from './waiting.ts'
 
 /** The ends of tasks. */
 export interface Finishing {
@@ -43,7 +43,7 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         tally.move('claimed', input.status)
         await markCapabilities(trx, [row])
         if (input.status === 'completed') await openWaiting(trx, id, at, tally)
-        else await loseReward(trx, row, { reason: 'The task failed', at }, tally)
+        else await giveUp(trx, row, { reason: 'The task failed', at }, tally)
         await tally.write(trx)
         const ended = toTask(row, at)
         await keep?.(trx, ended)
@@ -81,22 +81,12 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         const tally = createTally()
         tally.move(status, 'cancelled')
         await markCapabilities(trx, [row])
-        await loseReward(trx, row, { reason: 'The task was cancelled', at }, tally)
+        await giveUp(trx, row, { reason: 'The task was cancelled', at }, tally)
         await tally.write(trx)
         return toTask(row, at)
       })
     },
   }
-}
-
-async function loseReward(
-  trx: Transaction<Schema>,
-  row: TaskRow,
-  of: { reason: string; at: string },
-  tally: Tally,
-): Promise<void> {
-  await refundReward(trx, row, of, tally)
-  await giveUpWaiting(trx, row.id, of.at, tally)
 }
 
 /** The one statement that ends a live claim; undefined where it is not the caller's, or not live. */

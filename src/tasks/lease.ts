@@ -22,6 +22,16 @@ export function createLeases({ store, now }: { store: Store; now: () => Date }):
   /** @returns how many of them were opened */
   function open(ids: readonly string[], at: string): Promise<number> {
     return store.write(async (trx) => {
+      const over = await trx
+        .selectFrom('tasks')
+        .select('id')
+        .where('id', 'in', ids)
+        .where('status', '=', 'claimed')
+        .where('lease_expires_at', '<=', at)
+        .orderBy('id')
+        .forUpdate()
+        .execute()
+      if (over.length === 0) return 0
       const opened = await trx
         .updateTable('tasks')
         .set({
@@ -33,12 +43,13 @@ export function createLeases({ store, now }: { store: Store; now: () => Date }):
           lease_expires_at: null,
           updated_at: sql`lease_expires_at`,
         })
-        .where('id', 'in', ids)
-        .where('status', '=', 'claimed')
-        .where('lease_expires_at', '<=', at)
+        .where(
+          'id',
+          'in',
+          over.map(({ id }) => id),
+        )
         .returning(['id', 'capabilities'])
         .execute()
-      if (opened.length === 0) return 0
       await markCapabilities(trx, opened)
       const tally = createTally()
       tally.add('claimed', -opened.length)

@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
-import { sql } from 'kysely'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import type { Caller } from '../../src/escrow/escrows.ts'
 import { newId } from '../../src/ids.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createHolds } from '../../src/wallet/holds.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
-import { worksOn } from '../tasks/setup.ts'
+import { type Works, worksOn } from '../tasks/setup.ts'
 
 const WRITERS = 8
 const EACH = 10
+const PAIRS = 12
 
 const server = await startPostgres()
 after(() => server.remove())
 
 it('a payer with a daily limit makes tasks and paid calls at once, and none waits crosswise for another', async (t) => {
-  const store = await openStore(await server.database())
+  const url = await server.database()
+  const store = await openStore(url)
   t.after(() => store.close())
   const works = worksOn(store)
   const payer = await works.payer(100, { daily_limit_usd: 100 })
@@ -47,9 +51,93 @@ it('a payer with a daily limit makes tasks and paid calls at once, and none wait
     }),
   )
 
-  const { rows } = await sql<{ deadlocks: number }>`select deadlocks::int from pg_stat_database
-    where datname = current_database()`.execute(store.db)
-  assert.deepEqual(rows, [{ deadlocks: 0 }])
   assert.equal(await works.left(payer), 100 - (WRITERS / 2) * EACH * 0.01)
   await works.audit()
+  await store.close()
+  assert.equal(await deadlocks(url), 0)
 })
+
+it('tasks and those that wait for them are cancelled at once, and none waits crosswise for another', async (t) => {
+  const url = await server.database()
+  const store = await openStore(url)
+  t.after(() => store.close())
+  const works = worksOn(store)
+  const payer = await works.payer(100, { daily_limit_usd: 100 })
+  const pairs = await Promise.all(Array.from({ length: PAIRS }, () => pair(works, payer)))
+
+  await allOrLate(pairs.flat().map(({ id }) => works.tasks.cancel(id, payer)))
+
+  for (const { id } of pairs.flat()) assert.equal((await works.tasks.get(id)).status, 'cancelled')
+  assert.equal(await works.left(payer), 100)
+  await works.audit()
+  await store.close()
+  assert.equal(await deadlocks(url), 0)
+})
+
+it('tasks of several payers end in every way at once, and none waits crosswise for another', async (t) => {
+  const url = await server.database()
+  const store = await openStore(url)
+  t.after(() => store.close())
+  const works = worksOn(store)
+  const payers = [await works.payer(100), await works.payer(100)] as const
+  const ended = await Promise.all(
+    Array.from({ length: PAIRS }, async (_, i) => {
+      const [payer, other] = i % 2 === 0 ? payers : payers.toReversed()
+      const [first, second] = await pair(works, payer as Caller)
+      const both = { reward_usd: 0.1, depends_on: [first.id, second.id], ttl_seconds: 60 }
+      const last = await works.create(other as Caller, both)
+      const roots = await Promise.all([0, 1].map(() => works.create(payer as Caller, { reward_usd: 0.2 })))
+      const join = { reward_usd: 0.3, depends_on: roots.map(({ id }) => id) }
+      const joins = await Promise.all([0, 1].map(() => works.create(other as Caller, join)))
+      for (const root of roots) await works.claim(root, payer as Caller)
+      await works.claim(first, payer as Caller)
+      return { payer: payer as Caller, other: other as Caller, first, second, last, roots, joins }
+    }),
+  )
+  works.clock.pass(61)
+
+  await allOrLate(
+    ended.flatMap(({ payer, other, first, second, last, roots, joins }, i) => [
+      works.complete(first, payer, { status: 'failed' }),
+      works.tasks.cancel(second.id, payer),
+      works.tasks.cancel(last.id, other),
+      works.escrows.refund(last.escrow_id ?? '', {}, other),
+      works.escrows.expire(500),
+      ...roots.map((root) => works.complete(root, payer, i % 3 === 0 ? { status: 'failed' } : {})),
+      ...(i % 4 === 0 ? joins.map(({ id }) => works.tasks.cancel(id, other)) : []),
+    ]),
+  )
+
+  assert.deepEqual(await works.escrows.verify(), [])
+  await works.audit()
+  await store.close()
+  assert.equal(await deadlocks(url), 0)
+})
+
+/** A task, and one that waits for it. */
+async function pair(works: Works, payer: Caller) {
+  const first = await works.create(payer, { title: 'r', reward_usd: 0.5 })
+  const second = await works.create(payer, { title: 'c', reward_usd: 0.25, depends_on: [first.id] })
+  return [first, second] as const
+}
+
+/** Waits for all; of those that fail, each came after another one. */
+async function allOrLate(calls: ReadonlyArray<Promise<unknown>>): Promise<void> {
+  for (const call of await Promise.allSettled(calls))
+    if (call.status === 'rejected') assert.equal(call.reason.status, 409, String(call.reason))
+}
+
+/** How many deadlocks a database has had: a connection tells its own as it ends, so that all others must be closed. */
+async function deadlocks(url: string): Promise<number> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const one = async (query: string): Promise<number> => (await client.query(query)).rows[0].count
+  while (
+    await one(`select count(*)::int from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`)
+  )
+    await delay(10)
+  const found = await one('select deadlocks::int as count from pg_stat_database where datname = current_database()')
+  await client.end()
+  return found
+}
