@@ -25,18 +25,20 @@ const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
  * pages, so that any number of them takes little memory.
  *
  * @param report reads a page
+ * @param query `offset` skips so many of the newest, or `cursor` goes on from an earlier page; then all that follow
  */
 export async function* usageCsv(
   report: (query: UsageQuery) => Promise<Pick<UsageReport, 'items' | 'next_cursor'>>,
-  query: Omit<UsageQuery, 'limit' | 'cursor' | 'offset'>,
+  query: Omit<UsageQuery, 'limit'>,
 ): AsyncGenerator<string, void> {
+  const { offset, ...selection } = query
   yield line(Object.keys(COLUMNS))
-  let cursor: string | null | undefined
-  do {
-    const { items, next_cursor } = await report({ ...query, limit: PAGE, ...(cursor && { cursor }) })
-    for (const receipt of items) yield line(Object.values(COLUMNS).map((column) => column(receipt)))
-    cursor = next_cursor
-  } while (cursor !== null)
+  let page = await report({ ...query, limit: PAGE })
+  for (;;) {
+    for (const receipt of page.items) yield line(Object.values(COLUMNS).map((column) => column(receipt)))
+    if (page.next_cursor === null) return
+    page = await report({ ...selection, limit: PAGE, cursor: page.next_cursor })
+  }
 }
 
 const line = (cells: ReadonlyArray<string | number>): string => `${cells.map(quoted).join(',')}\r\n`

@@ -41,7 +41,7 @@ export interface Wallet {
   /** Receipts, and what they add up to. @throws GazewayError `invalid_cursor` */
   usage(query: UsageQuery): Promise<UsageReport>
   /** All receipts of a selection as lines of CSV. */
-  usageCsv(query: Omit<UsageQuery, 'limit' | 'cursor' | 'offset'>): AsyncGenerator<string, void>
+  usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
   /** What calls cost now. */
   pricing(): Pricing
   /** Whether the ledger agrees with itself. */

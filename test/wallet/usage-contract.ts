@@ -152,4 +152,18 @@ export function usageContract(open: OpenStore): void {
       `call_5,2026-11-21T18:00:00.000Z,a,x,32,1,33,no,0.000032,0.0001,0.000132,"'=1+1,""x""",5\r\n`,
     )
   })
+
+  it('skips as many of the newest receipts as asked, once, whatever pages the CSV is read in', async (t) => {
+    const store = await filled(t)
+    const ids = async (query: { offset?: number; cursor?: string }) => {
+      const lines = []
+      for await (const line of usageCsv((page) => usageReport(store, { ...page, limit: 1 }), query)) lines.push(line)
+      return lines.slice(1).map((line) => line.split(',')[0])
+    }
+    const all = await ids({})
+    assert.equal(all.length, CALLS.length)
+    for (const offset of [0, 1, 2, CALLS.length]) assert.deepEqual(await ids({ offset }), all.slice(offset))
+    const { next_cursor } = await usageReport(store, { limit: 2 })
+    assert.deepEqual(await ids({ cursor: next_cursor ?? '' }), all.slice(2))
+  })
 }
