@@ -7,15 +7,31 @@ const LINES_PER_PIECE = 200
 /** Whether a client asked for a table rather than JSON. */
 export const wantsCsv = (c: FrameContext): boolean => /^\s*text\/csv\b/i.test(c.req.header('accept') ?? '')
 
-/** A reply with lines of CSV, which are made as fast as the client reads them. @param name of the file that it is saved as */
-export function csvReply(name: string, lines: AsyncIterable<string>): Response {
-  const body = Readable.toWeb(Readable.from(pieces(lines))) as ReadableStream
+/**
+ * A reply with lines of CSV, which are made as fast as the client reads them; the first of them before it is answered.
+ *
+ * @param name of the file that it is saved as
+ * @throws whatever fails before there is a first piece of it
+ */
+export async function csvReply(name: string, lines: AsyncIterable<string>): Promise<Response> {
+  const made = pieces(lines)
+  const first = await made.next()
+  const body = Readable.toWeb(Readable.from(resumed(first, made))) as ReadableStream
   return new Response(body, {
     headers: { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${name}.csv"` },
   })
 }
 
-async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+async function* resumed(
+  first: IteratorResult<Buffer, void>,
+  rest: AsyncGenerator<Buffer, void>,
+): AsyncGenerator<Buffer, void> {
+  if (first.done) return
+  yield first.value
+  yield* rest
+}
+
+async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
   let piece: string[] = []
   for await (const line of lines) {
     piece.push(line)

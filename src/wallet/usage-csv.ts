@@ -26,14 +26,16 @@ const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
  *
  * @param report reads a page
  * @param query `offset` skips so many of the newest, or `cursor` goes on from an earlier page; then all that follow
+ * @throws GazewayError `invalid_cursor`, before the header
  */
 export async function* usageCsv(
   report: (query: UsageQuery) => Promise<Pick<UsageReport, 'items' | 'next_cursor'>>,
   query: Omit<UsageQuery, 'limit'>,
 ): AsyncGenerator<string, void> {
   const { offset, ...selection } = query
-  yield line(Object.keys(COLUMNS))
+  // Before the header, so that whoever takes that knows that the query is in order.
   let page = await report({ ...query, limit: PAGE })
+  yield line(Object.keys(COLUMNS))
   for (;;) {
     for (const receipt of page.items) yield line(Object.values(COLUMNS).map((column) => column(receipt)))
     if (page.next_cursor === null) return

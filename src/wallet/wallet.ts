@@ -40,7 +40,7 @@ export interface Wallet {
   statement(callerId: string, query: ListQuery): Promise<Page<StatementLine>>
   /** Receipts, and what they add up to. @throws GazewayError `invalid_cursor` */
   usage(query: UsageQuery): Promise<UsageReport>
-  /** All receipts of a selection as lines of CSV. */
+  /** All receipts of a selection as lines of CSV. @throws GazewayError `invalid_cursor` */
   usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
   /** What calls cost now. */
   pricing(): Pricing

@@ -445,6 +445,14 @@ describe('the platform', () => {
       assert.equal(lines.length, total + 1)
     })
 
+    it('are refused as CSV as they are as JSON', async () => {
+      for (const accept of ['text/csv', 'application/json']) {
+        const refused = await ask(running, 'GET', '/api/wallet/metered/usage?cursor=x', { headers: { accept } })
+        assert.equal(refused.status, 400)
+        assert.equal((await errorOf(refused)).code, 'invalid_cursor')
+      }
+    })
+
     it('go on from a cursor', async () => {
       await call({ ...CALL, caller_id: running.key })
       const first = (await (await get('/api/wallet/metered/usage?limit=1')).json()) as Json
