@@ -21,13 +21,17 @@ export const gazeRoutes = ({ gaze }: Gateway): Route[] => [
     summary: 'Store gaze records, and learn how far they prove attention',
     description:
       'At most 1,000 at a time. A session is its maker’s: no other key adds to it, and only that key and admins see it. ' +
+      'The id of a chat session is for whoever chats in it, and admins. ' +
       'Records that the session has already are counted and left out.',
     access: 'platform',
     body: StoreGaze.strict(),
     reply: StoredGaze,
     status: 201,
     idempotent: true,
-    run: ({ body, c }) => gaze.store(body, callerOf(c).id),
+    run({ body, c }) {
+      const caller = callerOf(c)
+      return gaze.store(body, caller.id, gazeVisibleTo(caller))
+    },
   }),
   defineRoute({
     method: 'GET',

@@ -93,8 +93,9 @@ async function subjectOf(
 }
 
 async function sessionSubject(gateway: Gateway, sessionId: string, asker: Identity): Promise<Subject | null> {
-  const session = await findSession(gateway, sessionId)
-  if (session === null || !(asker.scopes.has('admin') || asker.id === session.maker)) return null
+  const sessions = await findSessions(gateway, sessionId)
+  const session = sessions.find(({ maker }) => asker.scopes.has('admin') || asker.id === maker)
+  if (session === undefined) return null
   const { maker, expiresAt } = session
   if (maker === null) return { name: sessionId, account: null, identity: null, expiresAt, proven: true }
   const isFixed = maker === ENVIRONMENT_IDENTITY.id && gateway.loaded.config.identity.api_key !== null
@@ -102,15 +103,19 @@ async function sessionSubject(gateway: Gateway, sessionId: string, asker: Identi
   return identity === undefined ? null : { ...keySubject(identity, asker), expiresAt }
 }
 
-/** The key that made a session (null: a tool on this machine), and when what the session proves expires. */
-async function findSession(
+/**
+ * The gaze session and the chat session of an id, which may be of different makers: with the key that made each (null: a
+ * tool on this machine), and when what it proves expires.
+ */
+async function findSessions(
   { gaze, sessions }: Gateway,
   id: string,
-): Promise<{ maker: string | null; expiresAt: string | null } | null> {
-  const seen = await gaze.session(id)
-  if (seen !== null) return { maker: seen.caller_id, expiresAt: seen.attestation?.expires_at ?? null }
-  const chat = await sessions.find(id)
-  return chat && { maker: chat.user_id, expiresAt: null }
+): Promise<Array<{ maker: string | null; expiresAt: string | null }>> {
+  const [seen, chat] = await Promise.all([gaze.session(id), sessions.find(id)])
+  return [
+    ...(seen ? [{ maker: seen.caller_id, expiresAt: seen.attestation?.expires_at ?? null }] : []),
+    ...(chat ? [{ maker: chat.user_id, expiresAt: null }] : []),
+  ]
 }
 
 /** A wallet that a key is bound to is that key; another one is known while it has money. */

@@ -57,7 +57,7 @@ export interface Gaze {
    * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
    * @throws GazewayError `conflict` when the session is another caller's, or bound to another task
    */
-  store(input: StoreGaze, callerId?: string): Promise<StoredGaze>
+  store(input: StoreGaze, callerId?: string, chatsOf?: string): Promise<StoredGaze>
   /**
    * @param callerId only what this key stored; everything when absent
    * @throws GazewayError `invalid_cursor`
@@ -111,11 +111,11 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
   }
 
   return {
-    store: (input, callerId) =>
+    store: (input, callerId, chatsOf) =>
       store.write(async (trx) => {
         const at = now()
         const sessionId = input.session_id ?? newId('ses')
-        const by = { taskId: input.task_id, callerId: callerId ?? null }
+        const by = { taskId: input.task_id, callerId: callerId ?? null, chatsOf }
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
         const { session, stored } = await appendRecords(trx, locked, input.records)
         const attestation = await issueAttestation(trx, session, config, at)

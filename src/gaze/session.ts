@@ -29,14 +29,17 @@ export type GazeSession = Selectable<GazeSessionRow>
  * @param of.taskId the task that the records are for; a session is bound to the task it was made for, or to none
  * @param of.callerId the key that stores; only the one that made a session adds to it. A tool on this machine has none (null)
  *   and may add to all
- * @throws GazewayError `conflict` when the session is another's, or bound to another task or to none
+ * @param of.chatsOf the key whose chat sessions a new gaze session may have the id of; everyone's when absent
+ * @throws GazewayError `conflict` when the session is another's, or bound to another task or to none, or a new one has the
+ *   id of another's chat session
  */
 export async function lockSession(
   trx: Transaction<Schema>,
   sessionId: string,
-  { taskId, callerId }: { taskId: string | undefined; callerId: string | null },
+  of: { taskId: string | undefined; callerId: string | null; chatsOf: string | undefined },
   now: string,
 ): Promise<GazeSession> {
+  const { taskId, callerId, chatsOf } = of
   const session = await trx
     .insertInto('gaze_sessions')
     .values({
@@ -59,12 +62,25 @@ export async function lockSession(
       'This gaze session was made by another caller. Leave session_id out to start one of your own.',
       { param: 'session_id' },
     )
+  // Only before its first records: a chat that is begun under its id later takes it from nobody.
+  if (session.records === 0 && chatsOf !== undefined) await requireNoOthersChat(trx, sessionId, chatsOf)
   if (taskId === undefined || taskId === session.task_id) return session
   const bound = session.task_id === null ? 'no task' : `task ${session.task_id}`
   throw new GazewayError(
     'conflict',
     `Session ${sessionId} is bound to ${bound}, not to task ${taskId}. Leave session_id out to start a session for it.`,
     { param: 'task_id' },
+  )
+}
+
+/** Chat sessions are read as rows: their service is beside this one, not below it. @throws GazewayError `conflict` */
+async function requireNoOthersChat(trx: Transaction<Schema>, id: string, userId: string): Promise<void> {
+  const chat = await trx.selectFrom('sessions').select('user_id').where('id', '=', id).executeTakeFirst()
+  if (chat === undefined || chat.user_id === userId) return
+  throw new GazewayError(
+    'conflict',
+    "This session is another caller's chat. Leave session_id out to start one of your own.",
+    { param: 'session_id' },
   )
 }
 

@@ -271,6 +271,25 @@ describe('verifying a session, a key or a wallet', () => {
     assert.ok(!lines.includes(platform.key) && !lines.includes(secret), 'no key is logged')
   })
 
+  it('takes the id of a chat for the gaze of whoever chats in it, and of admins', async () => {
+    const { sessions } = platform.gateway
+    for (const id of ['own1', 'own2']) await sessions.create({ id }, { userId: platform.keyId, source: 'api' })
+    const storing = (session_id: string, key: string) =>
+      ask(platform, 'POST', '/api/gaze/store', { body: { session_id, records: justRecorded().slice(0, 1) }, key })
+    const refused = await storing('own1', other)
+    assert.equal(refused.status, 409)
+    const { code, param } = await errorOf(refused)
+    assert.deepEqual([code, param], ['conflict', 'session_id'])
+    assert.equal((await storing('own1', platform.key)).status, 201)
+    // An admin's gaze of a chat leaves it its user's.
+    assert.equal((await storing('own2', platform.admin)).status, 201)
+    assert.equal((await verify({ session_id: 'own2' })).subject, platform.keyId)
+    // Nor does a chat that begins later take an id from the gaze that has it.
+    assert.equal((await storing('own3', other)).status, 201)
+    await sessions.create({ id: 'own3' }, { userId: platform.keyId, source: 'api' })
+    assert.equal((await storing('own3', other)).status, 201)
+  })
+
   it('is described among the routes, and the status says that gaze is served', async () => {
     const { paths } = (await json(await ask(platform, 'GET', '/openapi.json'))) as { paths: Record<string, object> }
     assert.deepEqual(Object.keys(paths['/api/gaze/store'] ?? {}), ['post'])
