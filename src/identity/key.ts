@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toMicros, toUsd } from '../money.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
 
 const MAX_LIMIT_USD = 1_000_000
 
@@ -42,6 +43,7 @@ export const NewKey = z.strictObject({
     .string()
     .trim()
     .regex(/^\P{Cc}{1,100}$/u)
+    .refine(isWhole, WHOLE)
     .describe('What the key is for, so that a person knows it again.')
     .meta({ accepted: 'text of 1 to 100 characters on one line' }),
   scopes: z.array(Scope).min(1).max(Scope.options.length).default(['inference']).describe('What the key may do.'),

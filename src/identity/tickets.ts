@@ -5,6 +5,7 @@ import { GazewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
 import { CHECKED_COLUMNS } from './cache.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, identityOf, requireScope } from './identity.ts'
 import { hashToken } from './token.ts'
@@ -30,6 +31,7 @@ export const NewTicket = z.strictObject({
     .string()
     .trim()
     .regex(/^\P{Cc}{1,200}$/u)
+    .refine(isWhole, WHOLE)
     .describe('Who chats on the connection.')
     .meta({ accepted: 'text of 1 to 200 characters on one line' }),
   role: Role.default('user').describe(

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
 import { textOf } from './words.ts'
 
 /** The largest value, as UTF-8 JSON. */
@@ -9,9 +10,6 @@ const MAX_VALUE_BYTES = 256 * 1024
 const MAX_VALUE_DEPTH = 100
 /** 100 years, so that every time keeps a four-digit year and sorts as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
-
-const isWhole = (text: string): boolean => !/\p{Surrogate}/u.test(text)
-const WHOLE = 'must be well-formed Unicode, without half a surrogate pair'
 
 /** Text that both engines can hold as it is: PostgreSQL has no NUL in text, and UTF-8 no half of a surrogate pair. */
 const name = (max: number) =>

@@ -3,6 +3,7 @@ import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
 import { toUsd } from '../money.ts'
 import { ListQuery, type Page } from '../store/page.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
 
 /** The largest message, as UTF-8. */
 export const MAX_MESSAGE_BYTES = 256 * 1024
@@ -14,7 +15,7 @@ const plain = (min: number, max: number) =>
     .min(min)
     .max(max)
     .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
-    .refine((text) => !/\p{Surrogate}/u.test(text), 'must be well-formed Unicode, without half a surrogate pair')
+    .refine(isWhole, WHOLE)
 
 /** What a user says in one message. */
 export const MessageText = plain(1, MAX_MESSAGE_BYTES).refine(

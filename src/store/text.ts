@@ -6,3 +6,9 @@ export function withoutNul<Value>(value: Value): Value {
   if (typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())) return value
   return value.toWellFormed().replaceAll('\0', '\ufffd') as Value
 }
+
+/** Whether text is the same as UTF-8, in which an engine keeps it: that has no half of a surrogate pair. */
+export const isWhole = (text: string): boolean => text.isWellFormed()
+
+/** What is told of text that is not whole. */
+export const WHOLE = 'must be well-formed Unicode, without half a surrogate pair'

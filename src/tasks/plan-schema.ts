@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isWhole, WHOLE } from '../store/text.ts'
 import { Capability, TaskDescription, TaskTitle } from './record.ts'
 
 /** The most tasks that a swarm may have. */
@@ -13,6 +14,7 @@ const PlanId = z
   .string()
   .trim()
   .regex(/^\P{Cc}{1,64}$/u)
+  .refine(isWhole, WHOLE)
   .meta({ accepted: 'text of 1 to 64 characters on one line' })
 
 /** A task as a plan has it: its id is the plan's own and counts there only. */

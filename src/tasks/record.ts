@@ -4,6 +4,7 @@ import { Memory } from '../memory/record.ts'
 import { toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
 
 const MOST_CAPABILITIES = 32
@@ -17,16 +18,22 @@ export const TaskTitle = z
   .string()
   .trim()
   .regex(/^\P{Cc}{1,200}$/u)
+  .refine(isWhole, WHOLE)
   .meta({ accepted: 'text of 1 to 200 characters on one line' })
 
 /** What is to be done. */
-export const TaskDescription = z.string().max(20_000).refine(noNul, 'must not contain the NUL character')
+export const TaskDescription = z
+  .string()
+  .max(20_000)
+  .refine(noNul, 'must not contain the NUL character')
+  .refine(isWhole, WHOLE)
 
 /** What a task asks an agent to be able to do. */
 export const Capability = z
   .string()
   .trim()
   .regex(/^\P{Cc}{1,64}$/u)
+  .refine(isWhole, WHOLE)
   .meta({ accepted: 'text of 1 to 64 characters on one line' })
 
 const Capabilities = z
@@ -39,6 +46,7 @@ const AgentName = z
   .string()
   .trim()
   .regex(/^\P{Cc}{1,128}$/u)
+  .refine(isWhole, WHOLE)
   .describe('The name that the agent gives itself')
   .meta({ accepted: 'text of 1 to 128 characters on one line' })
 

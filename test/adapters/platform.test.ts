@@ -87,6 +87,24 @@ describe('the platform', () => {
       assert.match((await socket.toArray()).join(''), /^HTTP\/1\.1 403 /)
     })
 
+    it('refuses half of a surrogate pair, of which the stores keep nothing, and names the field', async () => {
+      const half = (character = '\ud800') => `a${character}`
+      const cases: Array<[path: string, body: object, param: string]> = [
+        ['/api/tasks', { title: 'a', capabilities: [half(), half('\ud801')] }, 'capabilities.0'],
+        ['/api/tasks', { title: half() }, 'title'],
+        ['/api/tasks', { title: 'a', description: half('\udc00') }, 'description'],
+        ['/api/keys', { name: half() }, 'name'],
+        ['/api/connections', { user: half() }, 'user'],
+      ]
+      for (const [path, body, param] of cases) {
+        const reply = await post(path, body, running.admin)
+        const error = await errorOf(reply)
+        assert.deepEqual([reply.status, error.param], [422, param])
+        assert.ok(error.message.startsWith(`${param}: must be well-formed Unicode, without half a surrogate pair`))
+      }
+      assert.equal((await post('/api/tasks', { title: '😀', capabilities: ['😀'] })).status, 201)
+    })
+
     it('refuses bodies that are no JSON, too large or not valid, and names the field', async () => {
       const path = '/api/keys'
       assert.equal((await post(path, 'x', running.admin, { 'content-type': 'text/plain' })).status, 415)

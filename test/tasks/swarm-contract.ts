@@ -159,6 +159,11 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
         /task a asks for writing; allowed are go/,
         { capabilities: ['go'] },
       ],
+      [
+        'capabilities that no store can tell apart',
+        plan(task('a', [], { capabilities: ['\ud800', '\ud801'] })),
+        /tasks\.0\.capabilities\.0: must be well-formed Unicode/,
+      ],
       ['malformed JSON', says('{"tasks": ['), /the reply is not valid JSON/],
       ['words', says('First write, then read.'), /the reply is not valid JSON/],
       ['nothing', says(''), /the reply is empty/],

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import { Ticket } from '../../../src/identity/tickets.ts'
 import { MessageText, SessionId } from '../../../src/sessions/session.ts'
+import { isWhole, WHOLE } from '../../../src/store/text.ts'
 import { parseInput } from '../../../src/validation.ts'
 
 /** What a client may name its frames, to know their answers again. */
@@ -24,6 +25,7 @@ const ChatFrame = z.strictObject({
   user: z
     .string()
     .regex(/^\P{Cc}{1,200}$/u)
+    .refine(isWhole, WHOLE)
     .optional()
     .meta({ accepted: 'text of 1 to 200 characters on one line' }),
   content: MessageText,
