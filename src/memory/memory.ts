@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { toUtc } from '../store/dates.ts'
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { excerpt } from './excerpt.ts'
@@ -166,4 +167,4 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
   }
 }
 
-const utc = (at: string | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+const utc = (at: string | undefined) => (at === undefined ? undefined : toUtc(at))

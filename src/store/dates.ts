@@ -14,3 +14,18 @@ export function utcHour(engine: Engine, column: string): RawBuilder<string> {
     ? sql`substr(${sql.ref(column)}, 1, 13) || ':00:00.000Z'`
     : sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24":00:00.000Z"')`
 }
+
+/** The times that both engines hold, and that sort as text: PostgreSQL has no year 0, and another form of text is after 9999. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * A time, as times are stored: RFC 3339 UTC with milliseconds; the first or the last that can be stored in place of one
+ * beyond them.
+ *
+ * @param time RFC 3339 with any offset, or milliseconds since 1970
+ * @example toUtc('9999-12-31T23:59:59-05:00') // '9999-12-31T23:59:59.999Z'
+ */
+export function toUtc(time: string | number): string {
+  return new Date(Math.min(LAST_MS, Math.max(FIRST_MS, new Date(time).getTime()))).toISOString()
+}

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
+import { toUtc } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls.ts'
@@ -128,8 +129,8 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     flush,
     async history(filter) {
       await flush().catch(onError)
-      const from = filter.from && new Date(filter.from).toISOString()
-      const to = filter.to && new Date(filter.to).toISOString()
+      const from = filter.from && toUtc(filter.from)
+      const to = filter.to && toUtc(filter.to)
       let query = store.db.selectFrom('calls').selectAll()
       for (const column of ['status', 'model', 'path', 'caller_id'] as const) {
         const value = filter[column]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type ChartQuery, callStats } from './stats.ts'
 
@@ -23,8 +24,8 @@ export async function countFallbacks(
     .select(({ fn }) => fn.countAll<number>().as('calls'))
     .where('fallback_from', 'is not', null)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
-  if (from) query = query.where('at', '>=', new Date(from).toISOString())
-  if (to) query = query.where('at', '<', new Date(to).toISOString())
+  if (from) query = query.where('at', '>=', toUtc(from))
+  if (to) query = query.where('at', '<', toUtc(to))
   const [{ calls }, { groups }] = await Promise.all([
     query.executeTakeFirstOrThrow(),
     callStats(store, { from, to, caller_id, group_by: 'path' }),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import type { Engine } from '../store/columns.ts'
-import { utcDate, utcHour } from '../store/dates.ts'
+import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow } from '../store/tables/calls.ts'
 import { quantile } from './latency.ts'
@@ -71,8 +71,8 @@ export async function callStats(store: Store, query: ChartQuery): Promise<CallSt
   const selection = {
     caller_id: query.caller_id,
     model: query.model,
-    from: query.from && new Date(query.from).toISOString(),
-    to: query.to && new Date(query.to).toISOString(),
+    from: query.from && toUtc(query.from),
+    to: query.to && toUtc(query.to),
   }
   const rows = await summedRows(store, selection, query.group_by)
   const groups = new Map<string, SummedRow[]>()
@@ -149,7 +149,7 @@ function counted(engine: Engine, selection: CallSelection, timeOf = utcDate) {
 
 /** The hour that `time`, or the time `later` milliseconds after it, falls into. */
 function startOfHour(time: string, later = 0): string {
-  return new Date(Math.floor((Date.parse(time) + later) / HOUR_MS) * HOUR_MS).toISOString()
+  return toUtc(Math.floor((Date.parse(time) + later) / HOUR_MS) * HOUR_MS)
 }
 
 function dimensions(selection: CallSelection) {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
-import { utcDate } from '../store/dates.ts'
+import { toUtc, utcDate } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { dayOf } from './limits.ts'
@@ -134,14 +134,14 @@ function counted(store: Store, { caller_id, from, to }: Selection): RawBuilder<u
 
 /** The day that `time`, or the time `later` milliseconds after it, falls into. */
 function startOfDay(time: string, later = 0): string {
-  return new Date(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS).toISOString()
+  return toUtc(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS)
 }
 
 function inUtc({ caller_id, from, to }: Selection): Selection {
   return {
     caller_id,
-    from: from && new Date(from).toISOString(),
-    to: to && new Date(to).toISOString(),
+    from: from && toUtc(from),
+    to: to && toUtc(to),
   }
 }
 

@@ -108,6 +108,21 @@ export function callsContract(open: () => Promise<Store>): void {
       )
     })
 
+    it('takes bounds that UTC has before the year 0 and after the year 9999', async () => {
+      const [early, late] = ['0000-01-01T00:00:00+05:00', '9999-12-31T23:59:59-05:00']
+      for (const [range, inside] of [
+        [{ from: early, to: late }, CALLS.length],
+        [{ from: '9999-12-31T23:30:00Z' }, 0],
+        [{ from: late }, 0],
+        [{ to: early }, 0],
+      ] as const) {
+        const { items, total } = await calls.history({ limit: 1000, ...range })
+        const { totals } = await calls.stats(range)
+        assert.deepEqual([items.length, total, totals.calls], [inside, inside, inside], JSON.stringify(range))
+        await calls.fallbacks(range)
+      }
+    })
+
     it('groups by each dimension; the groups sum to the total', async () => {
       for (const group_by of ['model', 'caller', 'day', 'path', 'status'] as const) {
         const { totals, groups } = await calls.stats({ group_by })

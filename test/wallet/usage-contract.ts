@@ -15,6 +15,14 @@ const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = 
   ['2026-11-21T18:00:00.000Z', 'a', 'x', 32],
 ]
 
+/** Times, and some that UTC has in a year of another form than the others. */
+const FAR = [
+  '0000-01-01T00:00:00+05:00',
+  '2026-12-01T00:00:00.000Z',
+  '9999-12-31T12:00:00Z',
+  '9999-12-31T23:59:59-05:00',
+]
+
 /** What the billing history does on every engine. `open` opens an empty store. */
 export function usageContract(open: OpenStore): void {
   async function filled(t: TestContext) {
@@ -56,7 +64,7 @@ export function usageContract(open: OpenStore): void {
 
   it('adds up any range of time as its receipts do', async (t) => {
     const store = await filled(t)
-    const times = [undefined, ...CALLS.map(([at]) => at), '2026-11-20T11:00:00+02:00', '2026-12-01T00:00:00.000Z']
+    const times = [undefined, ...CALLS.map(([at]) => at), '2026-11-20T11:00:00+02:00', ...FAR]
     for (const from of times)
       for (const to of times)
         for (const caller_id of [undefined, 'a', 'b', 'nobody']) {
