@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { newId } from '../ids.ts'
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
 import { type AttestationTerms, issueAttestation, latestAttestation } from './attest.ts'
 import { Attestation } from './attestation.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
@@ -18,7 +19,13 @@ import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 /** The newest records that one analysis reads. */
 const ANALYSED_RECORDS = 10_000
 
-const identifier = z.string().min(1).max(128)
+/** Text that both engines hold as it is: two ids that they would make alike are not one session. */
+const identifier = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((id) => !id.includes('\0'), 'must not contain the NUL character')
+  .refine(isWhole, WHOLE)
 
 /** Records to store, in a new session when none is named. */
 export const StoreGaze = z.object({

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
 import type { GazewayError } from '../../src/errors.ts'
+import { StoreGaze } from '../../src/gaze/gaze.ts'
 import { RetrieveGaze } from '../../src/gaze/history.ts'
 import { GazeRecord, GazeTensor } from '../../src/gaze/tensor.ts'
 import { parseInput } from '../../src/validation.ts'
@@ -76,5 +77,16 @@ describe('a gaze tensor', () => {
   it('has a JSON Schema, as input and as a stored record', () => {
     assert.equal(z.toJSONSchema(GazeTensor, { io: 'input' }).type, 'object')
     assert.equal(z.toJSONSchema(GazeRecord).type, 'object')
+  })
+})
+
+describe('the ids that gaze is stored under', () => {
+  it('are text that the store keeps as it is', () => {
+    const stored = (ids: object) => StoreGaze.safeParse({ records: [valid], ...ids }).success
+    assert.ok(stored({ session_id: 'a 😀', task_id: 'task' }))
+    for (const id of ['', 'x\0', '\ud83d']) {
+      assert.ok(!stored({ session_id: id }))
+      assert.ok(!stored({ task_id: id }))
+    }
   })
 })

@@ -41,7 +41,8 @@ const NEEDED = ['messages']
 
 /**
  * A Responses request as the chat completion that comes nearest, for the fallback. What only the responses endpoint has
- * is left out: search and other built-in tools, reasoning items, what is stored (`countsOnStored`); `metadata` and `store` too, for chat completions keeps neither without the other and no Response could be read back.
+ * is left out: search and other built-in tools, reasoning items, what is stored (`countsOnStored`); `metadata` and
+ * `store` too, for chat completions keeps neither without the other and no Response could be read back.
  *
  * @param refused the field that the upstream has just refused (`temperature`, `text.format.schema`, `tools[1].type`),
  *   and that is therefore not sent again; of a list of tools, the one at fault
