@@ -60,7 +60,7 @@ program
   .action(async () => {
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
-    process.exitCode = (await runDoctor(loaded, log)) ? 0 : 1
+    if (!(await runDoctor(loaded, log))) process.exitCode = 1
   })
 
 const key = program.command('key').description('make, list and revoke the API keys of the HTTP services')
@@ -148,8 +148,14 @@ function reached(words: readonly string[], from: Command = program): Command {
   return next === undefined ? from : reached(words.slice(1), next)
 }
 
-// The reader of a command's output may go before its end (`gazeway doctor | head -1`); the rest is then for nobody.
-process.stdout.on('error', () => {})
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // The reader of a command's output may go before its end (`gazeway doctor | head -1`); the rest is then for nobody.
+  if (code === 'EPIPE' || code === 'ECONNRESET') return
+  process.stderr.write(`gazeway: The output could not be written (${code}).\n`)
+  process.exitCode = 1
+})
+// A terminal that was closed takes no words any more; what is under way is finished all the same.
+process.stderr.on('error', () => {})
 try {
   await program.parseAsync()
 } catch (error) {

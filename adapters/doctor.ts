@@ -5,6 +5,7 @@ import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
+import { checkPayments } from '../src/payments/check.ts'
 import type { Store } from '../src/store/store.ts'
 
 /** How long the upstream may take to list its models. */
@@ -65,6 +66,10 @@ const CHECKS: readonly Check[] = [
   {
     name: 'chains',
     run: ({ chain }) => checkChains(chain),
+  },
+  {
+    name: 'payments',
+    run: ({ loaded }) => checkPayments(loaded.config),
   },
   {
     name: 'agent gateway',

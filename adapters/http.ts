@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { Hono } from 'hono'
 import type { Gateway } from '../src/gateway.ts'
 import type { Passes } from '../src/identity/passes.ts'
@@ -12,6 +13,7 @@ import { arrivalOf } from './web/arrival.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { fastLane } from './web/fast-lane.ts'
 import { type Frame, frame } from './web/frame.ts'
+import { isToLoopback } from './web/hosts.ts'
 import { ALREADY_SENT } from './web/receiver.ts'
 import { type Listening, serve } from './web/serve.ts'
 
@@ -40,8 +42,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       keys,
       scope: 'inference',
       hosts,
-      open: (c) =>
-        c.req.path === '/health' || (c.req.path === '/metrics' && isLoopback(c.env.incoming.socket.remoteAddress)),
+      open: ({ req: { path }, env: { incoming } }) =>
+        path === '/health' || (path === '/metrics' && isOwnCollector(incoming)),
     }),
   )
   app.use(liveRateLimit(gateway).limit)
@@ -73,6 +75,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     flag: '--port',
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
+    onDeadline: () => void relay.close(),
   })
   return {
     url: listening.url,
@@ -84,6 +87,12 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   }
 }
 
-/** Whether a peer is on this machine, where an operator's own collector may read the metrics without a key. */
-const isLoopback = (address: string | undefined): boolean =>
-  address === '::1' || (address?.replace(/^::ffff:/, '').startsWith('127.') ?? false)
+/**
+ * Whether a request for the metrics comes from this machine itself, where an operator's own collector may read them
+ * without a key: a peer here, which calls it by a loopback name. A page whose name was made to point here has another, and
+ * so has a proxy here that keeps its client's Host.
+ */
+function isOwnCollector({ headers, socket: { remoteAddress: address } }: IncomingMessage): boolean {
+  const isHere = address === '::1' || address?.replace(/^::ffff:/, '').startsWith('127.')
+  return isHere === true && isToLoopback(headers)
+}

@@ -9,9 +9,12 @@ import { type Sweep, type Sweeps, startSweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
 import { startTracing, type Tracing } from './http/tracing.ts'
 import { giveBackIdleMemory } from './idle-memory.ts'
+import { STOP_SIGNALS } from './stop-signals.ts'
 import type { Listening } from './web/serve.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const NO_ADMIN =
+  'No key has the scope admin. To make one: gazeway key create --name admin --scope inference,platform,admin ' +
+  '(with the same --data and --store, if any)'
 
 /** Which of the long-running services to start. */
 export interface Services {
@@ -40,6 +43,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     const { config } = gateway
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
+    else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
     tracing = await startTracing(gateway, process.env)
     if (services.http) {
       const { serveHttp } = await import('./http.ts')
@@ -118,15 +122,17 @@ function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
     let told = false
     function listen(signal: NodeJS.Signals) {
-      if (!told) resolve()
-      else {
+      resolve()
+      // Of a closed terminal the kernel tells, and then the shell.
+      if (signal === 'SIGHUP') return
+      if (told) {
         process.removeAllListeners(signal)
         process.kill(process.pid, signal)
       }
       told = true
     }
     // For good: where the last listener of a signal has gone, libraries that listen too end the process themselves.
-    for (const signal of SIGNALS) process.on(signal, listen)
+    for (const signal of STOP_SIGNALS) process.on(signal, listen)
   })
 }
 

@@ -14,6 +14,7 @@ import { registerPrompts } from './stdio/prompts.ts'
 import { registerMemories } from './stdio/resources.ts'
 import { projectRoot } from './stdio/roots.ts'
 import { stdioTransport } from './stdio/transport.ts'
+import { STOP_SIGNALS } from './stop-signals.ts'
 
 /** How long calls in flight may take to end, from the end of input or the end of the connection on, whichever is first. */
 const SHUTDOWN_MS = 10_000
@@ -65,7 +66,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   const closed = new Promise<void>((resolve) => {
     mcp.server.onclose = resolve
     // Not once: where the last listener of a signal has gone, libraries that listen too end the process themselves.
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void mcp.close())
+    for (const signal of STOP_SIGNALS) process.on(signal, () => void mcp.close())
   })
   mcp.server.onerror = (err) => log.debug('A message was not understood.', { err })
   await mcp.connect(stdioTransport(process.stdin, process.stdout))

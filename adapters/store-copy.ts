@@ -1,30 +1,34 @@
+import { existsSync } from 'node:fs'
 import { isStoreUrl } from '../src/config/addresses.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
+import { fromHome } from '../src/config/environment.ts'
 import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
 import { type CopyProgress, copyStore } from '../src/store/copy.ts'
 import { openStore } from '../src/store/open.ts'
+import { STOP_SIGNALS } from './stop-signals.ts'
 
 const BAR_WIDTH = 30
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /**
  * Copies all records of the configured store into the one at `to` and prints what was copied on stdout. A terminal on
  * stderr sees a progress bar.
  *
- * @throws GazewayError `config_invalid` for an address that is no store, and whatever {@link copyStore} throws
+ * @throws GazewayError `config_invalid` for an address that is no store, `store_unavailable` where there is no store to
+ *   copy, and whatever {@link copyStore} throws
  */
 export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   if (!isStoreUrl(to))
     throw new GazewayError('config_invalid', '--to: not a store; accepted: sqlite:PATH or postgres://HOST/DATABASE.', {
       param: '--to',
     })
+  requireSource(loaded.storeUrl)
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
-  for (const signal of SIGNALS) process.on(signal, interrupt)
+  for (const signal of STOP_SIGNALS) process.on(signal, interrupt)
   const source = await openStore(loaded.storeUrl)
   try {
-    const target = await openStore(to)
+    const target = await openStore(to.startsWith('sqlite:') ? `sqlite:${fromHome(to.slice('sqlite:'.length))}` : to)
     try {
       const bar = process.stderr.isTTY ? drawBar : undefined
       const { tables, checks } = await copyStore(source, target, {
@@ -40,8 +44,18 @@ export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
     }
   } finally {
     await source.close()
-    for (const signal of SIGNALS) process.off(signal, interrupt)
+    for (const signal of STOP_SIGNALS) process.off(signal, interrupt)
   }
+}
+
+/** Opening a store makes it: the copy of a mistyped one would be an empty backup. */
+function requireSource(url: string): void {
+  const file = url.replace(/^sqlite:/, '')
+  if (file === url || existsSync(file)) return
+  throw new GazewayError(
+    'store_unavailable',
+    `There is no store at ${file}; name the one to copy with --data or --store.`,
+  )
 }
 
 let drawn = ''

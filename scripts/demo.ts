@@ -1,10 +1,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { STOP_SIGNALS } from '../adapters/stop-signals.ts'
 import { showHttp } from './demo/http.ts'
 import { showPlatform } from './demo/platform.ts'
-import { printStep } from './demo/print.ts'
+import { asArgument, printStep } from './demo/print.ts'
 import { openStdio } from './demo/stdio.ts'
 import { story } from './demo/story.ts'
 import type { Surface } from './demo/surface.ts'
@@ -15,25 +16,44 @@ import type { Surface } from './demo/surface.ts'
  * with --escrow a task whose reward is paid out on a chain of this machine.
  */
 
+const FLAGS = {
+  '--http': 'the gateway over HTTP, and how it falls back',
+  '--platform': 'a metered call on the platform, its receipt and its usage',
+  '--escrow': 'a task whose reward is paid out on a chain of this machine',
+  '--help': 'this text',
+}
+
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
 const command = join(project, 'dist', 'cli.js')
+const flags = process.argv.slice(2)
+if (flags.length > 1 || flags.some((flag) => !Object.hasOwn(FLAGS, flag))) {
+  const accepted = Object.keys(FLAGS).join(', ')
+  console.error(`demo: not known: ${flags.join(' ')}; accepted: one of ${accepted}, or none.`)
+  process.exit(2)
+}
+if (flags[0] === '--help') {
+  console.log('Shows the twelve tools, or with a flag:\n')
+  for (const [flag, what] of Object.entries(FLAGS)) console.log(`  ${flag.padEnd(10)}  ${what}`)
+  process.exit()
+}
 if (!existsSync(command)) {
   console.error('dist/cli.js is missing: run npm run build first, or npm run demo, which does both.')
   process.exit(1)
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-demo-'))
-try {
-  if (process.argv.includes('--http')) await showHttp({ command, dataDir })
-  else if (process.argv.includes('--platform')) await showPlatform({ command, dataDir })
-  else if (process.argv.includes('--escrow')) {
-    // Only this story needs what speaks to a chain.
-    const { showEscrow } = await import('./demo/escrow.ts')
-    await showEscrow({ command, dataDir })
-  } else await showTools()
-} finally {
-  rmSync(dataDir, { recursive: true, force: true })
-}
+// At the exit, because one that comes early unwinds nothing: at Ctrl+C, or once nobody reads on (`| head`).
+process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+for (const signal of STOP_SIGNALS) process.once(signal, () => process.exit(128 + constants.signals[signal]))
+process.stdout.once('error', () => process.exit())
+
+if (flags[0] === '--http') await showHttp({ command, dataDir })
+else if (flags[0] === '--platform') await showPlatform({ command, dataDir })
+else if (flags[0] === '--escrow') {
+  // Only this story needs what speaks to a chain.
+  const { showEscrow } = await import('./demo/escrow.ts')
+  await showEscrow({ command, dataDir })
+} else await showTools()
 
 /** Goes through the tools as a coding assistant would, and says how to have them in one. */
 async function showTools(): Promise<void> {
@@ -51,7 +71,7 @@ async function showTools(): Promise<void> {
   console.log(`The reading was made up, and the data folder is removed again. The sandbox only quotes what it is given; with a key a
 real model answers. To have Gazeway in your assistant (README.md has the entries for others than Claude Code):
 
-  claude mcp add gazeway -- node ${command}
+  claude mcp add gazeway -- node ${asArgument(command)}
 `)
 }
 

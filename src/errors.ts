@@ -14,6 +14,7 @@ const TYPES: Record<number, string> = {
   499: 'invalid_request_error',
   502: 'upstream_error',
   504: 'upstream_error',
+  508: 'upstream_error',
 }
 
 /** Every error code that Gazeway answers with, and the HTTP status it has unless the thrower says otherwise. */
@@ -66,6 +67,7 @@ export const CODES = {
   upstream_unreachable: 502,
   upstream_bad_reply: 502,
   upstream_timeout: 504,
+  loop_detected: 508,
 } as const satisfies Record<string, number>
 
 export type ErrorCode = keyof typeof CODES

@@ -253,6 +253,8 @@ async function openConfig(read: LoadedConfig, store: Store, log: Log): Promise<L
   live.onChange((next, before) => {
     learn()
     if (next.config.log.level !== before.config.log.level) log.setLevel(next.config.log.level)
+    for (const key of next.leftOut.filter((known) => !before.leftOut.includes(known)))
+      log.warn('A key in the environment is not sent to the new address: it is for the one of the start.', { key })
   })
   return live
 }

@@ -78,7 +78,7 @@ function isInside(issue: z.core.$ZodIssue): boolean {
 }
 
 function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
-  if (value === undefined) return 'missing'
+  if (value === undefined && issue.code !== 'custom') return 'missing'
   switch (issue.code) {
     case 'too_small':
       return typeof value === 'number' ? 'too small' : 'too short'

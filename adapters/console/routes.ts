@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Hono } from 'hono'
+import { parseAccept } from 'hono/utils/accept'
 import { GazewayError } from '../../src/errors.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { reachedAt } from '../web/reached-at.ts'
@@ -29,7 +30,7 @@ export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleF
     if (!file) throw new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
     const headers = { ...headersOf(file, path), ...(path.endsWith('.html') && pageHeaders(c)) }
     if (c.req.header('if-none-match')?.includes(file.etag)) return c.body(null, 304, headers)
-    const encoding = encodingFor(file, c.req.header('accept-encoding') ?? '')
+    const encoding = encodingFor(c, file)
     const content = await readFile(encoding ? `${file.path}.${SUFFIX[encoding]}` : file.path)
     return c.body(content, 200, { ...headers, ...(encoding && { 'content-encoding': encoding }) })
   }
@@ -69,13 +70,8 @@ function pageHeaders(c: FrameContext): Record<string, string> {
   }
 }
 
-function encodingFor({ encodings }: ConsoleFile, accepted: string): ConsoleFile['encodings'][number] | undefined {
-  const names = accepted.split(',').flatMap((one) => {
-    const [name = '', quality] = one
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*q\s*=\s*/)
-    return quality !== undefined && Number(quality) === 0 ? [] : [name]
-  })
-  return encodings.find((encoding) => names.includes(encoding))
+/** The encoding to answer in: the smallest that the client accepts. */
+function encodingFor(c: FrameContext, { encodings }: ConsoleFile): ConsoleFile['encodings'][number] | undefined {
+  const accepted = parseAccept(c.req.header('accept-encoding') ?? '').filter(({ q }) => q > 0)
+  return encodings.find((encoding) => accepted.some(({ type }) => type.toLowerCase() === encoding))
 }

@@ -33,11 +33,12 @@ export function chatCompletions(relay: OpenRelay, gateway: Gateway): Endpoint {
 
 /** What a call knows of the request that it serves. */
 export function callContext({ incoming, callerId, requestId }: Arrival): CallContext & { requestId: string } {
-  const { traceparent } = incoming.headers
+  const { traceparent, via } = incoming.headers
   return {
     surface: 'http',
     callerId,
     requestId,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    via,
   }
 }

@@ -49,8 +49,10 @@ async function relayUnderKey(
     await relay(receiver)
     const whole = captured()
     if (whole === null) throw new GazewayError('cancelled', 'The client went away.')
-    const kept = Object.entries(whole.headers).filter(([name]) => KEPT.includes(name))
-    return { status: whole.status, headers: Object.fromEntries(kept), body: whole.body.toString('utf8') }
+    const { status, headers } = whole
+    const kept = Object.entries(headers).filter(([name]) => KEPT.includes(name))
+    const passing = status >= 400 && ('retry-after' in headers || 'retry-after-ms' in headers)
+    return { status, headers: Object.fromEntries(kept), body: whole.body.toString('utf8'), passing }
   })
   const repeated = { 'content-type': 'application/json', ...reply.headers, 'idempotent-replayed': 'true' }
   client.whole(reply.status, captured()?.headers ?? repeated, reply.body)

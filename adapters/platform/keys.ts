@@ -2,13 +2,14 @@ import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, NewKey } from '../../src/identity/keys.ts'
 import { ListQuery } from '../../src/store/page.ts'
+import { callerOf } from './caller.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Keys'
 
 /** API keys, for admins. */
-export const keyRoutes = ({ keys }: Gateway): Route[] => [
+export const keyRoutes = ({ keys, log }: Gateway): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/keys',
@@ -31,8 +32,9 @@ export const keyRoutes = ({ keys }: Gateway): Route[] => [
     status: 201,
     idempotent: true,
     secret: true,
-    async run({ body }) {
+    async run({ body, c }) {
       const { key, record } = await keys.create(body)
+      log.info('Key made.', { by: callerOf(c).id, key_id: record.id, scopes: record.scopes })
       return { ...record, key }
     },
   }),
@@ -46,7 +48,11 @@ export const keyRoutes = ({ keys }: Gateway): Route[] => [
     params: z.strictObject({ id: KeyId }),
     body: KeyChange,
     reply: KeyRecord,
-    run: ({ params, body }) => keys.change(params.id, body),
+    async run({ params, body, c }) {
+      const record = await keys.change(params.id, body)
+      log.info('Key changed.', { by: callerOf(c).id, key_id: record.id, changed: Object.keys(body) })
+      return record
+    },
   }),
   defineRoute({
     method: 'DELETE',
@@ -57,6 +63,10 @@ export const keyRoutes = ({ keys }: Gateway): Route[] => [
     access: 'admin',
     params: z.strictObject({ id: KeyId }),
     reply: KeyRecord,
-    run: ({ params }) => keys.revoke(params.id),
+    async run({ params, c }) {
+      const record = await keys.revoke(params.id)
+      log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })
+      return record
+    },
   }),
 ]

@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import type { Kysely } from 'kysely'
 import { settlementChain } from '../../src/chain/settings.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { type ErrorCode, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { ENVIRONMENT_IDENTITY, type Identity } from '../../src/identity/identity.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
-import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import { lookInto } from '../../src/store/look.ts'
+import type { Schema } from '../../src/store/schema.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { hostFault, hostRules } from '../web/hosts.ts'
 import { listen } from '../web/listen.ts'
@@ -34,7 +34,9 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   if (identity.api_key === null && present.identity.api_key !== null && !(await gateway.keys.hasAdmin()))
     throw refusal('identity.api_key', 'there is no other admin key. Make one first: POST /api/keys, scope admin.')
 
-  if (http.port === http.platform_port && http.port !== 0)
+  // One service alone may have been given the port of the other.
+  const isMoved = http.port !== present.http.port || http.platform_port !== present.http.platform_port
+  if (isMoved && http.port === http.platform_port && http.port !== 0)
     throw unstartable('http.platform_port', `${http.port} is the port of the gateway; accepted: another one.`)
   if (http.host !== present.http.host) await checkAddress(http.host)
   if (next.storeUrl !== stored.storeUrl) await checkStore(next.storeUrl, callerOf(c))
@@ -52,28 +54,26 @@ function checkWhole(param: string, make: () => unknown): void {
   }
 }
 
-/** Whether the store that is to be used after a restart opens, and has the caller's key in it. */
+/** Whether the store that is to be used after a restart is one, and has the caller's key in it. It stays as it is. */
 async function checkStore(url: string, { id }: Identity): Promise<void> {
-  if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) throw elsewhere('there is no such file')
-  const store = await openStore(url).catch((cause: unknown) => {
+  const found = await lookInto(url, (db) => hasKey(db, id)).catch((cause: unknown) => {
     if (!(cause instanceof GazewayError)) throw cause
     throw unstartable('store.url', cause.message, cause)
   })
-  try {
-    if (id === ENVIRONMENT_IDENTITY.id || (await hasKey(store, id))) return
-    throw elsewhere('your key is not in it')
-  } finally {
-    await store.close()
-  }
+  if (found === null) throw elsewhere('there is no store of a Gazeway')
+  if (!found && id !== ENVIRONMENT_IDENTITY.id) throw elsewhere('your key is not in it')
 }
 
-async function hasKey({ db }: Store, id: string): Promise<boolean> {
+async function hasKey(db: Kysely<Schema>, id: string): Promise<boolean> {
   const keys = db.selectFrom('keys').select('id').where('id', '=', id).where('revoked_at', 'is', null)
   return (await keys.executeTakeFirst()) !== undefined
 }
 
 const elsewhere = (why: string): GazewayError =>
-  refusal('store.url', `${why}. Copy the records there first: gazeway store copy --to URL.`)
+  refusal(
+    'store.url',
+    `${why}. Copy the records to a file or database of their own first: gazeway store copy --to URL.`,
+  )
 
 /** Whether this machine can listen on `host`. */
 async function checkAddress(host: string): Promise<void> {

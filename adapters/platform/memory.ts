@@ -21,7 +21,10 @@ const Recall = z
     q: MemorySearch.shape.query.optional().describe('Words to look for, where the key is not known: the best match.'),
     namespace: namespace.describe('The namespace of the key ("default" when left out), or that of the best match.'),
   })
-  .refine(({ key, q }) => (key === undefined) !== (q === undefined), 'must have either key or q')
+  .refine(({ key, q }) => (key === undefined) !== (q === undefined), {
+    path: ['key'],
+    error: 'must be there, or q, and not both',
+  })
 
 const Result = z.object({
   memory: Memory,

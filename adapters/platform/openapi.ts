@@ -60,8 +60,8 @@ const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-/** Methods that the passage to the agent gateway is described with; it takes any. */
-const PASSED_METHODS = ['get', 'post', 'delete'] as const
+/** Methods that the passage to the agent gateway is described with; it takes any, and a description has names for these. */
+const PASSED_METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
 
 /** Describes routes, and the passage of `/v1` to the agent gateway. */
 export function openApi(routes: readonly Route[]): OpenApi {

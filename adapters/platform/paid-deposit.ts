@@ -15,7 +15,7 @@ const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new 
  * Who asks for a deposit: an admin, by an API key, or someone who pays it.
  *
  * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's; `not_found` for a caller that
- *   does not exist, where it is to be paid: before anything is paid, or kept
+ *   does not exist or was revoked, where it is to be paid: before anything is paid, or kept
  */
 export async function depositor(c: FrameContext, { keys, store }: Gateway, callerId: string): Promise<Identity> {
   const token = bearerToken(c.env.incoming.headers.authorization)

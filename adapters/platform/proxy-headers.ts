@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Identity } from '../../src/identity/identity.ts'
 import type { Headers } from '../../src/upstream/relay/send.ts'
+import { PLATFORM_VIA } from '../../src/via.ts'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -35,6 +37,8 @@ const NOT_RETURNED = new Set([
   'x-request-id',
 ])
 const CROSS_ORIGIN = 'access-control-'
+/** Names a session, or a memory, of the agent gateway: admins alone may see those, and speak there. */
+const SESSION = 'x-hermes-session'
 
 /**
  * The headers that a request goes on with.
@@ -43,10 +47,13 @@ const CROSS_ORIGIN = 'access-control-'
  */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
-  of: { token: string | null; requestId: string },
+  of: { caller: Identity; token: string | null; requestId: string },
 ): Record<string, string> {
   const sent = passed(headers, NOT_SENT)
+  if (!of.caller.scopes.has('admin'))
+    for (const name of Object.keys(sent)) if (name.startsWith(SESSION)) delete sent[name]
   sent['x-request-id'] = of.requestId
+  sent.via = headers.via === undefined ? PLATFORM_VIA : `${headers.via}, ${PLATFORM_VIA}`
   if (of.token !== null) sent.authorization = `Bearer ${of.token}`
   return sent as Record<string, string>
 }
@@ -60,7 +67,8 @@ function passed(headers: Headers, dropped: ReadonlySet<string>): Record<string, 
   const named = new Set(
     String(headers.connection ?? '')
       .toLowerCase()
-      .split(/\s*,\s*/),
+      .split(',')
+      .map((name) => name.trim()),
   )
   return Object.fromEntries(
     Object.entries(headers).filter(

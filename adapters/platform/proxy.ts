@@ -3,6 +3,7 @@ import { Transform } from 'node:stream'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { poolSend, type RequestPool } from '../../src/upstream/relay/pool.ts'
+import { PLATFORM_VIA, refuseLoop } from '../../src/via.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { ALREADY_SENT } from '../web/receiver.ts'
 import { callerOf } from './caller.ts'
@@ -32,14 +33,16 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs 
     async handle(c) {
       const { incoming, outgoing } = c.env
       const path = pathBelowV1(c.req.url)
+      refuseLoop(incoming.headers.via, PLATFORM_VIA)
       if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
-      const pass = target.admit(callerOf(c))
+      const caller = callerOf(c)
+      const pass = target.admit(caller)
       const requestId = c.get('requestId')
       try {
         const request = {
           method: incoming.method ?? 'GET',
           path,
-          headers: requestHeaders(incoming.headers, { token: pass?.token ?? null, requestId }),
+          headers: requestHeaders(incoming.headers, { caller, token: pass?.token ?? null, requestId }),
           body: bodyOf(incoming, maxBodyBytes),
         }
         await forward(pool, request, outgoing, { requestId, stallMs: timeoutMs, url: target.url })

@@ -31,6 +31,7 @@ function entry({ dataDir, storeUrl, config, sources, request }: LoadedConfig) {
   if (request.flags.data || request.env.GAZEWAY_HOME?.trim()) args.push('--data', dataDir)
   if (isGiven('store.url')) args.push('--store', redactUrl(storeUrl))
   if (isGiven('upstream.provider')) args.push('--upstream', provider)
-  const variable = PRESETS[provider]?.keyVariable
+  const ownKey = sources['upstream.api_key'] === 'environment' ? 'GAZEWAY_UPSTREAM_API_KEY' : null
+  const variable = PRESETS[provider]?.keyVariable ?? ownKey
   return { command: 'npx', args, ...(variable ? { env: { [variable]: '…' } } : {}) }
 }

@@ -1,9 +1,19 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { McpError, ReadResourceRequestSchema, type ReadResourceResult } from '@modelcontextprotocol/sdk/types.js'
+import {
+  ErrorCode,
+  ListResourcesRequestSchema,
+  type ListResourcesResult,
+  McpError,
+  ReadResourceRequestSchema,
+  type ReadResourceResult,
+} from '@modelcontextprotocol/sdk/types.js'
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
-/** How many memories a client is shown to pick from; it reaches the others by their address. */
+/** How many memories a page shows. */
 const LISTED = 100
+/** How many keys that begin alike are counted; a client is shown the first hundred. */
+const COMPLETED = 1000
 
 /** The code that MCP has for a resource that is not there (server/resources, error handling). */
 const RESOURCE_NOT_FOUND = -32002
@@ -11,20 +21,8 @@ const RESOURCE_NOT_FOUND = -32002
 /** Memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */
 export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>): void {
   const template = new ResourceTemplate('memory://{namespace}/{+key}', {
-    list: async () => {
-      const { memory } = await gateway()
-      const { items } = await memory.recent({ limit: LISTED })
-      return {
-        resources: items.map(({ namespace, key, value, tags, updated_at }) => ({
-          uri: addressOf(namespace, key),
-          name: key,
-          title: key,
-          description: `Memory in ${namespace}${tags.length > 0 ? `, tagged ${tags.join(', ')}` : ''}`,
-          mimeType: mimeTypeOf(value),
-          annotations: { lastModified: updated_at },
-        })),
-      }
-    },
+    // Of a template's own list the SDK drops the cursor, in both directions.
+    list: undefined,
     complete: {
       namespace: async (start) => {
         const { memory } = await gateway()
@@ -33,12 +31,25 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
       },
       key: async (start, context) => {
         const { memory } = await gateway()
-        const namespace = context?.arguments?.namespace
-        const { items } = await memory.recent({ limit: LISTED, ...(namespace ? { namespace } : {}) })
-        return items.map(({ key }) => key).filter((key) => key.startsWith(start))
+        return memory.keys({ start, namespace: context?.arguments?.namespace || undefined, limit: COMPLETED })
       },
     },
   })
+  async function list(cursor: string | undefined): Promise<ListResourcesResult> {
+    const { memory } = await gateway()
+    const page = await memory.recent({ limit: LISTED, ...(cursor === undefined ? {} : { cursor }) }).catch(asParams)
+    return {
+      resources: page.items.map(({ namespace, key, value, tags, updated_at }) => ({
+        uri: addressOf(namespace, key),
+        name: key,
+        title: key,
+        description: `Memory in ${namespace}${tags.length > 0 ? `, tagged ${tags.join(', ')}` : ''}`,
+        mimeType: mimeTypeOf(value),
+        annotations: { lastModified: updated_at },
+      })),
+      ...(page.next_cursor === null ? {} : { nextCursor: page.next_cursor }),
+    }
+  }
   async function read(uri: string): Promise<ReadResourceResult> {
     const address = parseAddress(uri)
     if (!address)
@@ -57,8 +68,16 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
   // Other assistants store memories too, and memories expire, of which this process hears nothing: a client that relied
   // on being told would show an old list.
   mcp.server.registerCapabilities({ resources: { listChanged: false } })
+  mcp.server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => list(params?.cursor))
   // McpServer reads addresses as web addresses, in which `a/../b` is `b`; in a key it is not.
   mcp.server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => read(params.uri))
+}
+
+/** A cursor that is none is a fault in the client's parameters (MCP, pagination). */
+function asParams(error: unknown): never {
+  if (error instanceof GazewayError && error.code === 'invalid_cursor')
+    throw new McpError(ErrorCode.InvalidParams, error.message)
+  throw error
 }
 
 const addressOf = (namespace: string, key: string) =>

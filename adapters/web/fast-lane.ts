@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import type { Log } from '../../src/log.ts'
+import { cameThrough, VIA } from '../../src/via.ts'
 import type { Endpoint } from './arrival.ts'
 import { errorReply } from './error-reply.ts'
 import { bearerToken, requestIdOf } from './frame.ts'
@@ -49,6 +50,7 @@ export function fastLane(options: {
     const endpoint = method === 'POST' ? endpoints.get(url) : undefined
     if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return null
     if (headers.origin !== undefined || hostFault(headers, hosts) !== null) return null
+    if (cameThrough(headers.via, VIA)) return null
     const identity = keys.authenticateCached(bearerToken(headers.authorization))
     if (!identity?.scopes.has(scope)) return null
     began(url, incoming, outgoing)

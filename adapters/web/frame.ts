@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { type Identity, requireScope, type Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import { newId } from '../../src/ids.ts'
+import { refuseLoop, VIA } from '../../src/via.ts'
 import { allowOrigin } from './cors.ts'
 import { checkHost, type HostRules } from './hosts.ts'
 
@@ -27,10 +28,10 @@ const BEARER = /^bearer +([^ ]+)/i
 
 /**
  * What comes before every route, in one step because it runs for each request: the request id, the checks against
- * foreign hosts and origins, what browsers ask before they let a page call, and the bearer key.
+ * foreign hosts and origins, and against requests that come round, what browsers ask before they let a page call, and the bearer key.
  *
  * @param options.open whether a request needs no key
- * @throws GazewayError `forbidden_origin`, `invalid_api_key` or `insufficient_scope`
+ * @throws GazewayError `forbidden_origin`, `loop_detected`, `invalid_api_key` or `insufficient_scope`
  */
 export function frame(options: {
   keys: Authenticator
@@ -44,6 +45,7 @@ export function frame(options: {
     const requestId = requestIdOf(incoming.headers)
     c.set('requestId', requestId)
     checkHost(incoming.headers, hosts)
+    refuseLoop(incoming.headers.via, VIA)
     const preflight = allowOrigin(c, hosts)
     if (preflight) return preflight
     if (!open(c)) {

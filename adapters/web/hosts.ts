@@ -50,9 +50,15 @@ export function checkHost(headers: IncomingHttpHeaders, rules: HostRules): void 
   if (fault !== null) throw new GazewayError('forbidden_origin', fault)
 }
 
+/** Whether a request is addressed to this machine by a name that no web page and no other machine has for it. */
+export const isToLoopback = ({ host }: IncomingHttpHeaders): boolean => isLoopback(nameOf(host).replace(/^\[|\]$/g, ''))
+
+/** The host of a Host header, without its port. */
+const nameOf = (host: string | undefined): string => host?.replace(/:\d+$/, '').toLowerCase() ?? ''
+
 /** What {@link checkHost} refuses a request for; null when it does not. */
 export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRules): string | null {
-  const name = host?.replace(/:\d+$/, '').toLowerCase() ?? ''
+  const name = nameOf(host)
   if (!rules.anyHost && !rules.allowedHosts.has(name))
     return `The host ${JSON.stringify(name.slice(0, 100))} is not served here. Use localhost, or add it to http.allowed_hosts.`
   if (origin === undefined || rules.allowedOrigins.has(origin)) return null

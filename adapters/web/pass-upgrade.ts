@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
@@ -10,17 +10,37 @@ export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) =
  * without it (RFC 9110 section 7.8): Node would keep them from the routes, though clients of HTTP/2, such as Java's, ask
  * for h2c with each first request.
  *
- * @param leaves told of each connection that is no longer HTTP
+ * @param connection.leaves told of each connection that is no longer HTTP
+ * @param connection.waiting the last reply that a connection waits for, if any
  */
-export function passUpgrades(server: Server, onUpgrade: OnUpgrade, leaves: (socket: Duplex) => void): void {
+export function passUpgrades(
+  server: Server,
+  onUpgrade: OnUpgrade,
+  connection: { leaves(socket: Duplex): void; waiting(socket: Duplex): ServerResponse | undefined },
+): void {
   server.on('upgrade', (incoming: IncomingMessage, raw: Duplex, head: Buffer) => {
     if (incoming.headers.upgrade?.toLowerCase() === 'websocket') {
-      leaves(raw)
+      connection.leaves(raw)
       onUpgrade(incoming, raw, head)
     } else {
       raw.unshift(Buffer.concat([Buffer.from(withoutUpgrade(incoming), 'latin1'), head]))
-      server.emit('connection', raw as Socket)
+      afterReply(connection.waiting(raw), raw, () => server.emit('connection', raw as Socket))
     }
+  })
+}
+
+/** Node forgets the order of replies on a connection that it is given back: those before go out first. */
+function afterReply(before: ServerResponse | undefined, raw: Duplex, serve: () => void): void {
+  if (!before || before.closed) {
+    serve()
+    return
+  }
+  // Nobody else listens meanwhile; the connection's end is told to the reply.
+  const failed = () => raw.destroy()
+  raw.once('error', failed)
+  before.once('close', () => {
+    raw.off('error', failed)
+    if (!raw.destroyed) serve()
   })
 }
 

@@ -14,6 +14,8 @@ import { type ClientError, refuseConnection, refuseRequest, unreadable } from '.
 const SHUTDOWN_MS = 10_000
 /** How long before their end they are told of it, so that they can still say so. */
 const LAST_WORDS_MS = 1_000
+/** How long what is ended in order may take to be sent. */
+const SENT_WITHIN_MS = 250
 
 /** A service that listens. */
 export interface Listening {
@@ -37,6 +39,8 @@ export async function serve(
     onUpgrade?: OnUpgrade
     /** Called a second before what is still in progress is ended. */
     onLastWords?: () => void
+    /** Called when it is to end now; what this ends in order is still sent. */
+    onDeadline?: () => void
   },
 ): Promise<Listening> {
   // By connection, in arrays: a Set that each request enters and leaves is copied again and again, and its old copies
@@ -90,7 +94,8 @@ export async function serve(
   const server = createServer(
     {
       // A request must have arrived within these; replies may take as long as they stream.
-      headersTimeout: options.headerTimeoutMs,
+      // The head belongs to the request, and Node refuses to give it longer.
+      headersTimeout: Math.min(options.headerTimeoutMs, options.requestTimeoutMs),
       requestTimeout: options.requestTimeoutMs,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
@@ -101,10 +106,16 @@ export async function serve(
     reply,
   )
   server.on('connection', (socket) => {
+    // Given back after an offer to upgrade.
+    if (connections.has(socket)) return
     connections.set(socket, [])
     socket.once('close', () => forgetIfOver(socket))
   })
-  if (options.onUpgrade) passUpgrades(server, options.onUpgrade, (socket) => connections.delete(socket as Socket))
+  if (options.onUpgrade)
+    passUpgrades(server, options.onUpgrade, {
+      leaves: (socket) => connections.delete(socket as Socket),
+      waiting: (socket) => connections.get(socket as Socket)?.at(-1)?.outgoing,
+    })
   server.prependListener('request', tellWaiting)
   server.on('clientError', refuse)
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
@@ -117,7 +128,10 @@ export async function serve(
     async stop() {
       stopping = true
       const lastWords = setTimeout(() => options.onLastWords?.(), SHUTDOWN_MS - LAST_WORDS_MS)
-      const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS)
+      let deadline = setTimeout(() => {
+        options.onDeadline?.()
+        deadline = setTimeout(() => server.closeAllConnections(), SENT_WITHIN_MS)
+      }, SHUTDOWN_MS)
       // Node's own closing takes a reply that is still being sent for over, and cuts it off.
       server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))

@@ -39,6 +39,7 @@ interface Escrow {
  */
 export async function showEscrow({ command, dataDir }: { command: string; dataDir: string }): Promise<void> {
   const anvil = await startAnvil({ chainId: CHAIN_ID, args: ['--block-time', String(BLOCK_SECONDS)] })
+  process.prependOnceListener('exit', () => void anvil.stop())
   try {
     const token = await deployToken(anvil)
     const payer = privateKeyToAccount(KEYS[0]).address

@@ -45,6 +45,8 @@ async function withGateway(
   const flags = ['--http', '--port', '0', '--upstream', upstream, '--data', dataDir, '--log-level', 'error']
   const server = spawn(process.execPath, [command, ...flags], { stdio: ['ignore', 'inherit', 'pipe'] })
   const ended = once(server, 'close')
+  // Before the data folder is removed: at a stop, which the server would take its time for.
+  process.prependOnceListener('exit', () => server.kill('SIGKILL'))
   try {
     const url = await listening(server.stderr)
     const key = process.env.GAZEWAY_API_KEY ?? readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()

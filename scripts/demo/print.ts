@@ -15,6 +15,11 @@ export function printStep(number: number, { tool, input }: Step, { text, failed 
   console.log()
 }
 
+/** A path as one word of a shell's command line. */
+export function asArgument(path: string): string {
+  return /^[\w./:\\-]+$/.test(path) ? path : `"${path.replace(/["$`]/g, '\\$&')}"`
+}
+
 function printLabelled(label: string, lines: readonly string[]): void {
   for (const [i, line] of lines.entries()) {
     const lead = i === 0 ? `    ${label}`.padEnd(INDENT.length) : INDENT

@@ -31,6 +31,8 @@ export async function withPlatform(
     env: { ...withoutGazeway(process.env), ...env },
   })
   const ended = once(server, 'close')
+  // Before the data folder is removed: at a stop, which the server would take its time for.
+  process.prependOnceListener('exit', () => server.kill('SIGKILL'))
   try {
     const url = await platformUrl(server.stderr)
     await work({ url, admin: readFileSync(join(dataDir, 'admin.key'), 'utf8').trim() })

@@ -16,7 +16,10 @@ export async function openStdio(options: { command: string; dataDir: string; pro
   const client = new Client({ name: 'gazeway-demo', version: '1.0.0' }, { capabilities: { roots: {} } })
   client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: pathToFileURL(project).href }] }))
   const args = [command, '--upstream', 'sandbox', '--data', dataDir, '--log-level', 'error']
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: project }))
+  const transport = new StdioClientTransport({ command: process.execPath, args, cwd: project })
+  // Before the data folder is removed: at a stop, which the server would take its time for.
+  process.prependOnceListener('exit', () => void (transport.pid !== null && process.kill(transport.pid, 'SIGKILL')))
+  await client.connect(transport)
   const { tools } = await client.listTools()
   return {
     about: `Gazeway ${client.getServerVersion()?.version} as an MCP server on stdio, with the sandbox for a model`,

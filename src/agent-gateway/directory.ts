@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { cut } from '../cut.ts'
-import { queryWords, wordsOf } from '../memory/words.ts'
 import type {
   MessageList,
   Session,
@@ -11,6 +10,7 @@ import type {
   SessionSearch,
 } from '../sessions/session.ts'
 import { decodeCursor, encodeCursor, type Page } from '../store/page.ts'
+import { queryWords, wordsOf } from '../words.ts'
 import { mergeSessions } from './merge.ts'
 import type { Remote } from './remote.ts'
 import { UPSTREAM } from './remote-session.ts'

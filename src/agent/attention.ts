@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { latestPresent } from '../gaze/attestation.ts'
 import type { Gaze } from '../gaze/gaze.ts'
 import type { GazeRecord } from '../gaze/tensor.ts'
 
@@ -26,7 +27,8 @@ export async function latestAttention(
   { sessionId, callerId }: { sessionId: string; callerId: string | undefined },
   now: Date,
 ): Promise<Attention> {
-  const own = await gaze.retrieve({ session_id: sessionId, limit: RECORDS }, callerId)
+  const to = latestPresent(now).toISOString()
+  const own = await gaze.retrieve({ session_id: sessionId, to, limit: RECORDS }, callerId)
   const records = own.items.length > 0 ? own.items : await present(gaze, callerId, now)
   const gazeSession = records[0]?.session_id
   if (gazeSession === undefined) return { records, poaScore: 0 }

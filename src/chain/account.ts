@@ -4,22 +4,35 @@ import { BaseError, type TransactionReceipt, TransactionReceiptNotFoundError } f
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { suggestFees } from './fees.ts'
+import { type Fees, suggestFees } from './fees.ts'
+import { gasFor } from './gas.ts'
 import type { Node } from './node.ts'
 import type { Signer } from './signer.ts'
 import { createTransactions, type SentTransaction, type Transactions } from './transactions.ts'
 
 /** What a node answers to bytes that it has, or whose number is used up: nothing is wrong then. */
 const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
-/** Room above the gas that a call is estimated to need: balances that change meanwhile change that, too. */
-const GAS_ROOM = 1.25
 
-/** A call that is to be made on the chain. */
-export interface Order {
-  /** `settlement:ESCROW` or `payment:NONCE`. */
-  purpose: string
+/** What a call is to do on the chain. */
+export interface Call {
   to: `0x${string}`
   data: `0x${string}`
+}
+
+/** What a node says that a call takes now. */
+export interface Price {
+  /** The account's next number. */
+  count: number
+  fees: Fees
+  gas: number
+}
+
+/** A call that is to be made on the chain. */
+export interface Order extends Call {
+  /** `settlement:ESCROW` or `payment:NONCE`. */
+  purpose: string
+  /** What it takes; the node is asked when absent. */
+  price?: Price
   /**
    * Notes, in the transaction that stores what was signed, that the order is carried out.
    *
@@ -38,21 +51,33 @@ export interface ChainAccount {
   transactions: Transactions
   /** The most that a unit of gas may cost, in wei. */
   feeLimit: number
+  /** Blocks that hold a transaction, its own included, before it counts. */
+  confirmations: number
+  /**
+   * Asks the node all that has to be known before a call is signed. Nothing is signed here.
+   *
+   * @throws viem's error when the call would fail or the node cannot be asked, GazewayError when the node is of another
+   *   chain, says what cannot be, or fees are above the limit
+   */
+  price(call: Call): Promise<Price>
   /**
    * Signs a transaction with the account's next number, stores it, and only then sends it: whatever happens afterwards,
    * the same bytes can be sent again, and the number is used for nothing else.
    *
    * @returns null when the order's claim failed; nothing was signed for use then
-   * @throws viem's error when the call would fail or the node cannot be asked, GazewayError when the node is of another
-   *   chain or fees are above the limit; nothing was signed then. That it could not be sent is no error: it is sent again.
+   * @throws as `price`; nothing was signed then. That it could not be sent is no error: it is sent again.
    */
   send(order: Order): Promise<SentTransaction | null>
   /** Sends stored bytes. @returns what the node had against it; null is nothing */
   broadcast(raw: `0x${string}`): Promise<string | null>
   /** The receipt of whichever of these hashes is in a block; null when none is. */
   receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
+  /** Whether a block is as deep as it has to be, and still the chain's own at its height. */
+  isFinal(block: Block, at?: { confirmations?: number; head?: number }): Promise<boolean>
+  /** The receipt of whichever of these hashes is in a block that is final; null when none is. */
+  finalReceipt(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
   /**
-   * Waits until what was signed with a number is in a block. A node that cannot be asked is asked again.
+   * Waits until what was signed with a number is in a block that is final. A node that cannot be asked is asked again.
    *
    * @returns null when it is in none in time
    */
@@ -66,8 +91,9 @@ export function openAccount(deps: {
   node: Node
   signer: Signer
   feeLimit: number
+  confirmations: number
 }): ChainAccount {
-  const { store, now, node, signer, feeLimit } = deps
+  const { store, now, node, signer, feeLimit, confirmations } = deps
   const { client, chainId } = node
   const { address } = signer
   const transactions = createTransactions(store, { chainId, address })
@@ -85,9 +111,36 @@ export function openAccount(deps: {
   async function receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null> {
     for (const hash of hashes.toReversed()) {
       const receipt = await client.getTransactionReceipt({ hash }).catch(nullIfUnknown)
-      if (receipt) return receipt
+      // Some nodes answer with a receipt that says nothing while there is none.
+      if (receipt?.status && receipt.blockHash && receipt.blockNumber !== null) return receipt
     }
     return null
+  }
+
+  async function isFinal(
+    { blockNumber, blockHash }: Block,
+    at: { confirmations?: number; head?: number } = {},
+  ): Promise<boolean> {
+    const head = at.head ?? Number(await client.getBlockNumber())
+    if (depth(head, Number(blockNumber)) < (at.confirmations ?? confirmations)) return false
+    return (await client.getBlock({ blockNumber })).hash === blockHash
+  }
+
+  async function finalReceipt(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null> {
+    const receipt = await receiptOf(hashes)
+    return receipt && (await isFinal(receipt)) ? receipt : null
+  }
+
+  async function price(call: Call): Promise<Price> {
+    const [, count, fees, gas] = await Promise.all([
+      node.verify(),
+      client.getTransactionCount({ address, blockTag: 'pending' }),
+      suggestFees(node, feeLimit),
+      gasFor(node, { account: address, ...call }),
+    ])
+    if (![count, gas, fees.maxFee, fees.priorityFee ?? 0].every(Number.isSafeInteger))
+      throw new GazewayError('upstream_bad_reply', 'The node answered something that is no number.')
+    return { count, fees, gas }
   }
 
   return {
@@ -98,17 +151,15 @@ export function openAccount(deps: {
     signer,
     transactions,
     feeLimit,
+    confirmations,
     broadcast,
     receiptOf,
+    isFinal,
+    finalReceipt,
+    price,
 
-    async send({ purpose, to, data, claim }) {
-      const [, count, fees, needed] = await Promise.all([
-        node.verify(),
-        client.getTransactionCount({ address, blockTag: 'pending' }),
-        suggestFees(node, feeLimit),
-        client.estimateGas({ account: address, to, data }),
-      ])
-      const gas = Math.ceil(Number(needed) * GAS_ROOM)
+    async send({ purpose, to, data, claim, price: known }) {
+      const { count, fees, gas } = known ?? (await price({ to, data }))
       const sent = await store
         .write(async (trx) => {
           const nonce = await transactions.takeNonce(trx, count)
@@ -133,7 +184,7 @@ export function openAccount(deps: {
       const until = performance.now() + timeoutMs
       for (;;) {
         const hashes = (await transactions.find(nonce))?.hashes ?? []
-        const receipt = await receiptOf(hashes).catch(nullIfUnanswered)
+        const receipt = await finalReceipt(hashes).catch(nullIfUnanswered)
         if (receipt) return receipt
         if (performance.now() > until) return null
         await delay(pollMs)
@@ -141,6 +192,12 @@ export function openAccount(deps: {
     },
   }
 }
+
+/** A block as receipts and events tell of it. */
+type Block = Pick<TransactionReceipt, 'blockNumber' | 'blockHash'>
+
+/** Blocks from a block to the newest one, both included. */
+export const depth = (head: number, block: number): number => head - block + 1
 
 function nullIfUnknown(error: unknown): null {
   if (error instanceof TransactionReceiptNotFoundError) return null

@@ -43,8 +43,12 @@ export interface Chain {
    * @throws GazewayError `config_invalid` when settlement is not configured whole
    */
   startSettling(onConfirmed: OnConfirmed): Pick<Settling, 'stop'>
-  /** The wallet's account on a chain, where transactions get their numbers whatever they are for. */
-  account(at: NodeAddress, privateKey: string): Promise<ChainAccount>
+  /**
+   * The wallet's account on a chain, where transactions get their numbers whatever they are for.
+   *
+   * @param at.confirmations blocks that hold a transaction, its own included, before it counts
+   */
+  account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount>
 }
 
 /** The chains of `config`. */
@@ -73,14 +77,21 @@ export function createChain(deps: {
     return key === null ? null : (await import('./signer.ts')).createSigner(key).address
   }
 
-  async function account(at: NodeAddress, privateKey: string): Promise<ChainAccount> {
+  async function account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount> {
     const [{ openAccount }, { openNode }, { createSigner }] = await Promise.all([
       import('./account.ts'),
       import('./node.ts'),
       import('./signer.ts'),
     ])
     const feeLimit = gweiToWei(config.chain.settlement.max_fee_gwei)
-    return openAccount({ store, now, node: openNode(at), signer: createSigner(privateKey), feeLimit })
+    return openAccount({
+      store,
+      now,
+      node: openNode(at),
+      signer: createSigner(privateKey),
+      feeLimit,
+      confirmations: at.confirmations,
+    })
   }
 
   async function settler(chain: SettlementChain, onConfirmed: OnConfirmed): Promise<Settler> {

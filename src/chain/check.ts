@@ -7,8 +7,8 @@ import { requireDecimals } from './token.ts'
  * Checks that every chain answers as the one that it is said to be, and that settlements can be paid.
  *
  * @returns what was found, in words
- * @throws GazewayError `config_invalid` when settlement is not configured whole, the token has other decimals or payments wait
- *   for a chain that is not paid on, `upstream_unreachable` naming the chains that cannot be used, `insufficient_credit`
+ * @throws GazewayError `config_invalid` when settlement is not configured whole, the token is none or has other decimals, or
+ *   payments wait for a chain that is not paid on, `upstream_unreachable` naming the chains that cannot be used, `insufficient_credit`
  *   when nothing is there to pay gas with
  */
 export async function checkChains({

@@ -8,7 +8,7 @@ import type { ChainAccount } from './account.ts'
 import { createOutbox } from './outbox.ts'
 import type { SettlementChain } from './settings.ts'
 import { createTending, type Followers } from './tend.ts'
-import { requireDecimals } from './token.ts'
+import { hasContract, requireDecimals } from './token.ts'
 import type { SentTransaction } from './transactions.ts'
 import { hasTransfer, tokenUnits, transferCall } from './transfer.ts'
 
@@ -126,22 +126,27 @@ export function createSettler(deps: SettlerDeps): Settler {
     const units = tokenUnits(row.micros, chain.token.decimals)
     await account.send({
       purpose: PURPOSE + escrowId,
-      to: row.token as `0x${string}`,
+      to: chain.token.address,
       data: transferCall(row.recipient, units),
       claim: (trx, { nonce, hashes }) =>
         outbox.advance(trx, escrowId, ['pending', 'failed'], {
           status: 'submitted',
-          ...{ nonce, tx_hash: hashes.at(-1) ?? null, block_number: null },
+          ...{ token: chain.token.address, nonce, tx_hash: hashes.at(-1) ?? null, block_number: null },
           ...{ attempts: attempts + 1, error: null, updated_at: time() },
         }),
     })
+  }
+
+  /** In another token. At an address where there is none, which has been corrected since, nothing can be owed. */
+  async function isOwedElsewhere({ token }: SettlementRow): Promise<boolean> {
+    return token !== chain.token.address && (await hasContract(node, token as `0x${string}`))
   }
 
   async function submitDue(stopping: () => boolean): Promise<void> {
     for (const row of await outbox.due(time())) {
       if (stopping()) return
       try {
-        if (row.token !== chain.token.address) throw otherToken(row.token)
+        if (await isOwedElsewhere(row)) throw otherToken(row.token)
         if (!counts) await requireDecimals(node, chain.network, chain.token)
         counts = true
         await submit(row)

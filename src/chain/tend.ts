@@ -2,15 +2,17 @@ import type { Transaction } from 'kysely'
 import { BaseError, type TransactionReceipt } from 'viem'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
-import type { ChainAccount } from './account.ts'
+import { type ChainAccount, depth } from './account.ts'
 import { bumpFees, suggestFees } from './fees.ts'
+import { EMPTY_GAS, gasFor } from './gas.ts'
+import { isRevert } from './revert.ts'
 import { strangersBlock } from './stranger.ts'
 import type { SentTransaction } from './transactions.ts'
 
 /** Transactions that are sent again in one round: those behind them wait for them anyway. */
 const MOST_RESENT = 16
-/** The gas of a transaction that does nothing. */
-const EMPTY_GAS = 21_000
+/** The gas of a transaction whose call would fail now: more than a transfer takes, and little enough for any block. */
+const FAILING_GAS = 500_000
 
 /** What nothing was signed in place of. */
 const STANDING = new Set(['sent', 'final'])
@@ -33,6 +35,7 @@ export interface Followers {
 
 /** How an account is tended. */
 export interface TendOptions {
+  /** Blocks that hold a transaction, its own included, before it is looked after no more. */
   confirmations: number
   /** How long the first in line may wait before its fee is raised, in milliseconds. */
   stuckMs: number
@@ -95,7 +98,7 @@ export function createTending(
     const receipt = await account.receiptOf(hashes)
     if (receipt === null) return doubt(sent, head)
     const block = Number(receipt.blockNumber)
-    if (depth(head, block) < confirmations || !(await isInChain(receipt))) {
+    if (!(await account.isFinal(receipt, { confirmations, head }))) {
       if (block !== block_number) await noteBlock(sent, receipt)
       return
     }
@@ -122,10 +125,6 @@ export function createTending(
     })
   }
 
-  async function isInChain({ blockNumber, blockHash }: TransactionReceipt): Promise<boolean> {
-    return (await client.getBlock({ blockNumber })).hash === blockHash
-  }
-
   /** It is in no block yet. */
   async function push(sent: SentTransaction): Promise<void> {
     const at = now().getTime()
@@ -138,7 +137,7 @@ export function createTending(
   }
 
   async function replace(sent: SentTransaction): Promise<void> {
-    const { nonce, to_address, data, gas, max_fee, priority_fee, hashes } = sent
+    const { nonce, max_fee, priority_fee, hashes } = sent
     const fees = bumpFees({ maxFee: max_fee, priorityFee: priority_fee }, await suggestFees(node, feeLimit), feeLimit)
     if (fees === null) {
       first.since = now().getTime()
@@ -148,10 +147,13 @@ export function createTending(
         'No block has taken it, and its fee cannot be raised: see chain.settlement.max_fee_gwei.',
       )
     }
-    const to = to_address as `0x${string}`
-    const { raw, hash } = await signer.sign({ chainId, nonce, to, data: data as `0x${string}`, gas, fees })
+    const call = { to: sent.to_address as `0x${string}`, data: sent.data as `0x${string}` }
+    // It may wait because of its gas. Even if it fails, its number has to be used, or all that is behind it waits, too.
+    const gas = await gasFor(node, { account: address, ...call }).catch(failingGas)
+    const { raw, hash } = await signer.sign({ chainId, nonce, ...call, gas, fees })
     const by = {
       raw,
+      gas,
       hashes: [...hashes, hash],
       max_fee: fees.maxFee,
       priority_fee: fees.priorityFee,
@@ -184,5 +186,7 @@ export function createTending(
   return round
 }
 
-/** Blocks from a block to the newest one, both included. */
-const depth = (head: number, block: number): number => head - block + 1
+function failingGas(error: unknown): number {
+  if (isRevert(error)) return FAILING_GAS
+  throw error
+}

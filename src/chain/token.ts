@@ -6,17 +6,27 @@ import type { Node } from './node.ts'
 const DECIMALS = '0x313ce567'
 
 /**
- * Checks that a token counts as it is configured to: with other decimals every payment would be a wrong amount.
+ * Checks that a token is one and counts as it is configured to: with other decimals every payment would be a wrong amount,
+ * and at an address without a contract every payment would succeed and move nothing.
  *
- * @throws GazewayError `config_invalid` when it counts otherwise, `upstream_bad_reply` when the node is of another chain;
- *   viem's error when the node cannot be asked
+ * @throws GazewayError `config_invalid` when it is none or counts otherwise, `upstream_bad_reply` when the node is of another
+ *   chain; viem's error when the node cannot be asked
  */
-export async function requireDecimals(node: Node, { chainId }: Network, token: Token): Promise<void> {
-  const [{ data }] = await Promise.all([node.client.call({ to: token.address, data: DECIMALS }), node.verify()])
-  if (data === undefined || data.length !== 66 || BigInt(data) === BigInt(token.decimals)) return
-  throw new GazewayError(
-    'config_invalid',
-    `${token.symbol} counts with ${BigInt(data)} decimals, not ${token.decimals}. Correct chain.networks.${chainId}.tokens.`,
-    { param: `chain.networks.${chainId}.tokens` },
-  )
+export async function requireDecimals({ client, verify }: Node, { chainId }: Network, token: Token): Promise<void> {
+  const { address, symbol, decimals } = token
+  const [{ data }] = await Promise.all([client.call({ to: address, data: DECIMALS }), verify()])
+  if (data === undefined && !(await hasContract({ client }, address)))
+    throw invalid(chainId, `There is no contract at ${address}`)
+  if (data === undefined || data.length !== 66 || BigInt(data) === BigInt(decimals)) return
+  throw invalid(chainId, `${symbol} counts with ${BigInt(data)} decimals, not ${decimals}`)
+}
+
+/** Whether there is anything at an address that a call could do. @throws viem's error when the node cannot be asked */
+export async function hasContract({ client }: Pick<Node, 'client'>, address: `0x${string}`): Promise<boolean> {
+  return Boolean(await client.getCode({ address }))
+}
+
+function invalid(chainId: number, fault: string): GazewayError {
+  const param = `chain.networks.${chainId}.tokens`
+  return new GazewayError('config_invalid', `${fault}. Correct ${param}.`, { param })
 }

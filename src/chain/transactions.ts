@@ -33,7 +33,7 @@ export interface Transactions {
   /** Notes what replaces `old` under its number. @returns false when another process was faster */
   replace(
     old: SentTransaction,
-    by: Pick<SentTransaction, 'raw' | 'hashes' | 'max_fee' | 'priority_fee' | 'signed_at'>,
+    by: Pick<SentTransaction, 'raw' | 'hashes' | 'gas' | 'max_fee' | 'priority_fee' | 'signed_at'>,
   ): Promise<boolean>
   /** Notes the block that one of its hashes is in; null when it is in none any more. */
   noteBlock(trx: Transaction<Schema>, nonce: number, block: number | null): Promise<void>

@@ -1,16 +1,18 @@
 import { join, resolve } from 'node:path'
 import { hasProperty } from 'dot-prop'
+import { GazewayError } from '../errors.ts'
 import { parseDocument, readText } from './document.ts'
 import {
   type ConfigFlags,
   type Environment,
   findDataDir,
+  fromHome,
   readEnvironment,
   readFlags,
   readProviderKey,
 } from './environment.ts'
 import { CONFIG_KEYS } from './keys.ts'
-import { type Layer, layOver } from './layers.ts'
+import { foreignSecrets, type Layer, layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
 import { type Config, type ConfigDocument, checkConfig } from './schema.ts'
 
@@ -32,6 +34,8 @@ export interface LoadedConfig {
   config: Config
   /** Dotted key → where its value came from. */
   sources: Readonly<Record<string, ConfigSource>>
+  /** Keys of secrets in the environment that are not in force: they are for the address that was in force at the start. */
+  leftOut: readonly string[]
   /** Every secret value in `config`, for redaction, longest first. */
   secrets: readonly string[]
   /** `config.store.url`, absolute and with its default: what to open. */
@@ -51,16 +55,26 @@ export interface StoredLayers {
 /**
  * Reads the configuration: flag over environment over config.json over default. Creates and changes nothing.
  *
- * @throws GazewayError `config_invalid` naming the flag, the variable, or the file and field at fault
+ * @throws GazewayError `config_invalid` naming the flag, the variable, or the file and field at fault, or where the process
+ *   stands in a folder that was deleted
  */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
-  const { env, flags, cwd = process.cwd() } = request
+  const { env, flags, cwd = workingFolder() } = request
   // Before the data folder is looked for: what is wrong with a variable is told first.
   readFlags(flags)
   readEnvironment(env)
   const dataDir = await findDataDir(flags, env, cwd)
   const complete = { env: { ...env }, flags: { ...flags }, cwd }
   return mergeConfig(complete, dataDir, { document: readDocument(configFile(dataDir)), settings: new Map() })
+}
+
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    const message = 'The working directory is not there any more; start Gazeway in another folder.'
+    throw new GazewayError('config_invalid', message, { cause })
+  }
 }
 
 /**
@@ -76,16 +90,28 @@ export function readDocument(file: string): ConfigDocument {
 /** Where a data folder's configuration is. */
 export const configFile = (dataDir: string): string => join(dataDir, 'config.json')
 
-/** The configuration that flags and environment make of what is stored. */
+/**
+ * The configuration that flags and environment make of what is stored.
+ *
+ * @param started what it was at the start, which knows the addresses that keys in the environment are for; absent at the
+ *   start itself
+ */
 export function mergeConfig(
   request: Required<ConfigRequest>,
   dataDir: string,
   { document, settings }: StoredLayers,
+  started?: Config,
 ): LoadedConfig {
   const { env, flags, cwd } = request
   const flagged = readFlags(flags)
   const over = new Map([...readEnvironment(env), ...flagged])
   const stored = layOver(document, settings)
+
+  const foreign = started ? foreignSecrets(started, layOver(stored, over)) : []
+  // The sandbox has no address that a key could be for.
+  const isFree = (key: string) => started?.upstream.provider === 'sandbox' && key.startsWith('upstream.')
+  const leftOut = foreign.filter((key) => over.has(key) && !isFree(key))
+  for (const key of leftOut) over.delete(key)
 
   const provider = String(over.get('upstream.provider') ?? filled(stored).upstream.provider)
   const providerKey = readProviderKey(env, provider)
@@ -99,6 +125,7 @@ export function mergeConfig(
     dataDir,
     config,
     sources: Object.freeze(sources),
+    leftOut: Object.freeze(leftOut),
     secrets: secretsOf(config),
     storeUrl,
     request,
@@ -121,7 +148,7 @@ export function filled(document: unknown): Config {
 
 function absoluteStore(url: string | null, base: string, dataDir: string): string {
   if (url === null) return `sqlite:${join(dataDir, 'gazeway.db')}`
-  return url.startsWith('sqlite:') ? `sqlite:${resolve(base, url.slice('sqlite:'.length))}` : url
+  return url.startsWith('sqlite:') ? `sqlite:${resolve(base, fromHome(url.slice('sqlite:'.length)))}` : url
 }
 
 /** `value`, frozen with all that is in it. */

@@ -31,7 +31,10 @@ export function setDotted(
   const next = structuredClone(document)
   for (const [key, value] of Object.entries(changes)) change(next, key, value, inForce)
   const checked = checkConfig(next)
-  if (checked.success) return next
+  if (checked.success) {
+    refuseOnePort(document, checked.data)
+    return next
+  }
   const { param, message } = explain(checked.error, Config, next, 'configuration')
   throw new GazewayError('validation_failed', message, param === null ? {} : { param })
 }
@@ -78,6 +81,16 @@ function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, i
   if (leaf.hasEntries) refuseReserved(leaf, value)
   const keeps = secret === 'value' && leaf.hasEntries
   setProperty(document, path, keeps ? withKeptEntries(value, getProperty(document, path)) : value)
+}
+
+/** Flags and variables may keep the ports apart now; a process that is started without them could not serve both. */
+function refuseOnePort(before: ConfigDocument, { http }: Config): void {
+  const { port, platform_port } = http
+  if (port !== platform_port || port === 0) return
+  const was = checkConfig(before).data?.http
+  if (was?.port === port && was.platform_port === port) return
+  const message = `http.platform_port: ${port} is the port of the gateway; accepted: another one.`
+  throw new GazewayError('validation_failed', message, { param: 'http.platform_port' })
 }
 
 /** A secret that is to be nowhere but in the environment of the process. */

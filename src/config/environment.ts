@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { isAbsolute, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../validation.ts'
 import { CONFIG_KEYS } from './keys.ts'
@@ -104,10 +105,11 @@ export function readProviderKey(env: Environment, provider: string): unknown {
 export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): Promise<string> {
   if (flags.data === '') throw invalid('--data', '--data: empty; accepted: a folder.')
   const given = flags.data ?? env.GAZEWAY_HOME?.trim()
-  if (given) return resolve(cwd, given)
-  // An empty variable counts as not set; Node would take it for the working directory.
-  if (process.env.HOME === '') delete process.env.HOME
+  // One that is empty or relative counts as not set (XDG base directory specification); Node and env-paths would start
+  // from the working directory.
+  for (const name of ['HOME', 'XDG_DATA_HOME']) if (!isAbsolute(process.env[name] ?? '')) delete process.env[name]
   try {
+    if (given) return resolve(cwd, fromHome(given))
     // env-paths asks for the home folder as it is imported, which fails for a user that has none.
     const { default: envPaths } = await import('env-paths')
     return envPaths('gazeway', { suffix: '' }).data
@@ -118,6 +120,11 @@ export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: str
       cause,
     )
   }
+}
+
+/** A path whose `~/` is the user's home folder: in an assistant's entry there is no shell that puts it in. */
+export function fromHome(path: string): string {
+  return path.replace(/^~(?=$|[\\/])/, () => homedir())
 }
 
 function parseText(key: string, text: string, name: string): unknown {

@@ -35,14 +35,27 @@ export function withoutForeignSecrets(
   isGiven: (key: string) => boolean,
 ): ConfigDocument {
   const kept = structuredClone(next)
-  for (const [address, secrets] of GIVEN_FOR) {
-    if (valueAt(before, address) === valueAt(next, address)) continue
-    for (const secret of secrets) if (!isGiven(secret)) deleteProperty(kept, secret)
-  }
+  for (const secret of foreignSecrets(before, next)) if (!isGiven(secret)) deleteProperty(kept, secret)
   return kept
 }
 
+/** The keys of what was given for addresses that are others in `next`. */
+export function foreignSecrets(before: ConfigDocument, next: ConfigDocument): string[] {
+  const changed = GIVEN_FOR.filter(([address]) => addressAt(before, address) !== addressAt(next, address))
+  return changed.flatMap(([, secrets]) => secrets)
+}
+
+/** The address that a secret is given for. */
+export const addressOf = (secret: string): string | undefined =>
+  GIVEN_FOR.find(([, secrets]) => secrets.includes(secret))?.[0]
+
 const DEFAULTS = new Map(CONFIG_KEYS.map(({ key, schema }) => [key, schema.parse(undefined)]))
+
+/** An address, the same with a slash at its end. */
+function addressAt(document: ConfigDocument, key: string): unknown {
+  const address = valueAt(document, key)
+  return typeof address === 'string' && address.endsWith('/') ? address.slice(0, -1) : address
+}
 
 function valueAt(document: ConfigDocument, key: string): unknown {
   return getProperty(document, key) ?? DEFAULTS.get(key)

@@ -79,13 +79,13 @@ export async function openLiveConfig(deps: {
   let document: ConfigDocument = readDocument(file)
   let settings: Layer = await home.read()
   let faultTold = ''
-  let stored = merge(document, settings)
+  let stored = mergeConfig(request, dataDir, { document, settings })
   const started = stored.config
   let current = stored
   let turn: Promise<unknown> = Promise.resolve()
 
   function merge(below: ConfigDocument, over: Layer): LoadedConfig {
-    return mergeConfig(request, dataDir, { document: below, settings: over })
+    return mergeConfig(request, dataDir, { document: below, settings: over }, started)
   }
 
   async function fingerprint(): Promise<string> {

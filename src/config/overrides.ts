@@ -15,7 +15,10 @@ export interface Override {
 
 /** The environment variables in force, by name, with the key that each is over; one that a flag is over is not. */
 export function environmentInForce(loaded: LoadedConfig): Record<string, Override> {
-  const named = Object.entries(VARIABLES).filter(([variable]) => loaded.request.env[variable]?.trim())
+  const { env } = loaded.request
+  const named = Object.entries(VARIABLES).filter(
+    ([variable, key]) => env[variable]?.trim() && !loaded.leftOut.includes(key),
+  )
   const ownKey = KEY_VARIABLES[loaded.config.upstream.provider]
   const hasKey = named.some(([, key]) => key === 'upstream.api_key')
   if (ownKey !== undefined && !hasKey) named.push([ownKey, 'upstream.api_key'])

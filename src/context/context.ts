@@ -14,7 +14,7 @@ import { findPassages } from './passages.ts'
 import type { ContextMemory, WorkContext } from './place.ts'
 import { createQueryMatcher } from './query.ts'
 import { scoreFiles } from './score.ts'
-import { createTreeReader } from './tree.ts'
+import { createTreeReader, type ProjectTree } from './tree.ts'
 
 export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
@@ -122,8 +122,8 @@ export function createContext(deps: ContextDeps) {
     throwIfCancelled(signal)
 
     const notes = [
-      ...(focus && !focus.exists ? ['the focus does not exist; its neighbours are weighed'] : []),
-      ...(tree.complete ? [] : [`the project has more than ${FILES} files; the rest was not read`]),
+      ...(focus ? aboutFocus(focus, tree) : []),
+      ...(tree.complete ? [] : [`more than ${FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
       ...tree.notes,
     ]
     return fit({
@@ -140,6 +140,15 @@ export function createContext(deps: ContextDeps) {
   }
 
   return { get }
+}
+
+function aboutFocus(focus: { path: string; exists: boolean }, { files, complete }: ProjectTree): string[] {
+  if (!focus.exists) return ['the focus does not exist; its neighbours are weighed']
+  const inside = focus.path === '' ? '' : `${focus.path}/`
+  if (!complete || files.some((path) => path === focus.path || path.startsWith(inside))) return []
+  return [
+    "the focus is none of the project's files: it is ignored, empty, or of another repository; ask with that as root",
+  ]
 }
 
 /** A long value becomes its first 800 characters, as text. */

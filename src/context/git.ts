@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile } from 'node:child_process'
-import { lstat, readFile, stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
@@ -91,7 +91,7 @@ export function createGitReader(): (
       return { state: null, notes: [] }
     }
     const prefix = top === root ? '' : `${relative(top, root).replaceAll(sep, '/')}/`
-    const [filters, version] = await Promise.all([readFilters(root, top, signal), indexVersion(top)])
+    const [filters, version] = await Promise.all([readFilters(root, signal), indexVersion(top)])
     const [status, index, kept] = await Promise.all([
       readStatus(root, filters, signal),
       readIndex(root, version, signal),
@@ -146,16 +146,16 @@ async function readStatus(root: string, filters: Answer, signal?: AbortSignal): 
   return git(root, [...off, ...status, '--', '.', ':(exclude,glob)**/node_modules/**'], signal)
 }
 
-/** The names of the filters that status could run, as `filter.<name>.<key>`. */
-async function readFilters(root: string, top: string, signal?: AbortSignal): Promise<Answer> {
-  const config = await readFile(join(top, '.git', 'config'), 'utf8').catch(() => null)
-  // Where the repository's own file has no such word there is nothing to ask git for, which takes 5 ms.
-  if (config !== null && !/filter|include|worktreeconfig/i.test(config))
-    return { output: '', exitCode: 0, failure: null }
+/**
+ * The names of the filters that status could run, as `filter.<name>.<key>`. Only git knows where a repository's
+ * configuration is: it may be laid out without a `.git`, or keep it in another folder.
+ */
+function readFilters(root: string, signal?: AbortSignal): Promise<Answer> {
   return git(root, ['config', '-z', '--name-only', '--get-regexp', '^filter\\.'], signal)
 }
 
 const HARDENED = [
+  'safe.bareRepository=explicit',
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.untrackedCache=false',
@@ -183,12 +183,17 @@ function git(root: string, args: string[], signal?: AbortSignal): Promise<Answer
   const place = { cwd: dirname(process.execPath), env: environment() }
   return new Promise((done, fail) => {
     const command = ['-C', root, '--no-pager', ...HARDENED, ...args]
-    execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, stdout, stderr) => {
-      if (signal?.aborted) return fail(new GazewayError('cancelled', 'The caller cancelled the work context.'))
-      if (!error) return done({ output: stdout, exitCode: 0, failure: null })
-      const exitCode = typeof error.code === 'number' ? error.code : null
-      done({ output: '', exitCode, failure: failureOf(error, stderr) })
-    })
+    try {
+      execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, stdout, stderr) => {
+        if (signal?.aborted) return fail(new GazewayError('cancelled', 'The caller cancelled the work context.'))
+        if (!error) return done({ output: stdout, exitCode: 0, failure: null })
+        const exitCode = typeof error.code === 'number' ? error.code : null
+        done({ output: '', exitCode, failure: failureOf(error, stderr) })
+      })
+    } catch (error) {
+      // The names of a hostile repository's filters can be more than a command line takes.
+      done({ output: '', exitCode: null, failure: failureOf(error as ExecFileException, '') })
+    }
   })
 }
 

@@ -2,18 +2,22 @@
 const CODE = '[cm]?[jt]sx?|vue|svelte|py|rb|php|go|rs|java|kt|cs|swift|ex|sh'
 
 const FILES = [
-  /^\.env/,
+  /^\.(flask)?env/,
   new RegExp(`\\.env(?!.*\\.(${CODE})$)(\\.|$)`),
   /^\.dev\.vars/,
-  /\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|tfstate|tfvars)$/,
+  /\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|tfstate|tfvars)(\.json)?$/,
   /^id_(rsa|dsa|ecdsa|ed25519)/,
   /(^|[._-])(credentials?|secrets?)([._-]|$)/,
   // As data only under the whole name: what is in `design-tokens.json` are colours.
-  /(^|[._-])(passwords?|passwd|tokens?)(\.(txt|csv|bak|old))?$/,
+  /(^|[._-])(passwords?|passwd|tokens?)(\.(txt|csv))?$/,
   /^(passwords?|tokens?|auth|local\.settings)\.(json|ya?ml|toml|ini)$/,
   /^\.?(netrc|npmrc|pypirc|git-credentials|htpasswd|pgpass|my\.cnf|kubeconfig|dockerconfigjson|dockercfg|vault[-_]?pass.*)$/,
+  /^\.(yarnrc(\.yml)?|s3cfg|terraformrc|.*_history)$/,
   /^service[-_]?account.*\.json$/,
 ]
+const PATH = /(^|\/)gh\/hosts\.ya?ml$/
+/** What editors and people put behind the name of a copy. */
+const COPY = /(\.(bak|backup|old|orig)|~)+$/
 const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY/
 
@@ -23,9 +27,10 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY/
  * @example looksSecret('config/.env.local') // true
  */
 export function looksSecret(path: string): boolean {
-  const parts = path.toLowerCase().split('/')
+  const plain = path.toLowerCase().replace(COPY, '')
+  const parts = plain.split('/')
   const name = parts.pop() ?? ''
-  return FILES.some((pattern) => pattern.test(name)) || parts.some((folder) => FOLDERS.has(folder))
+  return FILES.some((pattern) => pattern.test(name)) || parts.some((folder) => FOLDERS.has(folder)) || PATH.test(plain)
 }
 
 /** Whether a text holds a private key, whatever its file is called. */

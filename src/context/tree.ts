@@ -4,7 +4,7 @@ import { SKIPPED_FOLDERS, walk } from './walk.ts'
 
 /** The files of a project, and what git says about them where it can. */
 export interface ProjectTree {
-  /** Relative to the root, forward slashes; no links, nothing ignored. */
+  /** Relative to the root, forward slashes; deleted ones, too, but no links, nothing ignored. */
   files: string[]
   /** Uncommitted state by path. */
   changes: Map<string, string>
@@ -44,8 +44,7 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
     const { state: git, notes } = await readGit(root, signal, async () => {
       attended = await attend()
     })
-    const untracked = git ? [...git.changes].filter(([, state]) => state === 'untracked').map(([path]) => path) : []
-    const known = git ? [...git.tracked, ...untracked].filter(isProjectFile) : []
+    const known = git ? [...new Set([...git.tracked, ...notInIndex(git.changes)])].filter(isProjectFile) : []
     // A folder that the repository around it ignores has no files in git's eyes.
     if (git === null || known.length === 0) {
       const { files, complete } = await walk(root, limit, signal)
@@ -55,6 +54,11 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
     const files = listed.length > limit ? cut(listed, limit, attended, git.changes) : listed
     return { files, changes: git.changes, commits: git.commits, complete: listed.length <= limit, notes }
   }
+}
+
+/** New files, and deleted ones: git may have removed those from its index, too. */
+function notInIndex(changes: ReadonlyMap<string, string>): string[] {
+  return [...changes].filter(([, state]) => state === 'untracked' || state === 'deleted').map(([path]) => path)
 }
 
 const SKIPPED = new RegExp(`(^|/)(${[...SKIPPED_FOLDERS].map((name) => name.replace('.', '\\.')).join('|')})(/|$)`)

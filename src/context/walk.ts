@@ -3,16 +3,30 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { GazewayError } from '../errors.ts'
+import { withinTime } from '../time-limit.ts'
 import { isUnreadable, readInside } from './confine.ts'
 
 const AT_ONCE = 32
 const IGNORE_FILE_LIMIT = 256 * 1024
-const MOST_STARS = 3
+/** Longer ones match no path, and can be more than a regular expression may hold. */
+const LONGEST_PATTERN = 4096
+/** For all patterns together: they are compiled to regular expressions, and hostile ones could match for minutes. */
+const MATCH_LIMIT_MS = 2_000
 
-/** A folder still to be read, with the ignore rules that hold in it, innermost first. */
+/** The ignore rules that hold in a folder, innermost first. */
+type Rules = ReadonlyArray<{ folder: string; matcher: Ignore }>
+
+/** A folder still to be read, with the rules of those around it. */
 interface Folder {
   path: string
-  rules: ReadonlyArray<{ folder: string; matcher: Ignore }>
+  rules: Rules
+}
+
+/** A folder as it was read. */
+interface Listing extends Folder {
+  entries: Dirent[]
+  /** Its own `.gitignore`. */
+  patterns: string | undefined
 }
 
 /** Folders that are never part of a project's own text. */
@@ -23,7 +37,8 @@ export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modul
  * `ignore` package), links neither listed nor followed.
  *
  * @param limit how many files at most; as many folders are looked into
- * @returns paths relative to the root with forward slashes, and whether that is all of them
+ * @returns paths relative to the root with forward slashes, and whether that is all of them: no more are listed once
+ *   matching them with the patterns has taken 2 s
  * @throws GazewayError `cancelled` when the signal aborts
  */
 export async function walk(
@@ -34,6 +49,7 @@ export async function walk(
   const files: string[] = []
   let folders: Folder[] = [{ path: '', rules: [] }]
   let visited = 0
+  let left = MATCH_LIMIT_MS
 
   while (folders.length > 0) {
     const next: Folder[] = []
@@ -41,24 +57,38 @@ export async function walk(
       if (signal?.aborted) throw new GazewayError('cancelled', 'The caller cancelled the work context.')
       const batch = folders.slice(i, i + AT_ONCE)
       visited += batch.length
-      for (const read of await Promise.all(batch.map((folder) => readFolder(root, folder)))) {
-        files.push(...read.files)
-        next.push(...read.folders)
+      const listings = await Promise.all(batch.map((folder) => readFolder(root, folder)))
+      const begun = performance.now()
+      const sifted = withinTime(left, () => listings.map(sift))
+      left -= performance.now() - begun
+      for (const found of sifted ?? []) {
+        files.push(...found.files)
+        next.push(...found.folders)
       }
-      if (files.length > limit || visited > limit) return { files: files.slice(0, limit), complete: false }
+      const complete = sifted !== undefined && left > 0 && files.length <= limit && visited <= limit
+      if (!complete) return { files: files.slice(0, limit), complete }
     }
     folders = next
   }
   return { files, complete: true }
 }
 
-async function readFolder(root: string, folder: Folder): Promise<{ files: string[]; folders: Folder[] }> {
+async function readFolder(root: string, folder: Folder): Promise<Listing> {
   const entries = await list(join(root, folder.path))
-  const rules = entries.some((entry) => entry.name === '.gitignore') ? await withRulesOf(root, folder) : folder.rules
+  const ignores = entries.some((entry) => entry.name === '.gitignore')
+  const text = ignores ? await readInside(root, join(folder.path, '.gitignore'), IGNORE_FILE_LIMIT) : null
+  return { ...folder, entries, patterns: text?.toString('utf8') }
+}
+
+/** What is in a folder and not ignored. */
+function sift({ path: folder, rules: outer, entries, patterns }: Listing): { files: string[]; folders: Folder[] } {
+  const prefix = folder === '' ? '' : `${folder}/`
+  const rules =
+    patterns === undefined ? outer : [{ folder: prefix, matcher: ignore().add(patternsOf(patterns)) }, ...outer]
   const files: string[] = []
   const folders: Folder[] = []
   for (const entry of entries) {
-    const path = folder.path === '' ? entry.name : `${folder.path}/${entry.name}`
+    const path = `${prefix}${entry.name}`
     if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name) && !isIgnored(`${path}/`, rules))
       folders.push({ path, rules })
     if (entry.isFile() && !isIgnored(path, rules)) files.push(path)
@@ -77,21 +107,12 @@ async function list(folder: string): Promise<Dirent[]> {
   }
 }
 
-async function withRulesOf(root: string, folder: Folder): Promise<Folder['rules']> {
-  const prefix = folder.path === '' ? '' : `${folder.path}/`
-  const text = await readInside(root, `${prefix}.gitignore`, IGNORE_FILE_LIMIT)
-  if (text === null) return folder.rules
-  return [{ folder: prefix, matcher: ignore().add(patternsOf(text.toString('utf8'))) }, ...folder.rules]
-}
-
-/** A pattern is compiled to a regular expression: many stars in one name would let a hostile one match for minutes. */
 function patternsOf(text: string): string[] {
-  const stars = (name: string) => name.split(/\*+/).length - 1
-  return text.split(/\r?\n/).filter((pattern) => pattern.split('/').every((name) => stars(name) <= MOST_STARS))
+  return text.split(/\r?\n/).filter((pattern) => pattern.length <= LONGEST_PATTERN)
 }
 
 /** The innermost file that has a rule for the path decides. Ignored folders are not entered, so only the path itself is asked. */
-function isIgnored(path: string, rules: Folder['rules']): boolean {
+function isIgnored(path: string, rules: Rules): boolean {
   for (const { folder, matcher } of rules) {
     const { ignored, unignored } = matcher.test(path.slice(folder.length))
     if (ignored || unignored) return ignored

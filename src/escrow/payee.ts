@@ -9,8 +9,8 @@ export interface Payees {
   /**
    * Checks a recipient that is named before it is known who does the task.
    *
-   * @throws GazewayError `validation_failed` for a key that does not exist, or for what is no address where payments
-   *   settle on a chain
+   * @throws GazewayError `validation_failed` for a key that does not exist or was revoked, or for what is no address where
+   *   payments settle on a chain
    */
   check(recipient: string): Promise<void>
   /**
@@ -18,7 +18,8 @@ export interface Payees {
    *
    * @param recipient who was named; null pays the key that completed the task
    * @param claimedBy that key's id
-   * @throws GazewayError as `check`, also where nobody was named and the key has no wallet that the chain could pay
+   * @throws GazewayError as `check`, but for a key that was revoked since; also where nobody was named and the key has no
+   *   wallet that the chain could pay
    */
   find(recipient: string | null, claimedBy: string): Promise<Payee>
 }
@@ -32,12 +33,13 @@ export function createPayees({ store, settlements }: { store: Store; settlements
       return { recipient: address ?? '', account: null }
     }
     const named = recipient ?? claimedBy
-    return { recipient: named, account: await knownCaller(store, named).catch(nameParam) }
+    return { recipient: named, account: await knownCaller(store, named, { orRevoked: true }).catch(nameParam) }
   }
   return {
     find,
     async check(recipient) {
-      await find(recipient, recipient)
+      if (settlements.mode === 'evm') settlements.requireRecipient(recipient)
+      else await knownCaller(store, recipient).catch(nameParam)
     },
   }
 }
@@ -52,7 +54,7 @@ function nameParam(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'not_found') throw error
   throw new GazewayError(
     'validation_failed',
-    'recipient: there is no key with this id, and it is not a wallet address.',
+    'recipient: there is no key in force with this id, and it is not a wallet address.',
     {
       param: 'recipient',
       cause: error,

@@ -39,6 +39,7 @@ export function createRelease({
     if (isReleased(before)) return before
     requireLocked(before, at)
     const task = await doneTask(store, before, at)
+    if (before.recipient === null && recipient !== undefined) await payees.check(recipient)
     const payee = await payees.find(chosen(before, recipient), task.claimed_by ?? before.payer)
     const attention = await lookAtAttention(store, verifier, { attestationId, taskId: task.id, at })
 

@@ -70,8 +70,10 @@ const COMPONENTS = ['coverage', 'continuity', 'plausibility', 'confidence', 'fre
 
 /** After this time the freshness of a session is a half. */
 export const HALF_LIFE_MS = 15 * 60_000
-/** A record that begins later than this from now is not of the present; clocks differ less. */
+/** Clocks differ less. */
 export const CLOCK_SKEW_MS = 60_000
+/** A record that begins later than this is of the future. */
+export const latestPresent = (now: Date): Date => new Date(now.getTime() + CLOCK_SKEW_MS)
 /** Copied records are a replay from this number and this share on. */
 export const REPLAY_RECORDS = 5
 export const REPLAY_SHARE = 0.2
@@ -87,7 +89,8 @@ const LOW = 0.5
  * one. Each component is 0 to 1; without records all are 0:
  *
  * - coverage = min(1, records / needed) · min(1, observed / (expected · span)): `observed` is the time inside at least
- *   one dwell, `span` from the first record to the end of the last, `expected` the share its main source should see
+ *   one dwell or in a gap of at most 75 ms, `span` from the first record to the end of the last, `expected` the share
+ *   its main source should see
  * - continuity = 1 − (time in gaps longer than its main source may leave) / span
  * - plausibility: see `judgePlausibility`
  * - confidence: mean of the records' own, weighted by dwell
@@ -150,7 +153,7 @@ function continuity({ span_ms, interrupted_ms }: Timeline): number {
 
 function freshness(records: readonly Sample[], now: Date): number {
   const newest = records.at(-1)
-  if (newest === undefined || Date.parse(newest.at) > now.getTime() + CLOCK_SKEW_MS) return 0
+  if (newest === undefined || Date.parse(newest.at) > latestPresent(now).getTime()) return 0
   const age = Math.max(0, now.getTime() - greatest(records.map(endOf)))
   return 2 ** (-age / HALF_LIFE_MS)
 }

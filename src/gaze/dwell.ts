@@ -107,13 +107,16 @@ export async function addDwell(trx: Transaction<Schema>, sums: readonly GazeDwel
 /**
  * The attention that the places of a project had, the latest seen first. At most the newest 10,000 hours of places are
  * added up, so its cost does not grow with the history.
+ *
+ * @param until hours that begin after it are of the future: nobody has looked then
  */
-export async function readDwell(db: Kysely<Schema>, query: DwellQuery): Promise<PlaceDwell[]> {
-  const root = query.root.replace(/[\\/]+$/, '')
+export async function readDwell(db: Kysely<Schema>, query: DwellQuery, until: Date): Promise<PlaceDwell[]> {
+  const root = query.root.replace(/(?<![\\/])[\\/]+$/, '')
   const newest = db
     .selectFrom('gaze_dwell')
     .selectAll()
     .where('hour', '>=', `${query.since.slice(0, 13)}:00:00.000Z`)
+    .where('hour', '<=', until.toISOString())
     .where(({ eb, or, and }) =>
       or([
         and([eb('path', '>=', `${root}/`), eb('path', '<', `${root}0`)]),

@@ -4,7 +4,7 @@ import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { type AttestationTerms, issueAttestation, latestAttestation } from './attest.ts'
-import { Attestation } from './attestation.ts'
+import { Attestation, latestPresent } from './attestation.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
 import { Finding, findFindings } from './findings.ts'
@@ -100,7 +100,7 @@ export interface Gaze {
   findAttestation(query: AttestationQuery, callerId?: string): Promise<Attestation>
   /** What is known of a session: the key that made it (null: a tool on this machine), and its valid attestation. */
   session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
-  /** The attention by place in a project, the latest seen first. */
+  /** The attention by place in a project until now, the latest seen first. */
   dwell(query: DwellQuery): Promise<PlaceDwell[]>
   /** Decides whether attestations prove attention to tasks. */
   verifier: GazeVerifier
@@ -160,7 +160,7 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
       if (session === undefined) return null
       return { ...session, attestation: await latestAttestation(store.db, sessionId, now()) }
     },
-    dwell: (query) => readDwell(store.db, query),
+    dwell: (query) => readDwell(store.db, query, latestPresent(now())),
     verifier: createGazeVerifier(config),
   }
 }

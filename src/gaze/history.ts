@@ -77,7 +77,7 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source, call
   if (source !== undefined) query = query.where('source', '=', source)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (path === undefined) return query
-  const folder = path.replace(/\/+$/, '')
+  const folder = path.replace(/(?<!\/)\/+$/, '')
   return query.where(({ eb, or, and }) =>
     or([eb('path', 'in', [path, folder]), and([eb('path', '>=', `${folder}/`), eb('path', '<', `${folder}0`)])]),
   )

@@ -34,6 +34,8 @@ export interface KeyedRequest {
 export interface WorkReply extends Reply {
   /** The reply is for the first caller alone and is not kept: a repeated request is refused instead. */
   secret?: boolean
+  /** The reply is a refusal that says when to try again: it is not kept, and the request may be repeated. */
+  passing?: boolean
 }
 
 /**
@@ -99,7 +101,7 @@ export function createIdempotency({
   }
 
   async function note(attempt: Attempt, reply: WorkReply): Promise<void> {
-    if (reply.status >= 500 || PASSING.has(reply.status)) return claims.release(attempt)
+    if (reply.status >= 500 || PASSING.has(reply.status) || reply.passing) return claims.release(attempt)
     return claims.keep(attempt, reply.status, keepable(reply))
   }
 
@@ -123,7 +125,7 @@ export function createIdempotency({
       const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, made.status, keepable(made))
       const made = await workOn(attempt, () => work(keep))
       await note(attempt, made).catch(onError)
-      const { secret, ...reply } = made
+      const { secret, passing, ...reply } = made
       return { reply, replayed: false }
     },
     sweep: claims.sweep,
@@ -131,7 +133,7 @@ export function createIdempotency({
 }
 
 /** What may be kept of a reply: all or nothing. */
-const keepable = ({ secret = false, ...reply }: WorkReply): Reply | null =>
+const keepable = ({ secret = false, passing, ...reply }: WorkReply): Reply | null =>
   !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : null
 
 /** Whether a refusal says nothing about the request: it is over in a while, or is about the key that `work` keeps itself. */

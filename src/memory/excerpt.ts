@@ -1,4 +1,4 @@
-import { wordsOf } from './words.ts'
+import { wordsOf } from '../words.ts'
 
 const MAX_LENGTH = 200
 /** How much of the text before the match is shown. */

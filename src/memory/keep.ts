@@ -3,10 +3,10 @@ import { GazewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
+import { indexedText, textOf } from '../words.ts'
 import { deleteMemories } from './expiry.ts'
 import { type Memory, type MemoryInput, toMemory } from './record.ts'
 import { addToTotals } from './totals.ts'
-import { indexedText, textOf } from './words.ts'
 
 type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_at' | 'tags' | 'bytes'>
 

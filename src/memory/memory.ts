@@ -2,9 +2,11 @@ import { GazewayError } from '../errors.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
+import { textOf } from '../words.ts'
 import { excerpt } from './excerpt.ts'
 import { deleteMemories, isLive, sweepExpired } from './expiry.ts'
 import { keepMemory } from './keep.ts'
+import { type KeysQuery, memoryKeys } from './keys.ts'
 import { countAll, recentMemories } from './recent.ts'
 import {
   MEMORY_COLUMNS,
@@ -17,7 +19,6 @@ import {
 import { createSearch, type Found } from './search.ts'
 import { openTextIndex } from './text-index.ts'
 import { totals } from './totals.ts'
-import { textOf } from './words.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './record.ts'
 
@@ -51,6 +52,8 @@ export interface MemoryService {
    * @throws GazewayError `invalid_cursor`
    */
   recent(query: MemoryList): Promise<Page<Memory>>
+  /** The first keys that begin alike, in order, each of them once. */
+  keys(query: KeysQuery): Promise<string[]>
   /** @throws GazewayError `not_found` */
   remove(id: string): Promise<void>
   /** What the store holds; `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
@@ -133,6 +136,8 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
     },
 
     recent: (query) => recentMemories(db, query, time()),
+
+    keys: (query) => memoryKeys(db, query, time()),
 
     remove: (id) =>
       store.write(async (trx) => {

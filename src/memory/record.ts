@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
-import { textOf } from './words.ts'
+import { textOf } from '../words.ts'
 
 /** The largest value, as UTF-8 JSON. */
 const MAX_VALUE_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
+import { isUnspaced, queryWords } from '../words.ts'
 import type { Alternatives, TextFilter, TextHit, TextIndex } from './text-index.ts'
 import { typosAllowed } from './typos.ts'
-import { isUnspaced, queryWords } from './words.ts'
 
 /** Words of a query that are looked at; what follows adds cost, not meaning. */
 const MOST_WORDS = 24

@@ -1,10 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
+import { indexedText, wordsOf } from '../words.ts'
 import { bestMatches, MOST_RANKED } from './best-matches.ts'
 import { type IndexedWord, nearest } from './nearest.ts'
 import type { Alternatives, Spelling, TextFilter, TextHit, TextIndex, TextQuery } from './text-index.ts'
 import { startsCorrected } from './typos.ts'
-import { indexedText, wordsOf } from './words.ts'
 
 /** bm25 weights of key, value, tags and namespace; the namespace only narrows a search. */
 const WEIGHTS = sql`8, 1, 4, 0`

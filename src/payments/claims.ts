@@ -15,9 +15,9 @@ export interface Claim extends Payment {
 
 /** The payments that were made, each by one credential. */
 export interface Claims {
-  /** Whether a credential was used before. */
+  /** Whether a credential was used before, and is not free again. */
   isUsed(id: string): Promise<boolean>
-  /** Uses a credential up. @returns false when it was used before, by whichever process */
+  /** Uses a credential up. @returns false when it was used before, by whichever process, and is not free again */
   claim(claim: Claim): Promise<boolean>
   /**
    * Notes a step of a payment; those of a settlement come with its transaction, which counts for one payment only.
@@ -33,6 +33,7 @@ export interface Claims {
   takeOver(limit: number): Promise<PaymentRow[]>
 }
 
+const FREED = 'freed' satisfies PaymentStatus
 const FINAL: readonly PaymentStatus[] = ['served', 'credited', 'failed']
 
 /** @param leaseMs as {@link LEASE_MS}, which it is when absent */
@@ -59,7 +60,8 @@ export function createClaims({
 
   return {
     async isUsed(id) {
-      return (await db.selectFrom('payments').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+      const used = db.selectFrom('payments').select('id').where('id', '=', id).where('status', '<>', FREED)
+      return (await used.executeTakeFirst()) !== undefined
     },
 
     async claim({ id, method, payer, account, amount, scope, proof, expiresAt }) {
@@ -77,12 +79,13 @@ export function createClaims({
         created_at: now().toISOString(),
         expires_at: expiresAt,
       }
-      const { numInsertedOrUpdatedRows } = await db
+      const claimed = await db
         .insertInto('payments')
         .values(row)
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .executeTakeFirstOrThrow()
-      return numInsertedOrUpdatedRows === 1n
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(row).where('payments.status', '=', FREED))
+        .returning('id')
+        .execute()
+      return claimed.length === 1
     },
 
     async advance(id, from, to, reference) {

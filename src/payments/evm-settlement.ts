@@ -1,7 +1,16 @@
 import { Errors } from 'mppx'
-import { BaseError, ContractFunctionRevertedError, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem'
+import {
+  type BaseError,
+  ContractFunctionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseSignature,
+} from 'viem'
 import type { ChainAccount } from '../chain/account.ts'
+import { isRevert } from '../chain/revert.ts'
 import { createTending } from '../chain/tend.ts'
+import { hasContract } from '../chain/token.ts'
 import { GazewayError } from '../errors.ts'
 import { chainUnreachable, unconfirmed } from './refusal.ts'
 import type { EvmSettings } from './settings.ts'
@@ -15,12 +24,13 @@ const TOKEN = parseAbi([
 ])
 /** What a payment's transaction is for, before its authorization's nonce. */
 const PURPOSE = 'payment:'
-/** How long a transaction may take to be mined, and how often it is looked for, in milliseconds. */
+/** How long a transaction may take until its block is deep enough, and how often it is looked for, in milliseconds. */
 const CONFIRM_MS = 60_000
 const POLL_MS = 250
-/** How long one may wait before its fee is raised, in milliseconds, and how deep a block must be to end it. */
+/** How long one may wait before its fee is raised, in milliseconds. */
 const STUCK_MS = 60_000
-const CONFIRMATIONS = 2
+/** Blocks that hold a transaction before it is looked after no more, however soon it counts. */
+const TENDED = 2
 
 /** A signed authorization to move tokens (EIP-3009 `TransferWithAuthorization`). Amounts and times are decimal text. */
 export interface Authorization {
@@ -38,22 +48,24 @@ export interface EvmSettlement {
   /**
    * Checks that the token would carry an authorization out now. One that was carried out already passes.
    *
-   * @throws mppx `VerificationFailedError` when the token refuses it; viem's error when the chain cannot be asked
+   * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the chain cannot
+   *   be asked
    */
   tryOut(authorization: Authorization): Promise<void>
   /**
-   * Carries an authorization out and waits until it is mined.
+   * Carries an authorization out and waits until its block is as deep as the chain is configured to need it.
    *
    * @returns the transaction's hash
-   * @throws mppx `VerificationFailedError` when the token refuses it; other errors leave open what became of it
+   * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the chain cannot
+   *   be asked, before anything is signed; other errors leave open what became of it
    */
   settle(authorization: Authorization): Promise<Hex>
   /** Looks after transactions that are in no block yet: sends them again, raises the fee of what is stuck. */
   tend(): Promise<void>
-  /** The transaction that used an authorization; null while none did. */
+  /** The transaction that used an authorization, in a block that is deep enough; null while there is none. */
   find(payer: string, nonce: string): Promise<Hex | null>
-  /** Whether a transaction was signed here for an authorization that the chain may yet take. */
-  isOpen(nonce: string): Promise<boolean>
+  /** Whether the chain may yet take a transaction that was signed here for an authorization, or another one has used it. */
+  isOpen(payer: string, nonce: string): Promise<boolean>
 }
 
 /**
@@ -63,9 +75,11 @@ export interface EvmSettlement {
 export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, account: ChainAccount): EvmSettlement {
   const { client } = account.node
   const call = { address: token, abi: TOKEN, functionName: 'transferWithAuthorization' } as const
+  /** Whether the token is known to be there. */
+  let exists = false
   const tend = createTending({
     account,
-    confirmations: CONFIRMATIONS,
+    confirmations: Math.max(TENDED, account.confirmations),
     stuckMs: STUCK_MS,
     resendMs: 0,
     followers: { follows: ({ purpose }) => purpose.startsWith(PURPOSE) },
@@ -74,8 +88,14 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
   async function find(payer: string, nonce: string): Promise<Hex | null> {
     // What was signed here is known by its hashes, however long ago that was.
     const own = await account.transactions.findFor(PURPOSE + nonce)
-    const receipt = own && (await account.receiptOf(own.hashes))
+    const receipt = own && (await account.finalReceipt(own.hashes))
     if (receipt?.status === 'success') return receipt.transactionHash
+    const use = await useOf(payer, nonce)
+    return use && (await account.isFinal(use)) ? use.transactionHash : null
+  }
+
+  /** Where an authorization was used, as far as the chain tells now; null where it was not. */
+  async function useOf(payer: string, nonce: string) {
     const authorization = { authorizer: payer as Hex, nonce: nonce as Hex }
     const used = await client.readContract({
       address: token,
@@ -92,7 +112,21 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
       fromBlock: await recentBlock(),
     })
     // Cancelled by its payer, or used by somebody else so long ago that it is no payment that was interrupted.
-    return event?.transactionHash ?? null
+    return event ?? null
+  }
+
+  /** At an address without a contract every call succeeds, and moves nothing. */
+  async function requireToken(): Promise<void> {
+    exists ||= await hasContract(account.node, token)
+    if (!exists) throw new GazewayError('config_invalid', `There is no contract at ${token}. Correct mpp.evm.token.`)
+  }
+
+  /** @throws GazewayError `upstream_unreachable` when the chain cannot be asked */
+  async function isUsed({ from, nonce }: Authorization): Promise<boolean> {
+    const use = await useOf(from, nonce).catch((error: unknown) => {
+      throw chainUnreachable(error)
+    })
+    return use !== null
   }
 
   /** Nodes limit how far back events are searched. */
@@ -103,22 +137,24 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
 
   return {
     async tryOut(authorization) {
+      const args = argumentsOf(authorization)
       try {
-        await client.simulateContract({ ...call, account: account.address, args: argumentsOf(authorization) })
+        await requireToken()
+        await client.simulateContract({ ...call, account: account.address, args })
       } catch (error) {
-        const reverted =
-          error instanceof BaseError ? error.walk((cause) => cause instanceof ContractFunctionRevertedError) : null
-        if (!(reverted instanceof ContractFunctionRevertedError)) throw error
-        if ((await find(authorization.from, authorization.nonce)) !== null) return
-        const reason = reverted.data?.errorName ?? reverted.reason ?? 'it gave no reason'
-        throw new Errors.VerificationFailedError({ reason: `the token refuses the transfer (${reason})` })
+        if (!isRevert(error)) throw chainUnreachable(error)
+        if (await isUsed(authorization)) return
+        throw refused(error)
       }
     },
 
     async settle(authorization) {
       const { abi, functionName } = call
       const data = encodeFunctionData({ abi, functionName, args: argumentsOf(authorization) })
-      const sent = await account.send({ purpose: PURPOSE + authorization.nonce, to: token, data }).catch(asUnreachable)
+      const price = await account.price({ to: token, data }).catch((error: unknown) => {
+        throw isRevert(error) ? refused(error) : chainUnreachable(error)
+      })
+      const sent = await account.send({ purpose: PURPOSE + authorization.nonce, to: token, data, price })
       const receipt = sent && (await account.mined(sent.nonce, { pollMs: POLL_MS, timeoutMs: CONFIRM_MS }))
       if (!receipt) throw unconfirmed()
       if (receipt.status !== 'success')
@@ -128,13 +164,21 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
 
     tend,
     find,
-    isOpen: async (nonce) => (await account.transactions.findFor(PURPOSE + nonce))?.status === 'sent',
+    async isOpen(payer, nonce) {
+      const own = await account.transactions.findFor(PURPOSE + nonce)
+      if (own?.status === 'sent' && (await account.finalReceipt(own.hashes)) === null) return true
+      return (await useOf(payer, nonce)) !== null
+    },
   }
 }
 
-/** A node of another chain, or fees above the limit, are for the operator to mend; nothing was signed. */
-function asUnreachable(error: unknown): never {
-  throw error instanceof GazewayError ? chainUnreachable(error) : error
+/** A call that was only tried out has reverted. */
+function refused(error: unknown): Error {
+  const reverted = (error as BaseError).walk((cause) => cause instanceof ContractFunctionRevertedError)
+  const { data, reason } = (reverted ?? {}) as Partial<ContractFunctionRevertedError>
+  return new Errors.VerificationFailedError({
+    reason: `the token refuses the transfer (${data?.errorName ?? reason ?? 'it gave no reason'})`,
+  })
 }
 
 function argumentsOf({ from, to, value, validAfter, validBefore, nonce, signature }: Authorization) {

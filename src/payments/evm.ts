@@ -50,7 +50,7 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
     },
     find: ({ payer, proof }) => settlement.find(payer, proof),
-    isOpen: ({ proof }) => settlement.isOpen(proof),
+    isOpen: ({ payer, proof }) => settlement.isOpen(payer, proof),
     tend: settlement.tend,
   }
 }

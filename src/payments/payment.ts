@@ -25,8 +25,11 @@ export interface Payment {
   amount: Micros
 }
 
-/** Where a payment stands, from the claim on its credential to the end of what it paid for. */
-export type PaymentStatus = 'claimed' | 'settled' | 'served' | 'crediting' | 'credited' | 'failed'
+/**
+ * Where a payment stands, from the claim on its credential to the end of what it paid for. One that is `freed` was claimed in
+ * vain, before anything was signed for it.
+ */
+export type PaymentStatus = 'claimed' | 'freed' | 'settled' | 'served' | 'crediting' | 'credited' | 'failed'
 
 /** What a valid credential says. */
 export interface Checked {
@@ -44,15 +47,19 @@ export interface PaymentMethod {
    * Checks that a credential answers a challenge of this gateway, in time, for these terms, and that it is signed.
    * Moves no money.
    *
-   * @throws an error that {@link refusalOf} explains
+   * @throws an error that {@link refusalOf} explains; GazewayError `upstream_unreachable` when the chain cannot be asked
    */
   check(credential: string, terms: Terms): Promise<Checked>
-  /** Settles it on the chain and waits until that is certain. @throws as `check`; other errors leave it open */
+  /**
+   * Settles it on the chain and waits until that is certain.
+   *
+   * @throws as `check`, with `upstream_unreachable` only where nothing was signed yet; other errors leave it open
+   */
   settle(credential: string, terms: Terms): Promise<{ reference: string; receipt: string }>
   /** What the chain says of a payment whose settlement was interrupted: its reference, or null while there is none. */
   find(payment: { payer: string; proof: string }): Promise<string | null>
-  /** Whether the chain may yet take what was sent for a payment, even after its credential has expired. */
-  isOpen?(payment: { proof: string }): Promise<boolean>
+  /** Whether money has moved for a payment, or may yet, even after its credential has expired, though it is not certain. */
+  isOpen(payment: { payer: string; proof: string }): Promise<boolean>
   /** Looks after transactions of this gateway's own that the chain has yet to take. */
   tend?(): Promise<void>
 }

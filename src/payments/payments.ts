@@ -69,8 +69,8 @@ const NODE_MS = 10_000
 export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 'account'>): Promise<PaymentMethod[]> {
   const methods: PaymentMethod[] = []
   if (settings.evm) {
-    const { chainId, rpcUrl, privateKey } = settings.evm
-    const account = await chain.account({ chainId, rpcUrl, timeoutMs: NODE_MS }, privateKey)
+    const { chainId, rpcUrl, privateKey, confirmations } = settings.evm
+    const account = await chain.account({ chainId, rpcUrl, timeoutMs: NODE_MS, confirmations }, privateKey)
     methods.push((await import('./evm.ts')).evmMethod(settings.evm, settings, account))
   }
   if (settings.tempo) methods.push((await import('./tempo.ts')).tempoMethod(settings.tempo, settings))
@@ -98,15 +98,26 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return receipt
     } catch (error) {
       end(id)
+      if (error instanceof GazewayError && error.code === 'upstream_unreachable') {
+        await claims.advance(id, 'claimed', 'freed')
+        throw error
+      }
+      // Anyone may carry out what was signed, until it expires: a sweep credits it then, and else writes it off.
+      await claims.abandon(id)
       const refusal = refusalOf(error)
       if (refusal === null) throw error instanceof GazewayError ? error : unconfirmed(error)
-      // Anyone may carry a signed payment out: the chain also refuses one that was.
-      if ((await method.find(claim)) !== null) {
-        await claims.abandon(id)
-        throw unconfirmed(error)
-      }
-      await claims.advance(id, 'claimed', 'failed')
+      if (await mayHaveMoved(method, claim)) throw unconfirmed(error)
       throw paymentRequired(`${refusal} No money was moved.`, error)
+    }
+  }
+
+  /** What cannot be told is not denied. */
+  async function mayHaveMoved(method: PaymentMethod, claim: Claim): Promise<boolean> {
+    try {
+      return await method.isOpen(claim)
+    } catch (error) {
+      onError(error)
+      return true
     }
   }
 
@@ -119,13 +130,14 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
   async function resume(row: PaymentRow): Promise<void> {
     const { id, account, amount_micros: amount } = row
-    if (row.status !== 'claimed') return creditOnce({ id, account, amount }, row.status as PaymentStatus)
+    const status = row.status as PaymentStatus
+    if (status !== 'claimed' && status !== 'freed') return creditOnce({ id, account, amount }, status)
     const method = methods.find(({ name }) => name === row.method)
     const reference = method ? await method.find(row) : null
-    if (reference !== null && (await claims.advance(id, 'claimed', 'settled', reference)))
+    if (reference !== null && (await claims.advance(id, status, 'settled', reference)))
       return creditOnce({ id, account, amount }, 'settled')
     if (!method || now().getTime() <= Date.parse(row.expires_at) + LATE_MS) return
-    if (!(await method.isOpen?.(row))) await claims.advance(id, 'claimed', 'failed')
+    if (!(await method.isOpen(row))) await claims.advance(id, status, 'failed')
   }
 
   return {
@@ -182,14 +194,24 @@ function read(header: string | null) {
   const credential = header === null ? null : Credential.extractPaymentScheme(header)
   if (credential === null) throw paymentRequired('This request is paid for: answer the challenge in WWW-Authenticate.')
   try {
+    refusePadding(credential)
     return { credential, challenge: Credential.deserialize(credential).challenge }
   } catch (error) {
     throw paymentRequired('The credential cannot be read; make one from the challenge in WWW-Authenticate.', error)
   }
 }
 
+/** Base64 ends in two `=` at most; mppx takes time by the square of them, in a credential and in what it holds. */
+const PADDING = '='.repeat(32)
+
+function refusePadding(credential: string): void {
+  const held = Buffer.from(credential.slice('Payment '.length), 'base64').toString('latin1')
+  if (credential.includes(PADDING) || held.includes(PADDING)) throw new Error('More padding than base64 has.')
+}
+
 async function check(method: PaymentMethod, credential: string, terms: Terms): Promise<Checked> {
   const checked = await method.check(credential, terms).catch((error: unknown) => {
+    if (error instanceof GazewayError) throw error
     if (isUnreachable(error)) throw chainUnreachable(error)
     throw paymentRequired(refusalOf(error) ?? 'The credential is not valid.', error)
   })

@@ -13,6 +13,8 @@ export interface EvmSettings {
   /** The token's EIP-712 domain. */
   domain: { name: string; version: string }
   decimals: number
+  /** Blocks that hold a payment, its own included, before it counts. */
+  confirmations: number
   /** Pays the gas of settlements. */
   privateKey: `0x${string}`
 }
@@ -62,6 +64,7 @@ function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmS
       version: needed('mpp.evm.token_version', evm.token_version, "the version in the token's EIP-712 domain"),
     },
     decimals: evm.decimals,
+    confirmations: evm.confirmations,
     privateKey: needed(
       'wallet.private_key',
       privateKey,

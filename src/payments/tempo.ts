@@ -36,6 +36,18 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     realm: common.realm,
     secretKey: common.secretKey,
   })
+
+  /** A block of Tempo is final, so that what is found is certain. */
+  async function find({ proof }: { proof: string }): Promise<string | null> {
+    try {
+      const { status } = await getTransactionReceipt(client, { hash: proof as Hex })
+      return status === 'success' ? proof : null
+    } catch (error) {
+      if (error instanceof TransactionReceiptNotFoundError) return null
+      throw error
+    }
+  }
+
   return {
     name: 'tempo',
     async challenge({ amount, scope, description }) {
@@ -61,14 +73,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
       })
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
     },
-    async find({ proof }) {
-      try {
-        const { status } = await getTransactionReceipt(client, { hash: proof as Hex })
-        return status === 'success' ? proof : null
-      } catch (error) {
-        if (error instanceof TransactionReceiptNotFoundError) return null
-        throw error
-      }
-    },
+    find,
+    isOpen: async (payment) => (await find(payment)) !== null,
   }
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { SessionRow } from '../store/tables/sessions.ts'
-import { wordsText } from './search.ts'
+import { distinctWords } from '../words.ts'
 import { countSession } from './totals.ts'
 
 /** Characters of a session's preview. */
@@ -121,7 +121,7 @@ export async function addExchange(trx: Transaction<Schema>, exchange: Exchange, 
       },
     ])
     .execute()
-  const words_text = wordsText(user.content, assistant.content)
+  const words_text = distinctWords(user.content, assistant.content).join(' ')
   await trx
     .insertInto('session_texts')
     .values({ session_id: session.id, user_id: session.user_id, position, words_text })

@@ -1,15 +1,11 @@
 import { sql } from 'kysely'
 import { excerpt } from '../memory/excerpt.ts'
-import { queryWords, wordsOf } from '../memory/words.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions.ts'
+import { distinctWords, queryWords, shortened } from '../words.ts'
 
 /** Words of a query that are looked at. */
 const MOST_WORDS = 24
-/** How much of an exchange or a title is found by, in characters of each text. */
-const INDEXED_CHARACTERS = 20_000
-/** Letters of a word that tell it from others; PostgreSQL refuses words of more than 2 KB. */
-const LONGEST_WORD = 64
 /** The newest exchanges with the words that are looked at. */
 const MOST_MATCHES = 500
 
@@ -24,14 +20,6 @@ export interface Hit {
   sessionId: string
   message: Pick<SessionMessageRow, 'id' | 'role'> | null
   snippet: string
-}
-
-/** The distinct words of texts, as the index takes them: folded, with single spaces between. */
-export function wordsText(...texts: string[]): string {
-  const words = new Set<string>()
-  for (const text of texts)
-    for (const word of wordsOf(text.slice(0, INDEXED_CHARACTERS))) words.add(shortened(word.text))
-  return [...words].join(' ')
 }
 
 /**
@@ -66,14 +54,11 @@ async function matchOnSqlite(store: Store, words: readonly string[], userId: str
   return rows
 }
 
-/** What the index takes for the user's id; the row tells it from others that have the same words. */
-function ofUser(userId: string): string {
-  const words = [...wordsOf(userId)].map((word) => `"${word.text}"`)
-  return `user_id : (${words.join(' AND ')})`
-}
+/** What the index takes for the user's id; the row tells it from others that are the same to the index. */
+const ofUser = (userId: string): string => `user_id : "${userId.replaceAll('"', '""')}"`
 
 async function matchOnPostgres(store: Store, words: readonly string[], userId: string | null): Promise<Match[]> {
-  // Words are letters and digits alone: nothing in them could end the quotes.
+  // Words are letters, digits and marks alone: nothing in them could end the quotes.
   const expression = words.map((word) => `'${word}':*`).join(' & ')
   const only = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<Match>`select session_id, position from session_texts
@@ -101,9 +86,5 @@ async function hitOf({ db }: Store, { session_id, position }: Match, words: read
 
 /** Whether a text has a word that begins with one of `words`. */
 function begins(text: string, words: readonly string[]): boolean {
-  for (const { text: word } of wordsOf(text.slice(0, INDEXED_CHARACTERS)))
-    if (words.some((beginning) => word.startsWith(beginning))) return true
-  return false
+  return distinctWords(text).some((word) => words.some((beginning) => word.startsWith(beginning)))
 }
-
-const shortened = (word: string): string => [...word].slice(0, LONGEST_WORD).join('')

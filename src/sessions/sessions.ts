@@ -7,9 +7,10 @@ import { decodeCursor, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
+import { distinctWords } from '../words.ts'
 import { addExchange, addSession, type Exchange, emptySession, sessionUnknown } from './exchange.ts'
 import { messagePage, newestMessages } from './messages.ts'
-import { findWords, wordsText } from './search.ts'
+import { findWords } from './search.ts'
 import {
   type NewSession,
   type Session,
@@ -192,6 +193,6 @@ async function indexTitle(trx: Transaction<Schema>, { id, user_id, title }: Sess
   if (title === null) return
   await trx
     .insertInto('session_texts')
-    .values({ session_id: id, user_id, position: 0, words_text: wordsText(title) })
+    .values({ session_id: id, user_id, position: 0, words_text: distinctWords(title).join(' ') })
     .execute()
 }

@@ -7,6 +7,8 @@ import type { Schema } from './schema.ts'
 /** Kysely's migrator keeps what has run in this table. */
 const TABLE = 'kysely_migration'
 
+const KNOWN = Object.keys(MIGRATIONS)
+
 /**
  * Brings the store to this version's schema. Processes that start together take turns, and each step runs once. An
  * up-to-date store costs one query.
@@ -14,15 +16,9 @@ const TABLE = 'kysely_migration'
  * @throws GazewayError `store_too_new` when a newer Gazeway has already moved the store forward
  */
 export async function migrate(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
-  const known = Object.keys(MIGRATIONS)
   const done = await executed(db, engine)
-  const unknown = done.filter((migration) => !known.includes(migration))
-  if (unknown.length > 0)
-    throw new GazewayError(
-      'store_too_new',
-      `The store ${name} was written by a newer Gazeway (${unknown.join(', ')}). Update this one, or use another store.`,
-    )
-  if (done.length === known.length) return
+  refuseNewer(done, name)
+  if (done.length === KNOWN.length) return
 
   const { Migrator } = await import('kysely')
   const migrator = new Migrator({
@@ -30,12 +26,33 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, name: string):
     provider: {
       getMigrations: async () =>
         Object.fromEntries(
-          known.map((step) => [step, { up: async (trx: Kysely<unknown>) => MIGRATIONS[step]?.(trx, engine) }]),
+          KNOWN.map((step) => [step, { up: async (trx: Kysely<unknown>) => MIGRATIONS[step]?.(trx, engine) }]),
         ),
     },
   })
   const { error } = await migrator.migrateToLatest()
   if (error) throw error
+}
+
+/**
+ * Whether a Gazeway, this version or an earlier one, has made a store of the database, which is only read.
+ *
+ * @throws GazewayError `store_too_new` when a newer one has
+ */
+export async function isStore(db: Kysely<Schema>, engine: Engine, name: string): Promise<boolean> {
+  const done = await executed(db, engine)
+  if (done[0] !== KNOWN[0]) return false
+  refuseNewer(done, name)
+  return true
+}
+
+function refuseNewer(done: readonly string[], name: string): void {
+  const unknown = done.filter((migration) => !KNOWN.includes(migration))
+  if (unknown.length === 0) return
+  throw new GazewayError(
+    'store_too_new',
+    `The store ${name} was written by a newer Gazeway (${unknown.join(', ')}). Update this one, or use another store.`,
+  )
 }
 
 async function executed(db: Kysely<Schema>, engine: Engine): Promise<string[]> {

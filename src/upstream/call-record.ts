@@ -41,6 +41,8 @@ export interface CallContext {
   signal?: AbortSignal | undefined
   /** W3C trace context of the request, as its client sent it. */
   traceparent?: string | undefined
+  /** Through which gateways and proxies the request has come: its `Via`. */
+  via?: string | undefined
   /** Told of each piece of text while a model streams; its presence asks for streaming. */
   onText?: ((delta: string) => void) | undefined
 }

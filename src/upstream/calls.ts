@@ -138,7 +138,7 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
       }
       if (from) query = query.where('at', '>=', from)
       if (to) query = query.where('at', '<', to)
-      if (filter.cursor) {
+      if (filter.cursor !== undefined) {
         const [at, id] = decodeCursor(filter.cursor, z.tuple([z.string(), z.string()]))
         query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
       }

@@ -4,7 +4,8 @@ import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
 import type { ModelRole } from './provider.ts'
-import { streamedReply } from './streamed.ts'
+import { reportedIn } from './reported-error.ts'
+import { streamedReply, unaskedEvents } from './streamed.ts'
 import { readUsage } from './usage.ts'
 
 export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
@@ -34,7 +35,7 @@ export async function completeChat(
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
     const completion = stream ? await streamed(attempt, body) : await whole(attempt, body)
     const message = completion?.choices?.[0]?.message
-    if (!message) throw badReply(provider, 'the chat completion has no message')
+    if (!message) throw reportedIn(completion) ?? badReply(provider, 'the chat completion has no message')
     message.content = textOf(message.content)
     const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
     return { value: completion, httpStatus: 200, usage: readUsage(completion.usage), answer }
@@ -55,7 +56,18 @@ function textOf(content: unknown): string | null {
 
 type Body = ChatRequest & { model: string }
 
-const whole = ({ client, signal }: Attempt, body: Body) => client.chat.completions.create(body, { signal })
+async function whole({ client, signal }: Attempt, body: Body): Promise<ChatCompletion> {
+  const asked = client.chat.completions.create(body, { signal })
+  const events = await unaskedEvents(asked)
+  if (events === null) return asked
+  const joined = joinChunks()
+  for (const event of events) {
+    const reported = reportedIn(event)
+    if (reported) throw reported
+    joined.push(event)
+  }
+  return joined.completion()
+}
 
 async function streamed({ client, signal, touch, text }: Attempt, body: Body): Promise<ChatCompletion> {
   // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.

@@ -15,7 +15,7 @@ const MEDIA_TOKENS = 1100
 const MEDIA_FIELDS = new Set(['image_url', 'url', 'data', 'file_data', 'result', 'b64_json'])
 const DATA_URL = /^data:[^,\s]{0,200},/
 /** In lines or not. */
-const BASE64 = /^[\w+/\r\n-]+={0,2}\s*$/
+const BASE64 = /^[\w+/\r\n-]+={0,2}$/
 /** What is shorter is counted as the text that it may be. */
 const SHORTEST_BASE64 = 256
 
@@ -57,4 +57,4 @@ function textOf(request: unknown): { text: string; media: number } {
 }
 
 const isMedium = (value: string): boolean =>
-  DATA_URL.test(value) || (value.length >= SHORTEST_BASE64 && BASE64.test(value))
+  DATA_URL.test(value) || (value.length >= SHORTEST_BASE64 && BASE64.test(value.trimEnd()))

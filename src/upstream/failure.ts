@@ -30,7 +30,12 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   const status = statusOf(error)
   if (status !== null && status >= 400) return refusal(error, status, provider)
   if (status !== null) return badReply(provider, `it redirects (${status})`)
-  if (isReported(error)) return badReply(provider, `it reported an error: ${hide(reason(error), provider)}`, error)
+  if (isReported(error))
+    return new GazewayError(
+      'upstream_error',
+      `The upstream ${provider.name} reported an error: ${hide(reason(error), provider)}`,
+      { status: statusInCode(error), cause: error },
+    )
   if (error instanceof SyntaxError) return badReply(provider, 'its reply is not valid JSON', error)
   // The client reads a reply as if it were what the API promises; the network's own failures have a cause.
   if (error instanceof TypeError && error.cause === undefined)
@@ -94,6 +99,12 @@ function refusal(error: unknown, status: number, provider: Provider): GazewayErr
 function statusOf(error: unknown): number | null {
   if (error === null || typeof error !== 'object' || !('status' in error)) return null
   return typeof error.status === 'number' && error.status >= 300 ? error.status : null
+}
+
+/** The HTTP status that the code of a reported error is, as some providers have it; 502 for any other code. */
+function statusInCode(error: unknown): number {
+  const status = Number((error as ReportedError).code)
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : 502
 }
 
 /** The seconds that the upstream names before another try, as a number or a date (RFC 9110, section 10.2.3). */

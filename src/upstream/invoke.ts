@@ -5,6 +5,7 @@ import { openaiClient } from './client.ts'
 import { estimateUsage } from './estimate.ts'
 import { upstreamFailure } from './failure.ts'
 import { type Invocation, type RecordingDeps, startRecording } from './recording.ts'
+import { isReported } from './reported-error.ts'
 import type { Usage } from './usage.ts'
 import { createWatchdog } from './watchdog.ts'
 
@@ -93,7 +94,7 @@ export async function invoke<T>(
 
 /** The status that the upstream answered, if it did; what is at fault in a bad reply is not its status. */
 function statusFrom({ code, cause }: GazewayError): number | null {
-  if (code === 'upstream_bad_reply') return 200
+  if (code === 'upstream_bad_reply' || isReported(cause)) return 200
   return cause !== null && typeof cause === 'object' && 'status' in cause && typeof cause.status === 'number'
     ? cause.status
     : null

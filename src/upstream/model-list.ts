@@ -4,7 +4,7 @@ import type { Provider } from './provider.ts'
 
 /** How long the upstream's list is believed. */
 const FRESH_MS = 60_000
-/** How long an upstream that could not be asked is left alone. */
+/** How long an upstream that could not be asked, or did not answer for now, is left alone. */
 const PAUSE_MS = 5_000
 /** How long the upstream may take to list its models before the aliases stand alone. */
 const PATIENCE_MS = 5_000
@@ -43,8 +43,10 @@ export function createModelList(options: {
     const signal = AbortSignal.timeout(PATIENCE_MS)
     try {
       const { status, body } = await passThrough({ method: 'GET', path: '/models' }, { ...context, signal })
-      listed = status < 300 ? readModels(body) : []
-      staleAt = began + FRESH_MS
+      const isBusy = status === 429
+      // It is up: what it listed before is still there.
+      if (!isBusy) listed = status < 300 ? readModels(body) : []
+      staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
     } catch {
       // The failed call is in the audit trail; the list goes on without the upstream.
       listed = []

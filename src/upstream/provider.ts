@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { VIA } from '../via.ts'
 import { PRESETS } from './presets.ts'
 
 const SHORTEST_SECRET = 8
@@ -26,6 +27,7 @@ export interface Provider {
   /** The path of the base URL: `/v1`, or empty. */
   pathname: string
   apiKey: string | null
+  /** Sent with each request: those of the configuration, and which process it comes from. */
   headers: Record<string, string>
   /** What of the two above must never be shown, longest first. */
   secrets: readonly string[]
@@ -57,7 +59,7 @@ export function createProvider(config: ProviderConfig): Provider {
     baseUrl,
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
-    headers: config.headers,
+    headers: { via: VIA, ...config.headers },
     secrets: secretsOf(config),
     timeoutMs: config.timeout_ms,
     maxRetries: config.max_retries,

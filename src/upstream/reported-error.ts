@@ -19,6 +19,18 @@ export class ReportedError extends Error {
   }
 }
 
+/** What an upstream put into the field `error`: an object, or only a text. */
+export function readReported(error: unknown): ReportedError {
+  const { message, code } = (typeof error === 'string' ? { message: error } : (error ?? {})) as Partial<ReportedError>
+  return new ReportedError(typeof message === 'string' && message !== '' ? message : 'no reason given', code)
+}
+
+/** The error that a reply holds in place of an answer, which some upstreams send as a success; null without one. */
+export function reportedIn(reply: unknown): ReportedError | null {
+  const error = reply !== null && typeof reply === 'object' && 'error' in reply && reply.error
+  return error ? readReported(error) : null
+}
+
 /**
  * Whether `error` came inside a reply that had begun well. The `openai` client's error has no status then, but the
  * `error` object that was sent.
@@ -49,5 +61,5 @@ function saidIn(error: Error): object | null {
   if (!(error instanceof GazewayError)) return isReported(error) ? error : null
   const { code, cause } = error
   if (cause === null || typeof cause !== 'object') return null
-  return code === 'upstream_error' || (code === 'upstream_bad_reply' && isReported(cause)) ? cause : null
+  return code === 'upstream_error' ? cause : null
 }

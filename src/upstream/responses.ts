@@ -6,9 +6,9 @@ import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
 import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
-import { ReportedError } from './reported-error.ts'
+import { ReportedError, readReported, reportedIn } from './reported-error.ts'
 import { outputText } from './response-texts.ts'
-import { streamedReply } from './streamed.ts'
+import { streamedReply, unaskedEvents } from './streamed.ts'
 import { readUsage } from './usage.ts'
 
 /** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
@@ -55,7 +55,8 @@ async function ask(
     const response = stream ? await streamed(attempt, body, onOutput) : await whole(attempt, body)
     if (response?.status === 'failed')
       throw new ReportedError(response.error?.message ?? 'no reason given', response.error?.code)
-    if (!Array.isArray(response?.output)) throw badReply(provider, 'the response has no output')
+    if (!Array.isArray(response?.output)) throw reportedIn(response) ?? badReply(provider, 'the response has no output')
+    if (UNFINISHED.has(response.status ?? '')) throw badReply(provider, `the response is ${response.status}`)
     const answer = outputText(response)
     return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
   })
@@ -82,7 +83,16 @@ async function fallBack(
 
 type Body = ResponseRequest & { model: string }
 
-const whole = ({ client, signal }: Attempt, body: Body) => client.responses.create(body, { signal })
+async function whole({ client, signal }: Attempt, body: Body): Promise<ResponseObject | undefined> {
+  const asked = client.responses.create(body, { signal })
+  const events = await unaskedEvents(asked)
+  if (events === null) return asked
+  for (const event of events) {
+    if (event.type === 'error') throw readReported(event.error ?? event)
+    if (ENDS.has(event.type ?? '')) return event.response as ResponseObject
+  }
+  throw new Error('The stream ended without a final response event.')
+}
 
 async function streamed(
   { client, signal, touch, text }: Attempt,
@@ -103,6 +113,8 @@ async function streamed(
   throw new Error('The stream ended without a final response event.')
 }
 
+/** No answer is in these, and none follows: it was not asked for in the background. */
+const UNFINISHED = new Set(['queued', 'in_progress', 'cancelled'])
 const BEFORE_OUTPUT = new Set([
   'response.created',
   'response.queued',

@@ -1,3 +1,5 @@
+import { type EventData, eventData, splitEvents } from './relay/sse-tap.ts'
+
 /** What the client returns for a request with `stream`, before it is awaited. */
 interface Asked<Piece> {
   withResponse(): Promise<{ data: AsyncIterable<Piece>; response: Response }>
@@ -16,4 +18,14 @@ export async function streamedReply<Piece, Whole>(
   const { data, response } = await asked.withResponse()
   const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
   return isWhole ? { whole: (await response.json()) as Whole } : { pieces: data }
+}
+
+/**
+ * The events of a reply to a request without `stream`, where the upstream streams all the same; null for any other reply,
+ * which is still to be read.
+ */
+export async function unaskedEvents(asked: { asResponse(): Promise<Response> }): Promise<EventData[] | null> {
+  const response = await asked.asResponse()
+  if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) return null
+  return splitEvents(Buffer.from(await response.text())).flatMap((event) => eventData(event) ?? [])
 }

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { type Micros, toUsd } from '../money.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { accountOf } from './accounts.ts'
+import { type AccountRef, accountOf } from './accounts.ts'
 import type { LimitsOf } from './limits.ts'
 
 /** What a caller has. */
@@ -15,34 +16,40 @@ export const Balances = z.object({
 })
 export type Balances = z.infer<typeof Balances>
 
-/** The balances and limits of a caller; all zero for one that the ledger does not know. */
+/**
+ * The balances and limits of a caller; all zero for one that the ledger does not know. They are read in one statement:
+ * money that moves between two would be seen twice, or not at all.
+ */
 export async function readBalances(store: Store, callerId: string, limitsOf: LimitsOf): Promise<Balances> {
-  const { id: caller } = accountOf('caller', callerId)
-  const { id: held } = accountOf('held', callerId)
-  const rows = await store.db
-    .selectFrom('ledger_accounts')
-    .select(['id', 'balance_micros'])
-    .where('id', 'in', [caller, held])
-    .execute()
   const limits = await limitsOf(callerId)
-  const balance = (account: string) => toUsd(rows.find(({ id }) => id === account)?.balance_micros ?? 0)
+  const { available, held, escrow } = await store.db
+    .selectNoFrom((eb) => [
+      balanceOf(eb, accountOf('caller', callerId)).as('available'),
+      balanceOf(eb, accountOf('held', callerId)).as('held'),
+      inEscrow(eb, callerId).as('escrow'),
+    ])
+    .executeTakeFirstOrThrow()
   return {
-    available_usd: balance(caller),
-    held_usd: balance(held),
-    escrow_usd: toUsd(await inEscrow(store, callerId)),
+    available_usd: toUsd(available ?? 0),
+    held_usd: toUsd(held ?? 0),
+    escrow_usd: toUsd(escrow ?? 0),
     credit_limit_usd: toUsd(limits.creditMicros),
     daily_limit_usd: limits.dailyMicros === null ? null : toUsd(limits.dailyMicros),
   }
 }
 
+function balanceOf(eb: ExpressionBuilder<Schema, never>, { id }: AccountRef) {
+  return eb.selectFrom('ledger_accounts').select('balance_micros').where('id', '=', id)
+}
+
 /** What is locked in escrows of a payer, summed over those that are live: their accounts stay, long after they are empty. */
-async function inEscrow({ db }: Store, payer: string): Promise<Micros> {
-  const { micros } = await db
-    .selectFrom('escrows')
-    .select(sql<number | null>`sum(amount_micros)`.as('micros'))
-    .where('payer', '=', payer)
-    // Written out, for the index is of live escrows alone.
-    .where(sql<boolean>`status in ('locked', 'expired')`)
-    .executeTakeFirstOrThrow()
-  return micros ?? 0
+function inEscrow(eb: ExpressionBuilder<Schema, never>, payer: string) {
+  return (
+    eb
+      .selectFrom('escrows')
+      .select(sql<Micros | null>`sum(amount_micros)`.as('micros'))
+      .where('payer', '=', payer)
+      // Written out, for the index is of live escrows alone.
+      .where(sql<boolean>`status in ('locked', 'expired')`)
+  )
 }

@@ -48,7 +48,8 @@ export interface Credit {
 /**
  * Credits a caller's account, once per `reference`.
  *
- * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist, and as {@link creditAccount}
+ * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist or was revoked, and as
+ *   {@link creditAccount}
  */
 export async function makeDeposit(store: Store, input: unknown, at: Date): Promise<DepositReceipt> {
   const { caller_id, amount_usd, reference } = parseInput(Deposit, input)
@@ -94,19 +95,20 @@ export async function creditAccount(
 
 /**
  * The caller whose account money for this id or wallet address goes to: see {@link payerAccount} for an address. Money for a
- * mistyped key would be out of reach.
+ * mistyped key, or for one that was revoked, would be out of reach.
  *
- * @throws GazewayError `not_found` for what is neither a wallet address nor the id of a key
+ * @param options.orRevoked a revoked key will do too: its owner had earned the money before
+ * @throws GazewayError `not_found` for what is neither a wallet address nor the id of such a key
  */
-export async function knownCaller(store: Store, callerId: string): Promise<string> {
+export async function knownCaller(store: Store, callerId: string, { orRevoked = false } = {}): Promise<string> {
   const wallet = WalletAddress.safeParse(callerId)
   if (wallet.success) return payerAccount(store, wallet.data)
   const key = KeyId.safeParse(callerId).success
-    ? await store.db.selectFrom('keys').select('id').where('id', '=', callerId).executeTakeFirst()
+    ? await store.db.selectFrom('keys').select('revoked_at').where('id', '=', callerId).executeTakeFirst()
     : undefined
-  if (key || callerId === ENVIRONMENT_IDENTITY.id) return callerId
+  if (callerId === ENVIRONMENT_IDENTITY.id || (key && (orRevoked || key.revoked_at === null))) return callerId
   // Not repeated: someone may have sent the key itself.
-  throw new GazewayError('not_found', 'There is no key with this id, and it is not a wallet address.', {
+  throw new GazewayError('not_found', 'There is no key in force with this id, and it is not a wallet address.', {
     param: 'caller_id',
   })
 }

@@ -1,9 +1,11 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
+import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { dayOf } from './limits.ts'
 import type { ReceiptRecord } from './metered-call.ts'
@@ -53,15 +55,17 @@ interface SummedRow {
 
 /**
  * The billing history. Sums come from those that are kept for each caller, day and model; only the days that `from` and
- * `to` cut are added up from their receipts.
+ * `to` cut are added up from their receipts. All of it is of one moment.
  *
  * @throws GazewayError `invalid_cursor`
  */
 export async function usageReport(store: Store, query: UsageQuery): Promise<UsageReport> {
   const selection = inUtc(query)
-  const rows = await receipts(store, selection, query)
-  const byCaller = await summed(store, selection, 'caller_id')
-  const groups = query.group_by ? await summed(store, selection, COLUMNS[query.group_by]) : []
+  const { rows, byCaller, groups } = await store.snapshot(async (db) => ({
+    rows: await receipts(db, selection, query),
+    byCaller: await summed(db, store.engine, selection, 'caller_id'),
+    groups: query.group_by ? await summed(db, store.engine, selection, COLUMNS[query.group_by]) : [],
+  }))
   const totals = add(byCaller)
   return {
     ...toPage(rows, {
@@ -81,8 +85,8 @@ export async function usageReport(store: Store, query: UsageQuery): Promise<Usag
 
 const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
 
-function receipts(store: Store, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
-  let query = store.db
+function receipts(db: Transaction<Schema>, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
+  let query = db
     .selectFrom('metered_calls')
     .select(RECEIPT_COLUMNS)
     // Written out, for the indexes are of captured calls alone.
@@ -90,7 +94,7 @@ function receipts(store: Store, { caller_id, from, to }: Selection, { limit, cur
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (from) query = query.where('at', '>=', from)
   if (to) query = query.where('at', '<', to)
-  if (cursor) {
+  if (cursor !== undefined) {
     const [at, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
     query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
   }
@@ -102,22 +106,27 @@ function receipts(store: Store, { caller_id, from, to }: Selection, { limit, cur
     .execute()
 }
 
-async function summed(store: Store, selection: Selection, by: 'day' | 'model' | 'caller_id'): Promise<SummedRow[]> {
+async function summed(
+  db: Transaction<Schema>,
+  engine: Engine,
+  selection: Selection,
+  by: 'day' | 'model' | 'caller_id',
+): Promise<SummedRow[]> {
   const { rows } = await sql<SummedRow>`
     select ${sql.ref(by)} as key, sum(calls) as calls, sum(total_tokens) as total_tokens,
       sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
-    from (${counted(store, selection)}) as counted group by 1`.execute(store.db)
+    from (${counted(engine, selection)}) as counted group by 1`.execute(db)
   return rows
 }
 
 /** The kept sums of the whole days of a selection, and the receipts of the days that it cuts. */
-function counted(store: Store, { caller_id, from, to }: Selection): RawBuilder<unknown> {
+function counted(engine: Engine, { caller_id, from, to }: Selection): RawBuilder<unknown> {
   const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
   const days = (condition: RawBuilder<unknown>) => sql`
     select caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros
     from metered_usage where ${condition} ${ofCaller}`
   const calls = (start: string, end: string) => sql`
-    select caller_id, ${utcDate(store.engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
+    select caller_id, ${utcDate(engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
       margin_micros
     from metered_calls where status = 'captured' and at >= ${start} and at < ${end} ${ofCaller}`
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/upstream/call-record.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -421,6 +422,49 @@ describe('the end of the service', () => {
     assert.match(got, /slow[\s\S]*fast/)
     await closed
     await server.close()
+  })
+
+  it('is told to all who still wait for an answer when their time is up', async (t) => {
+    const server = await double.startUpstream()
+    const running = await startGateway(server.url)
+    t.after(() => server.close())
+    const begun = double.sse(double.chunks(['Half an ']).slice(0, 2), 'hang')
+    server.on('/chat/completions', (response, received) =>
+      (received.body as { stream?: boolean }).stream ? begun(response, received) : double.hangs(response, received),
+    )
+    const events = double.responseEvents(['Half an '])
+    server.on('/responses', double.sse(events.slice(0, 4), 'hang'), double.sse(events.slice(0, 2), 'hang'))
+    const ended: CallRecord[] = []
+    running.gateway.calls.listen((record) => ended.push(record))
+    const ask = (path: string, more: object) =>
+      fetch(running.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...ASK, input: 'Say hello.', ...more }),
+      })
+    const streams = [await ask(CHAT, { stream: true }), await ask('/v1/responses', { stream: true })]
+    const readers = streams.map(({ body }) => body?.getReader() ?? assert.fail())
+    await Promise.all(readers.map((reader) => reader.read()))
+    const waiting = [ask(CHAT, {}), ask('/v1/responses', { stream: true }), ask('/v1/responses', {})]
+    await until(async () => server.received.length === 5)
+
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const closed = running.close()
+    t.mock.timers.tick(10_000)
+    t.mock.timers.reset()
+    for (const reader of readers) {
+      let text = ''
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+        text += Buffer.from(piece.value).toString()
+      assert.match(text, /service_stopping/)
+    }
+    for (const reply of await Promise.all(waiting)) {
+      assert.equal(reply.status, 503)
+      assert.equal(((await reply.json()) as { error: { code: string } }).error.code, 'service_stopping')
+    }
+    await closed
+    assert.equal(ended.length, 5, 'nothing falls back')
+    for (const { status, error } of ended) assert.match(`${status}: ${error}`, /^error: Gazeway is stopping/)
   })
 
   it('waits for nobody who went while their key was looked up', { timeout: 5000 }, async () => {

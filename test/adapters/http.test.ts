@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import OpenAI from 'openai'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
@@ -208,6 +209,15 @@ describe('the gateway over HTTP', () => {
       assert.notEqual(record?.first_token_ms, null)
     })
 
+    for (const choices of [null, undefined])
+      it(`takes a chunk for one that only reports usage where its choices are ${choices}`, async () => {
+        const [usage, ...chunks] = double.chunks(['Hi.']).reverse()
+        server.on('/chat/completions', double.sse([...chunks.reverse(), { ...usage, choices }]))
+        const text = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+        assert.ok(!text.includes('"usage"'), text)
+        assert.equal((await records())[0]?.usage?.total_tokens, 15)
+      })
+
     it('passes the usage chunk on where it was asked for', async () => {
       server.on('/chat/completions', double.sse(double.chunks(['Hi.'])))
       const asked = { ...ASK, stream: true, stream_options: { include_usage: true } }
@@ -311,6 +321,83 @@ describe('the gateway over HTTP', () => {
       assert.equal(sentBody().model, 'llm-3-fast')
     })
 
+    it('takes the first of a header that came twice', async () => {
+      server.on('/chat/completions', (response) => {
+        const twice = (name: string, value: string) => [name, value, name, 'text/plain']
+        const type = twice('content-type', 'application/json')
+        response.writeHead(200, [...type, ...twice('x-ratelimit-remaining', '7')])
+        response.end(JSON.stringify(double.completion('Hello.')))
+      })
+      const { headers } = await post('/v1/chat/completions', ASK)
+      assert.deepEqual([headers.get('content-type'), headers.get('x-ratelimit-remaining')], ['application/json', '7'])
+    })
+
+    it('reads replies and refusals after a byte order mark', async () => {
+      const marked =
+        (status: number, body: object): double.Behaviour =>
+        (response) =>
+          void response.writeHead(status, { 'content-type': 'application/json' }).end(`\ufeff${JSON.stringify(body)}`)
+      server.on('/chat/completions', marked(200, double.completion('Hello.')))
+      server.on('/responses', marked(200, double.response('Found.')))
+      for (const path of ['/v1/chat/completions', '/v1/responses']) {
+        const reply = await post(path, { ...ASK, ...QUESTION })
+        assert.deepEqual([reply.status, reply.headers.get('x-gazeway-route')], [200, null])
+        await reply.json()
+      }
+      server.on('/responses', marked(400, { error: { message: 'no', param: 'temperature' } }))
+      const answered = await post('/v1/responses', { ...QUESTION, temperature: 0.3 })
+      assert.deepEqual([answered.status, sentBody().temperature], [200, undefined])
+      server.on('/chat/completions', marked(400, { error: { message: 'no' } }))
+      assert.equal((await errorOf(await post('/v1/chat/completions', ASK))).message, 'no')
+    })
+
+    for (const [path, answer] of [
+      ['/chat/completions', double.completion('DEEP', null)],
+      ['/responses', { ...double.response('DEEP'), usage: null }],
+    ] as const)
+      it(`records an answer on ${path} that is nested too deeply to be counted`, async () => {
+        const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+        const text = JSON.stringify(answer).replace('"DEEP"', deep)
+        server.on(path, (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text))
+        const reply = await post(`/v1${path}`, { ...ASK, ...QUESTION })
+        assert.deepEqual([reply.status, await reply.text()], [200, text])
+        await until(async () => (await records()).length > 0)
+        assert.deepEqual(
+          (await records()).map(({ status, http_status, usage, error }) => [status, http_status, usage, error]),
+          [['ok', 200, null, null]],
+        )
+      })
+
+    for (const [code, status] of [
+      [429, 429],
+      ['400', 400],
+      [200, 502],
+      ['server_error', 502],
+      [undefined, 502],
+    ] as const)
+      it(`tells why there is an error in place of the answer, with its code ${code}`, async () => {
+        const error = { message: 'Too long for upstream-secret-key.', code }
+        const failed = { ...double.response(''), status: 'failed', error }
+        server.on('/chat/completions', double.json(200, { error, user_id: 'u' }))
+        for (const [path, whole] of [
+          ['/v1/chat/completions', null],
+          ['/v1/responses', { error }],
+          ['/v1/responses', failed],
+        ] as const)
+          for (const stream of [false, true]) {
+            if (whole) server.on('/responses', double.json(200, whole))
+            const reply = await post(path, { ...ASK, ...QUESTION, stream })
+            const said = await errorOf(reply)
+            assert.deepEqual([reply.status, said.code], [status, 'upstream_error'])
+            assert.match(String(said.message), /reported an error: Too long for \*\*\*\.$/)
+          }
+        await until(async () => (await records()).length === 10)
+        for (const record of await records()) {
+          assert.deepEqual([record.status, record.http_status, record.usage], ['error', 200, null])
+          assert.match(record.error ?? '', /^The upstream \S+ reported an error( \((400|server_error)\))?\.$/)
+        }
+      })
+
     it('notes the status of a reply that is no completion', async () => {
       server.on('/chat/completions', double.json(201, { hello: 'world' }))
       assert.equal((await post('/v1/chat/completions', ASK)).status, 502)
@@ -318,14 +405,7 @@ describe('the gateway over HTTP', () => {
     })
 
     it('refuses a reply that is larger than it keeps, and does not take the upstream for down', async () => {
-      const large: double.Behaviour = async (response) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        const piece = Buffer.alloc(1024 * 1024, ' ')
-        for (let sent = 0; sent < 70 && !response.destroyed; sent++)
-          if (!response.write(piece)) await Promise.race(['drain', 'close'].map((name) => happens(response, name)))
-        response.end()
-      }
-      server.on('/chat/completions', large)
+      server.on('/chat/completions', says70MiB('application/json', ' '.repeat(1024 * 1024)))
       const reply = await post('/v1/chat/completions', ASK)
       const { code, message } = await errorOf(reply)
       assert.deepEqual([reply.status, code], [502, 'upstream_bad_reply'])
@@ -401,6 +481,99 @@ describe('the gateway over HTTP', () => {
         eventsOf(text).map((event) => Object.keys(event).includes('error')),
         [false, true],
       )
+    })
+
+    it('streams an answer that came whole', async () => {
+      const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
+      const answer = double.completion('Hello.')
+      const second = {
+        index: 1,
+        message: { role: 'assistant', content: null, tool_calls: [call] },
+        finish_reason: 'tool_calls',
+      }
+      server.on('/chat/completions', double.json(200, { ...answer, choices: [...answer.choices, second] }))
+      for (const include_usage of [false, true]) {
+        const reply = await post('/v1/chat/completions', { ...ASK, stream: true, stream_options: { include_usage } })
+        assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'text/event-stream'])
+        const text = await reply.text()
+        assert.ok(text.endsWith('data: [DONE]\n\n'))
+        const [said, ended, ...last] = eventsOf(text)
+        assert.deepEqual([said.object, said.id, said.model], ['chat.completion.chunk', answer.id, answer.model])
+        assert.deepEqual(
+          said.choices.map(({ index, delta, finish_reason }: Record<string, unknown>) => [index, delta, finish_reason]),
+          [
+            [0, answer.choices[0]?.message, null],
+            [1, { ...second.message, tool_calls: [{ ...call, index: 0 }] }, null],
+          ],
+        )
+        assert.deepEqual(ended.choices, [
+          { index: 0, delta: {}, finish_reason: 'stop' },
+          { index: 1, delta: {}, finish_reason: 'tool_calls' },
+        ])
+        assert.deepEqual(
+          last.map(({ choices, usage }) => [choices, usage]),
+          include_usage ? [[[], answer.usage]] : [],
+        )
+      }
+      for (const { status, stream, usage } of await records())
+        assert.deepEqual([status, stream, usage?.total_tokens], ['ok', true, 15])
+    })
+
+    for (const [name, chunks] of Object.entries({
+      reported: double.chunks(['Hel', 'lo.']),
+      'not reported': UNFINISHED,
+    }))
+      it(`gathers a stream that was not asked for, its usage ${name}`, async () => {
+        server.on('/chat/completions', double.sse(chunks))
+        for (const headers of [{}, { 'idempotency-key': `gathered ${name}` }]) {
+          const reply = await post('/v1/chat/completions', ASK, headers)
+          assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'application/json'])
+          const { usage, ...rest } = double.completion('Hello.')
+          const reported = chunks === UNFINISHED ? {} : { usage }
+          const { index, message, finish_reason } = rest.choices[0] ?? assert.fail()
+          const { refusal: _, ...said } = message
+          const answer = { ...rest, ...reported, choices: [{ index, message: said, finish_reason }] }
+          assert.deepEqual(await reply.json(), answer)
+        }
+        for (const { status, stream, usage } of await records())
+          assert.deepEqual([status, stream, usage?.estimated ?? false], ['ok', false, chunks === UNFINISHED])
+      })
+
+    for (const [name, behaviour, said] of [
+      ['breaks off', double.sse(double.chunks(['Hel']).slice(0, 2), 'break'), /broke off/],
+      ['is cut', double.sse(double.chunks(['Hel']).slice(0, 2), 'none'), /ended before/],
+      ['says nothing', double.sse([]), /ended before/],
+      [
+        'reports an error',
+        double.sse([...double.chunks(['Hel']).slice(0, 2), { error: { message: 'busy' } }]),
+        /reported an error: busy/,
+      ],
+    ] as const)
+      it(`answers 502 where a stream that was not asked for ${name}, and keeps it for no one`, async () => {
+        server.on('/chat/completions', behaviour)
+        const key = { 'idempotency-key': name }
+        for (const headers of [{}, key, key]) {
+          const reply = await post('/v1/chat/completions', ASK, headers)
+          assert.equal(reply.status, 502)
+          assert.match(String((await errorOf(reply)).message), said)
+        }
+        assert.equal(server.received.length, 3)
+        for (const { status, usage } of await records())
+          assert.deepEqual([status, usage?.estimated], ['error', name === 'says nothing' ? undefined : true])
+      })
+
+    it('ends a stream that was not asked for when its client goes', async () => {
+      server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'))
+      const client = new AbortController()
+      const reply = post('/v1/chat/completions', ASK, {}, client.signal).catch(() => {})
+      await until(async () => server.received.length === 1)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      client.abort()
+      await server.received[0]?.aborted
+      await reply
+      await until(async () => (await records()).length === 1)
+      const [record] = await records()
+      assert.deepEqual([record?.status, record?.usage?.estimated], ['aborted', true])
     })
 
     it('adds the [DONE] that a provider leaves out', async () => {
@@ -566,6 +739,95 @@ describe('the gateway over HTTP', () => {
       assert.equal((await records())[0]?.usage?.total_tokens, 27)
     })
 
+    it('streams a response that came whole', async () => {
+      const { output, ...rest } = double.response('Found.', [{ type: 'url_citation', url: 'https://a.example/' }])
+      const answer = {
+        ...rest,
+        output: [
+          {
+            type: 'reasoning',
+            id: 'rs_1',
+            summary: [{ type: 'summary_text', text: 'Look.' }],
+            content: [{ type: 'reasoning_text', text: 'Where?' }],
+          },
+          { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'it' } },
+          ...output,
+          { type: 'message', id: 'msg_2', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+          {
+            type: 'function_call',
+            id: 'fc_1',
+            call_id: 'call_1',
+            name: 'f',
+            arguments: '{"a":1}',
+            status: 'completed',
+          },
+          { type: 'unheard_of', id: 'x_1', value: 1 },
+        ],
+      }
+      server.on('/responses', double.json(200, answer))
+      const reply = await post('/v1/responses', { ...QUESTION, stream: true })
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'text/event-stream'])
+      const events = eventsOf(await reply.text())
+      assert.deepEqual(
+        events.map((event) => event.sequence_number),
+        events.map((_, i) => i),
+      )
+      const deltas = events.flatMap(({ type, delta }) => (delta ? [[type.slice('response.'.length), delta]] : []))
+      assert.deepEqual(deltas, [
+        ['reasoning_summary_text.delta', 'Look.'],
+        ['reasoning_text.delta', 'Where?'],
+        ['output_text.delta', 'Found.'],
+        ['refusal.delta', 'No.'],
+        ['function_call_arguments.delta', '{"a":1}'],
+      ])
+      assert.deepEqual(events.at(-1).response, answer)
+
+      const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 })
+      const joined = await client.responses.stream({ ...QUESTION, model: 'm' }).finalResponse()
+      assert.deepEqual([joined.id, joined.output_text, joined.output.length], ['resp_1', 'Found.', 6])
+      assert.equal(server.received.length, 2, 'nothing falls back')
+      for (const { status, usage } of await records()) assert.deepEqual([status, usage?.total_tokens], ['ok', 27])
+    })
+
+    it('ends the stream of a response that came whole as its status says', async () => {
+      for (const [status, last] of [
+        ['incomplete', 'response.incomplete'],
+        ['queued', 'response.queued'],
+      ] as const) {
+        server.on('/responses', double.json(200, { ...double.response('Fo'), status }))
+        const events = eventsOf(await (await post('/v1/responses', { ...QUESTION, stream: true })).text())
+        assert.equal(events.at(-1).type, last)
+      }
+    })
+
+    it('gathers a stream of events that was not asked for', async () => {
+      server.on('/responses', double.sse(double.responseEvents(['Fo', 'und.']), 'hang'))
+      const reply = await post('/v1/responses', QUESTION, { 'idempotency-key': 'gathered' })
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'application/json'])
+      assert.deepEqual(await reply.json(), double.response('Found.'))
+      assert.equal(reply.headers.get('x-gazeway-route'), null)
+      const [record] = await records()
+      assert.deepEqual([record?.status, record?.stream, record?.usage?.total_tokens], ['ok', false, 27])
+    })
+
+    for (const [name, behaviour] of [
+      ['breaks off', double.sse(double.responseEvents(['Fo', 'und.']).slice(0, 4), 'break')],
+      ['is cut', double.sse(double.responseEvents(['Fo', 'und.']).slice(0, 4), 'none')],
+      [
+        'fails',
+        double.sse([...double.responseEvents(['Fo']).slice(0, 4), { type: 'response.failed', response: {} }], 'none'),
+      ],
+    ] as const)
+      it(`falls back where a stream of events that was not asked for ${name}`, async () => {
+        server.on('/responses', behaviour)
+        server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+        const reply = await post('/v1/responses', QUESTION)
+        assert.deepEqual([reply.status, reply.headers.get('x-gazeway-route')], [200, 'chat_fallback'])
+        await until(async () => (await records()).length === 2)
+        const [second, first] = await records()
+        assert.deepEqual([first?.status, first?.usage?.estimated, second?.status], ['error', true, 'ok'])
+      })
+
     it('estimates a response without usage, unless it is yet to be generated', async () => {
       const usageOf = async (response: object) => {
         const before = (await records()).length
@@ -706,6 +968,27 @@ describe('the gateway over HTTP', () => {
           ])
           .flat(),
       )
+    })
+
+    it('hides its key in the headers that it passes on, too', async () => {
+      const told = { 'x-ratelimit-key': 'Bearer upstream-secret-key', 'x-ratelimit-limit-requests': '100' }
+      server.on('/responses', double.fails(500))
+      server.on('/chat/completions', double.json(200, double.completion('Hello.'), told))
+      const { headers } = await post('/v1/chat/completions', ASK)
+      assert.deepEqual(
+        Object.keys(told).map((name) => headers.get(name)),
+        ['Bearer ***', '100'],
+      )
+    })
+
+    it('gathers no more of an answer than it would keep of a whole reply', async () => {
+      server.on('/responses', double.fails(500))
+      const [, piece] = double.chunks(['x'.repeat(1024 * 1024)], null)
+      server.on('/chat/completions', says70MiB('text/event-stream', `data: ${JSON.stringify(piece)}\n\n`))
+      assert.equal((await post('/v1/responses', QUESTION)).status, 500, 'the first error')
+      await server.received.at(-1)?.aborted
+      await until(async () => (await records()).length === 2)
+      assert.match((await records())[0]?.error ?? '', /its reply is larger than 67108864 bytes/)
     })
 
     it('names the fallback’s model from the first event on, and where the provider does not', async () => {
@@ -945,6 +1228,40 @@ describe('the gateway over HTTP', () => {
     await limited.close()
   })
 
+  it('tells what is left of the limit with every reply, a model’s and a refusal too', async () => {
+    const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 5 } } })
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    server.on('/responses', double.json(200, double.response('Hello.')))
+    const headers = { authorization: `Bearer ${limited.key}`, 'content-type': 'application/json' }
+    const get = () => fetch(`${limited.url}/memory/recent`, { headers })
+    const call = (path: string, body: unknown) =>
+      fetch(limited.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const chat = '/v1/chat/completions'
+    const replies = [
+      await get(),
+      await call(chat, ASK),
+      await call(chat, { ...ASK, stream: true }),
+      await call('/v1/responses', QUESTION),
+      await call(chat, 'no object'),
+      await call(chat, ASK),
+      await get(),
+    ]
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200, 422, 429, 429],
+    )
+    for (const [index, reply] of replies.entries()) {
+      await reply.text()
+      const [limit, remaining, policy] = ['limit', 'remaining', 'policy'].map((name) =>
+        reply.headers.get(`ratelimit-${name}`),
+      )
+      assert.deepEqual([limit, remaining, policy], ['5', String(Math.max(0, 4 - index)), '5;w=60'])
+      const reset = Number(reply.headers.get('ratelimit-reset'))
+      assert.ok(reset > 0 && reset <= 60, String(reset))
+    }
+    await limited.close()
+  })
+
   it('answers others while a thousand slow connections wait', async () => {
     const port = Number(new URL(running.url).port)
     const slow = Array.from({ length: 1000 }, () => {
@@ -999,6 +1316,64 @@ describe('the gateway over HTTP', () => {
     await fresh.close()
   })
 
+  it('leaves an endpoint alone whatever it answers to what had been asked before', async (t) => {
+    const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
+    const call = () =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    server.on('/chat/completions', double.fails(503))
+    await call()
+    let answer = () => {}
+    const told = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    server.on('/chat/completions', async (response, received) => {
+      await told
+      await double.json(200, double.completion('Slow.'))(response, received)
+    })
+    const slow = call()
+    await until(async () => server.received.length === 2)
+    server.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 9; i++) await call()
+    answer()
+    assert.equal((await slow).status, 200)
+    server.received.length = 0
+    assert.equal((await call()).status, 503)
+    assert.equal(server.received.length, 0)
+  })
+
+  it('says for how long it leaves an endpoint alone', async (t) => {
+    const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const retryAfter = async () => {
+      const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+      const { message } = await errorOf(reply)
+      return { isLeftAlone: String(message).includes('left alone'), seconds: Number(reply.headers.get('retry-after')) }
+    }
+    server.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 10; i++) await retryAfter()
+    let longest = 0
+    for (let trial = 0; trial < 12; trial++) {
+      const { isLeftAlone, seconds } = await retryAfter()
+      assert.ok(isLeftAlone && Number.isInteger(seconds) && seconds >= 1 && seconds <= 15, `${seconds} s`)
+      longest = Math.max(longest, seconds)
+      t.mock.timers.tick(1000 * (seconds - 1))
+      assert.deepEqual(await retryAfter(), { isLeftAlone: true, seconds: 1 })
+      t.mock.timers.tick(1000)
+      assert.equal((await retryAfter()).isLeftAlone, false, 'tried again as soon as it was told')
+    }
+    assert.ok(longest > 2, `${longest} s`)
+  })
+
   it('leaves an endpoint alone that keeps failing, and falls back at once', async () => {
     const fresh = await startGateway(server.url)
     const call = (path: string, body: unknown) =>
@@ -1021,6 +1396,17 @@ describe('the gateway over HTTP', () => {
 })
 
 /** Waits for an event of a reply. */
+/** A reply of seventy pieces of 1 MiB, at the pace of its reader. */
+const says70MiB =
+  (type: string, piece: string): double.Behaviour =>
+  async (response) => {
+    response.writeHead(200, { 'content-type': type })
+    const closed = happens(response, 'close')
+    for (let sent = 0; sent < 70 && !response.destroyed; sent++)
+      if (!response.write(piece)) await Promise.race([happens(response, 'drain'), closed])
+    response.end()
+  }
+
 const happens = (response: ServerResponse, name: string) => new Promise((resolve) => response.once(name, resolve))
 
 /** Waits until a condition holds that an event outside this process's reach brings about; five seconds at most. */

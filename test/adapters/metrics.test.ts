@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { VERSION } from '../../src/version.ts'
 import * as double from '../doubles/upstream.ts'
@@ -65,6 +67,21 @@ describe('the metrics of the gateway over HTTP', () => {
     assert.ok(text.includes(`gazeway_build_info{version="${VERSION}"} 1`))
     assert.match(text, /^nodejs_eventloop_lag_p99_seconds \d/m)
     assert.match(text, /^gazeway_http_requests_in_flight 1$/m)
+  })
+
+  it('ask for a key by any name but this machine’s own, which a page that was rebound and a proxy do not send', async () => {
+    const open = await startGateway(server.url, { GAZEWAY_HOST: '0.0.0.0' })
+    const listed = await startGateway(server.url, {}, { http: { allowed_hosts: ['gate.example'] } })
+    try {
+      for (const { url, key } of [open, listed]) {
+        const { port } = new URL(url)
+        assert.equal(await statusByHost(url, `gate.example:${port}`), 401)
+        assert.equal(await statusByHost(url, `gate.example:${port}`, key), 200)
+        for (const own of [`localhost:${port}`, '127.0.0.1', '[::1]:1']) assert.equal(await statusByHost(url, own), 200)
+      }
+    } finally {
+      await Promise.all([open.close(), listed.close()])
+    }
   })
 
   it('count a chat completion once, with its tokens, cost and time', async () => {
@@ -196,3 +213,12 @@ describe('the metrics of the gateway over HTTP', () => {
     assert.equal(named(samples, 'gazeway_tokens_total').length, 4)
   })
 })
+
+/** What the metrics are answered with by a name, which `fetch` does not let one choose. */
+async function statusByHost(url: string, host: string, key?: string): Promise<number | undefined> {
+  const { port } = new URL(url)
+  const headers = { host, ...(key && { authorization: `Bearer ${key}` }) }
+  const [reply] = await once(httpRequest({ host: '127.0.0.1', port, path: '/metrics', headers }).end(), 'response')
+  reply.resume()
+  return reply.statusCode
+}

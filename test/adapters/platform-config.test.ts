@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { sql } from 'kysely'
 import { copyStore } from '../../src/store/copy.ts'
+import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
 import { call, type Instance, startInstance } from '../config/instance.ts'
 import { completion, json, startUpstream } from '../doubles/upstream.ts'
@@ -129,6 +133,33 @@ describe('the configuration over REST', () => {
     assert.doesNotMatch(JSON.stringify(done.body) + instance.logged.join(''), /team-secret-of-ours/)
   })
 
+  it('tells the log who changed what, keys too, and no value', async () => {
+    const instance = await start()
+    const [first] = (await instance.gateway.keys.list({ limit: 1 })).items
+    await instance.set({ 'upstream.api_key': 'team-secret-of-ours', 'gaze.min_score': 0.25 })
+    await instance.set({ 'gaze.min_score': 0.25 })
+    const made = await instance.set({ name: 'of a person', scopes: ['platform'] }, { path: '/api/keys' })
+    const { id, key } = made.body as { id: string; key: string }
+    await instance.set({ daily_limit_usd: 7.125 }, { path: `/api/keys/${id}`, method: 'PATCH' })
+    await call(`${instance.platformUrl}/api/keys/${id}`, instance.admin, { method: 'DELETE' })
+    const lines = instance.logged.map((line) => JSON.parse(line)).filter(({ by }) => by !== undefined)
+    assert.deepEqual(
+      lines.map(({ time, pid, ...line }) => line),
+      [
+        {
+          by: first?.id,
+          level: 'info',
+          changed: ['upstream.api_key', 'gaze.min_score'],
+          msg: 'Configuration changed.',
+        },
+        { by: first?.id, level: 'info', key_id: id, scopes: ['platform'], msg: 'Key made.' },
+        { by: first?.id, level: 'info', key_id: id, changed: ['daily_limit_usd'], msg: 'Key changed.' },
+        { by: first?.id, level: 'info', key_id: id, msg: 'Key revoked.' },
+      ],
+    )
+    assert.doesNotMatch(instance.logged.join(''), new RegExp(`team-secret-of-ours|${key}|of a person`))
+  })
+
   it('refuses what would lock out whoever sends it', async () => {
     const upstream = await startUpstream()
     const origin = 'https://console.example'
@@ -167,6 +198,44 @@ describe('the configuration over REST', () => {
     await upstream.close()
   })
 
+  it('sends no key of the environment to an address that was set over REST, nor would after a restart', async (t) => {
+    const [first, second] = [await startUpstream(), await startUpstream()]
+    t.after(() => Promise.all([first.close(), second.close()]))
+    for (const upstream of [first, second]) upstream.on('/chat/completions', json(200, completion('hello')))
+    const instance = await start({
+      document: { upstream: { provider: first.url }, agent_gateway: { url: first.url } },
+      env: { GAZEWAY_UPSTREAM_API_KEY: 'sk-of-the-environment', GAZEWAY_AGENT_GATEWAY_KEY: 'key-of-the-agent' },
+    })
+    const chat = async () => {
+      const body = { messages: [{ role: 'user', content: 'hello' }] }
+      return (await call(`${instance.gatewayUrl}/v1/chat/completions`, instance.admin, { body })).status
+    }
+    const before = instance.file()
+    for (const [changes, path, variable] of [
+      [{ 'upstream.provider': second.url }, '/api/config', 'GAZEWAY_UPSTREAM_API_KEY'],
+      [{ upstream: { provider: 'openai' } }, '/api/config', 'GAZEWAY_UPSTREAM_API_KEY'],
+      // It would be in force now, and the environment's over it after a restart.
+      [{ 'upstream.provider': second.url, 'upstream.api_key': 'own' }, '/api/config', 'GAZEWAY_UPSTREAM_API_KEY'],
+      [{ base_url: second.url, api_key: 'own' }, '/api/config/model', 'GAZEWAY_UPSTREAM_API_KEY'],
+      [{ 'agent_gateway.url': second.url }, '/api/config', 'GAZEWAY_AGENT_GATEWAY_KEY'],
+    ] as const) {
+      const refused = await instance.set(changes, { path })
+      assert.deepEqual([refused.status, faultOf(refused).code], [409, 'conflict'])
+      assert.ok(faultOf(refused).message.includes(variable), faultOf(refused).message)
+      assert.match(faultOf(refused).param ?? '', /^(upstream\.provider|agent_gateway\.url)$/)
+    }
+    assert.deepEqual(instance.file(), before)
+
+    assert.equal((await instance.set({ 'upstream.provider': 'sandbox' })).status, 200, 'which is in this process')
+    assert.match(instance.logged.join(''), /"warn".*"key":"upstream.api_key".*it is for the one of the start/)
+    assert.equal((await instance.set({ 'gaze.min_score': 0.5 })).status, 200)
+    assert.equal((await instance.set({ 'upstream.provider': second.url })).status, 409, 'nor by way of it')
+    assert.equal((await instance.set({ 'upstream.provider': first.url })).status, 200, 'back')
+    assert.equal(await chat(), 200)
+    assert.equal(first.received.at(-1)?.headers.authorization, 'Bearer sk-of-the-environment')
+    assert.deepEqual(second.received, [])
+  })
+
   it('refuses what a process could not be started with', async () => {
     const instance = await start()
     for (const [changes, param] of [
@@ -200,6 +269,53 @@ describe('the configuration over REST', () => {
     await other.close()
     const copied = await instance.set({ 'store.url': to })
     assert.deepEqual([copied.status, copied.body.restart_required], [200, ['store.url']])
+  })
+
+  it('leaves a database that no Gazeway has made as it is, and refuses it, also to the fixed key', async () => {
+    const fixed = 'a-fixed-key-of-the-operator'
+    const instance = await start({ document: { identity: { api_key: fixed } } })
+    const place = join(instance.folder, 'theirs')
+    mkdirSync(place)
+    const foreign = join(place, 'foreign.db')
+    const theirs = new DatabaseSync(foreign)
+    theirs.exec('pragma journal_mode = wal; create table keys (id text); create table kysely_migration (name text)')
+    theirs.exec("insert into kysely_migration values ('their-first')")
+    theirs.close()
+    const empty = join(place, 'empty.txt')
+    writeFileSync(empty, '')
+    execFileSync('mkfifo', [join(place, 'pipe')])
+    const before = [foreign, empty].map((file) => readFileSync(file))
+    for (const name of ['foreign.db', 'empty.txt', 'pipe', '.', 'missing/or.db', 'x'.repeat(300)])
+      for (const key of [fixed, instance.admin]) {
+        const refused = await instance.set({ 'store.url': `sqlite:${join(place, name)}` }, { key })
+        assert.deepEqual([refused.status, faultOf(refused).param], [409, 'store.url'], name)
+        assert.match(faultOf(refused).message, /no store of a Gazeway.*gazeway store copy/)
+      }
+    assert.deepEqual(
+      [foreign, empty].map((file) => readFileSync(file)),
+      before,
+    )
+    assert.deepEqual(readdirSync(place).sort(), ['empty.txt', 'foreign.db', 'pipe'], 'nothing was made beside them')
+  })
+
+  it('looks into the store of an older Gazeway, which goes on using it, without migrating it', async () => {
+    const instance = await start()
+    const file = join(instance.folder, 'older.db')
+    const older = await openStore(`sqlite:${file}`)
+    await copyStore(instance.gateway.store, older)
+    const last = Object.keys(MIGRATIONS).at(-1) ?? ''
+    const done = sql<{ name: string }>`select name from kysely_migration`
+    await sql`delete from kysely_migration where name = ${last}`.execute(older.db)
+    const before = (await done.execute(older.db)).rows
+    assert.equal((await instance.set({ 'store.url': `sqlite:${file}` })).status, 200)
+    assert.deepEqual((await done.execute(older.db)).rows, before)
+
+    await sql`insert into kysely_migration values (${'999_newer'}, ${''})`.execute(older.db)
+    await instance.set({ 'store.url': null })
+    const newer = await instance.set({ 'store.url': `sqlite:${file}` })
+    assert.deepEqual([newer.status, faultOf(newer).param], [422, 'store.url'])
+    assert.match(faultOf(newer).message, /newer Gazeway/)
+    await older.close()
   })
 
   it('refuses to listen on loopback alone where the caller’s host would be foreign then', async () => {

@@ -79,6 +79,10 @@ describe('memories over REST', () => {
       assert.equal((await get(`/api/memory/recall?${query}`)).status, 404, query)
     for (const query of ['', 'key=a&q=b', 'key=a&unknown=1'])
       assert.equal((await get(`/api/memory/recall?${query}`)).status, 422, query)
+    for (const query of ['', 'key=a&q=b']) {
+      const { param, message } = await errorOf(await get(`/api/memory/recall?${query}`))
+      assert.deepEqual([param, message.split(';')[0]], ['key', 'key: must be there, or q, and not both'])
+    }
   })
 
   it('are forgotten, once', async () => {

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { requestHeaders } from '../../adapters/platform/proxy-headers.ts'
 import type { Identity } from '../../src/identity/identity.ts'
+import { freePort } from '../doubles/free-port.ts'
 import * as double from '../doubles/upstream.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -43,7 +45,7 @@ describe('the passage to an agent gateway', () => {
       response.writeHead(418, { 'content-type': 'application/json', 'x-kept': 'yes' })
       response.end(JSON.stringify({ method: request.method, url: request.url, body }))
     }
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const body = method === 'GET' ? undefined : '{"a": 1}'
       const reply = await ask(running, method, '/v1/things/%C3%A9/a%20b?q=1&q=%26&empty', { body })
       assert.equal(reply.status, 418)
@@ -54,6 +56,17 @@ describe('the passage to an agent gateway', () => {
         body: body ?? '',
       })
     }
+    const head = await ask(running, 'HEAD', '/v1/things')
+    assert.deepEqual([head.status, head.headers.get('x-kept')], [418, 'yes'])
+  })
+
+  it('tells what is left of the platform’s own limit, where one is set', async () => {
+    behave = (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('x')
+    await running.gateway.config.set({ 'http.rate_limit.requests_per_minute': 1000 })
+    const limited = await ask(running, 'GET', '/v1/models')
+    assert.deepEqual([limited.status, limited.headers.get('ratelimit-remaining')], [200, '999'])
+    await running.gateway.config.set({ 'http.rate_limit.requests_per_minute': null })
+    assert.equal((await ask(running, 'GET', '/v1/models')).headers.get('ratelimit-remaining'), null)
   })
 
   it('sends its own key, and neither the caller’s credentials nor what belongs to one connection', async () => {
@@ -92,6 +105,30 @@ describe('the passage to an agent gateway', () => {
     for (const name of ['set-cookie', 'www-authenticate', 'access-control-allow-origin', 'x-hop'])
       assert.equal(reply.headers[name], undefined, name)
     assert.equal(reply.headers['x-request-id'], 'mine')
+  })
+
+  it('names the agent gateway’s sessions for admins alone, who alone may see them', async () => {
+    let headers: Record<string, unknown> = {}
+    behave = (request, response) => {
+      headers = request.headers
+      response.end('{}')
+    }
+    const sent = { 'X-Hermes-Session-Id': 'theirs', 'x-hermes-session-key': 'their-memory', 'x-hermes-client': 'mine' }
+    await ask(running, 'POST', '/v1/chat/completions', { body: CHAT, headers: sent })
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.startsWith('x-hermes')),
+      ['x-hermes-client'],
+    )
+    await ask(running, 'POST', '/v1/chat/completions', { body: CHAT, headers: sent, key: running.admin })
+    assert.deepEqual([headers['x-hermes-session-id'], headers['x-hermes-session-key']], ['theirs', 'their-memory'])
+  })
+
+  it('reads in time by their length which headers belong to one connection', () => {
+    // By the square of it, this would take most of an hour.
+    const connection = `x-once,${' '.repeat(1_000_000)}x`
+    const caller: Identity = { id: 'key_a', name: 'a', scopes: new Set(), wallet: null }
+    const sent = requestHeaders({ connection, 'x-once': '1', 'x-mine': '1' }, { caller, token: null, requestId: 'a' })
+    assert.deepEqual([sent['x-once'], sent['x-mine']], [undefined, '1'])
   })
 
   it('streams both ways, piece by piece', async () => {
@@ -330,3 +367,19 @@ async function rawStatus(platform: RunningPlatform, path: string): Promise<numbe
   const text = (await socket.toArray()).join('')
   return Number(text.split(' ')[1])
 }
+
+it('an agent gateway that leads back to the platform itself is told, at once', async (t) => {
+  const platformPort = await freePort()
+  const key = 'the-same-key-everywhere'
+  const running = await startPlatform('sandbox', {
+    env: {
+      GAZEWAY_API_KEY: key,
+      GAZEWAY_AGENT_GATEWAY_URL: `http://127.0.0.1:${platformPort}`,
+      GAZEWAY_AGENT_GATEWAY_KEY: key,
+    },
+    platformPort,
+  })
+  t.after(() => running.close())
+  const reply = await ask(running, 'GET', '/v1/models')
+  assert.deepEqual([reply.status, (await errorOf(reply)).code], [508, 'loop_detected'])
+})

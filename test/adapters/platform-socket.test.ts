@@ -164,7 +164,9 @@ describe('the agent socket', () => {
     assert.equal(foreign.status, 403)
     assert.match(foreign.body, /"code":"forbidden_origin"/)
     assert.equal((await refusalOf(running.url, { path: '/other' })).status, 404)
-    assert.equal((await refusalOf(running.url, { path: '/agent?session_id=a%20b' })).status, 422)
+    const misnamed = await refusalOf(running.url, { path: '/agent?session_id=a%20b' })
+    assert.equal(misnamed.status, 422)
+    assert.equal(JSON.parse(misnamed.body).error.param, 'session_id')
     const { status, body } = await raw(
       'GET /agent HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     )
@@ -182,6 +184,32 @@ describe('the agent socket', () => {
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
     assert.equal(post.status, 201)
+  })
+
+  it('answers each of many requests on a connection that offer another protocol', async (t) => {
+    const warnings: Error[] = []
+    const warn = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warn)
+    t.after(() => process.off('warning', warn))
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+    const request = (id: number) =>
+      `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nX-Request-Id: r${id}\r\n\r\n`
+    const pipelined = 3
+    socket.write(Array.from({ length: pipelined }, (_, id) => request(id)).join(''))
+    let sent = pipelined
+    let text = ''
+    const answered = () => [...text.matchAll(/x-request-id: (r\d+)/g)].map(([, id]) => id)
+    for await (const chunk of socket) {
+      text += chunk
+      if (answered().length === 20) break
+      if (answered().length === sent) socket.write(request(sent++))
+    }
+    socket.destroy()
+    assert.deepEqual(
+      answered(),
+      Array.from({ length: 20 }, (_, id) => `r${id}`),
+    )
+    assert.deepEqual(warnings, [])
   })
 
   /** Sends bytes as they are, and reads the reply until it is whole. */
@@ -254,8 +282,10 @@ describe('the agent socket', () => {
     })
 
     it('an error and a reply under the id of their frame', async () => {
-      client.send({ type: 'nonsense', id: 'a' })
-      assert.equal((await client.next()).id, 'a')
+      for (const frame of [{ type: 'nonsense' }, {}, { type: 5 }]) {
+        client.send({ ...frame, id: 'a' })
+        assert.equal((await client.next()).id, 'a')
+      }
       client.send({ type: 'chat', content: 'Hello.', id: 7 })
       assert.equal((await client.next()).id, 7)
     })

@@ -188,6 +188,8 @@ describe('the platform', () => {
       assert.match(paths['/api/keys']?.post?.description ?? '', /scope admin/)
       for (const path of ['/api/wallet', '/api/wallet/metered/call', '/api/wallet/metered/usage', '/v1/{path}'])
         assert.ok(paths[path], path)
+      const passed = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options']
+      assert.deepEqual(Object.keys(paths['/v1/{path}'] ?? {}), passed)
     })
 
     it('has operations with ids of their own, and each path parameter', () => {

@@ -108,6 +108,20 @@ describe('a model call with an Idempotency-Key', () => {
     }
   })
 
+  it('is tried again after a refusal that says when to', async () => {
+    for (const name of ['retry-after', 'retry-after-ms']) {
+      keys += 1
+      server.on('/chat/completions', double.fails(409, { [name]: '1' }))
+      const refused = await post('/v1/chat/completions', CHAT)
+      assert.deepEqual([refused.status, refused.headers.get(name)], [409, '1'])
+      server.on('/chat/completions', double.json(200, double.completion('Warm now.'), { [name]: '1' }))
+      for (const replayed of [null, 'true']) {
+        const reply = await post('/v1/chat/completions', CHAT)
+        assert.deepEqual([reply.status, reply.headers.get('idempotent-replayed')], [200, replayed])
+      }
+    }
+  })
+
   it('is tried again when the client had gone before its reply', async () => {
     server.on('/chat/completions', double.hangs)
     const client = new AbortController()

@@ -93,6 +93,16 @@ describe('requests that reach no route', () => {
   })
 })
 
+describe('a time for whole requests that is shorter than the one for their heads', () => {
+  it('is the time for heads too', async () => {
+    const running = await startGateway('sandbox', {}, { http: { request_timeout_ms: 1000 } })
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n')
+    assert.match(await text(socket), /^HTTP\/1\.1 408 /)
+    await running.close()
+  })
+})
+
 describe('the body of a request', () => {
   let running: RunningGateway
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
+import { freePort } from '../doubles/free-port.ts'
 import { temporaryFolder } from './folder.ts'
-import { freePort, startServer } from './http-process.ts'
+import { startServer } from './http-process.ts'
 import type { Report } from './report.ts'
 import { median } from './stats.ts'
 

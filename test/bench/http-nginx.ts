@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, type Running, startServer } from './http-process.ts'
+import { freePort } from '../doubles/free-port.ts'
+import { type Running, startServer } from './http-process.ts'
 
 /** nginx as a plain reverse proxy to `upstream`: one worker, kept-alive connections, streams passed on as they come. */
 export function startProxy(folder: string, upstream: Running): Promise<Running> {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, type Running, startServer } from './http-process.ts'
+import { freePort } from '../doubles/free-port.ts'
+import { type Running, startServer } from './http-process.ts'
 import { ROOT } from './servers.ts'
 
 /** Its streams fail with later versions of hono. */

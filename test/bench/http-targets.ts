@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { freePort } from '../doubles/free-port.ts'
 import { startProxy } from './http-nginx.ts'
 import { portkeyHeaders, startPortkey } from './http-portkey.ts'
-import { freePort, isInstalled, type Running, startServer } from './http-process.ts'
+import { isInstalled, type Running, startServer } from './http-process.ts'
 import { ROOT } from './servers.ts'
 
 /** Something that answers chat completions. */

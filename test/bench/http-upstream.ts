@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { freePort, type Running, startServer } from './http-process.ts'
+import { freePort } from '../doubles/free-port.ts'
+import { type Running, startServer } from './http-process.ts'
 
 /** What the upstream answers to a request that asks for no stream. */
 export const COMPLETION = JSON.stringify({

@@ -7,8 +7,15 @@ export interface Asked {
   params: readonly unknown[]
 }
 
-/** What a node says instead of the truth: a result, an error, or `undefined` for the truth. */
-export type Lie = (asked: Asked) => { result: unknown } | { error: { code: number; message: string } } | undefined
+/** What a node says instead of the truth: a result, an error, a reply that is no JSON-RPC, or `undefined` for the truth. */
+export type Lie = (
+  asked: Asked,
+) =>
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: string } }
+  | { status: number; body: string }
+  | 'hang up'
+  | undefined
 
 /** A node between a gateway and another node, which says what it is told to. */
 export interface FaultyNode {
@@ -31,6 +38,8 @@ export async function startFaultyNode(upstream: string): Promise<FaultyNode> {
     node.asked.push({ method, params })
     await new Promise((resolve) => setTimeout(resolve, node.delayMs))
     const said = node.lie?.({ method, params })
+    if (said === 'hang up') return void response.destroy()
+    if (said && 'status' in said) return void response.writeHead(said.status).end(said.body)
     const answer = said ? JSON.stringify({ jsonrpc: '2.0', id, ...said }) : await passOn(upstream, body)
     // Where the node behind it is gone, so is this one.
     if (answer === null) response.destroy()

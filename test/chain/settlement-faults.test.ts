@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
-import { encodeAbiParameters, keccak256, toHex } from 'viem'
+import { encodeAbiParameters, keccak256, parseTransaction, toHex } from 'viem'
 import { checkChains } from '../../src/chain/check.ts'
 import { createSigner } from '../../src/chain/signer.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -94,6 +94,48 @@ describe('settlement on a chain that misbehaves', () => {
     await chain.until('esc_1', ({ error }) => /counts with 6 decimals, not 18/.test(error ?? ''))
     assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 0)
     await assert.rejects(checkChains(chain), /counts with 6 decimals, not 18/)
+  })
+
+  it('signs nothing for a token address at which there is no contract', async () => {
+    const chain = gateway({ token: newRecipient() })
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ error, attempts }) => error !== null || attempts > 0)
+    assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 0)
+    assert.match((await stateOf(chain, 'esc_1'))?.error ?? '', /no contract at 0x/)
+    await assert.rejects(checkChains(chain), { code: 'config_invalid', message: /no contract at 0x/ })
+  })
+
+  it('pays in the token of a corrected address what was released while there was no contract', async () => {
+    const wrong = gateway({ token: newRecipient() })
+    const recipient = newRecipient()
+    await wrong.owe('esc_1', recipient, CENT)
+    const corrected = gateway()
+    corrected.start()
+    await corrected.until('esc_1', ({ status, error }) => status === 'confirmed' || error !== null)
+    assert.equal((await stateOf(corrected, 'esc_1'))?.error, null)
+    assert.equal(await token.balanceOf(recipient), 10_000n)
+    const row = await store.db.selectFrom('settlements').select('token').executeTakeFirstOrThrow()
+    assert.equal(row.token, token.address.toLowerCase())
+  })
+
+  it('pays in no other token what was released in one', async () => {
+    const before = gateway()
+    await before.owe('esc_1', newRecipient(), CENT)
+    const other = await deployToken(anvil)
+    const since = gateway({ token: other.address })
+    since.start()
+    await since.until('esc_1', ({ error }) => /is another one now/.test(error ?? ''))
+    assert.equal((await stateOf(since, 'esc_1'))?.attempts, 0)
+  })
+
+  it('pays a token that does not tell its decimals', async () => {
+    node.lie = ({ method, params }) =>
+      method === 'eth_call' && JSON.stringify(params).includes('0x313ce567') ? { result: '0x' } : undefined
+    const chain = gateway()
+    chain.start()
+    await chain.owe('esc_1', newRecipient(), CENT)
+    await chain.until('esc_1', ({ status }) => status === 'confirmed')
   })
 
   it('tells the operator of payments that wait for a chain which is not paid on any more', async () => {
@@ -201,6 +243,45 @@ describe('settlement on a chain that misbehaves', () => {
     assert.ok(await confirmed(), 'it is paid in the end')
     assert.equal(await token.balanceOf(recipient), 10_000n)
   })
+
+  for (const [amount, gas] of [
+    ['more gas than a block holds', '0x2625a00'],
+    ['less gas than anything takes', '0x2'],
+  ] as const)
+    it(`signs nothing where the node says that a transfer takes ${amount}`, async () => {
+      let at = Date.now()
+      const chain = gateway({}, () => new Date(at))
+      node.lie = ({ method }) => (method === 'eth_estimateGas' ? { result: gas } : undefined)
+      chain.start()
+      await chain.owe('esc_1', newRecipient(), CENT)
+      await chain.until('esc_1', ({ error, attempts }) => error !== null || attempts > 0)
+      assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 0)
+      assert.match((await stateOf(chain, 'esc_1'))?.error ?? '', new RegExp(`takes ${Number(gas)} gas`))
+      node.lie = undefined
+      at += 60_000
+      await chain.until('esc_1', ({ status }) => status === 'confirmed')
+    })
+
+  for (const [then, funds] of [
+    ['is paid', FUNDS],
+    ['fails', 0n],
+  ] as const)
+    it(`asks again how much gas a stuck transaction takes, so that one of which too much was said ${then}`, async () => {
+      const chain = gateway({ settlement: { stuck_after_seconds: 1 } })
+      const most = 16_777_216n
+      node.lie = ({ method, params: [raw] }) => {
+        if (method === 'eth_estimateGas') return { result: toHex(most) }
+        const isRefused = method === 'eth_sendRawTransaction' && (parseTransaction(raw as `0x02`).gas ?? 0n) > most
+        return isRefused ? { error: { code: -32_000, message: 'transaction gas limit too high' } } : undefined
+      }
+      chain.start()
+      await chain.owe('esc_1', newRecipient(), CENT)
+      await chain.until('esc_1', ({ attempts }) => attempts === 1)
+      await setBalance(funds)
+      const refuse = node.lie
+      node.lie = (asked) => (asked.method === 'eth_estimateGas' ? undefined : refuse(asked))
+      await chain.until('esc_1', ({ status }) => status === (funds > 0n ? 'confirmed' : 'failed'))
+    })
 
   it('says that fees are above the limit, and looks after the others all the same', async () => {
     await holdBlocks(anvil)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { loadConfig } from '../../src/config/config.ts'
@@ -53,6 +54,8 @@ describe('loadConfig', () => {
     assert.equal((await loadConfig(inVariable.request)).storeUrl, `sqlite:${join(inVariable.home, 'c.db')}`)
     const flagged = folderWith({}, {}, { store: 'sqlite:b.db' })
     assert.equal((await loadConfig(flagged.request)).storeUrl, 'sqlite:/work-folder/b.db')
+    const atHome = folderWith({}, { GAZEWAY_STORE: 'sqlite:~/d.db' })
+    assert.equal((await loadConfig(atHome.request)).storeUrl, `sqlite:${join(homedir(), 'd.db')}`)
     const unset = folderWith()
     assert.equal((await loadConfig(unset.request)).storeUrl, `sqlite:${join(unset.home, 'gazeway.db')}`)
     const postgres = folderWith({}, { GAZEWAY_STORE: 'postgres://me:hunter22@db/x' })

@@ -71,6 +71,16 @@ describe('setDotted', () => {
     assert.equal(error.message, 'http.port: too large; accepted: a whole number from 0 to 65535.')
   })
 
+  it('refuses one port for both services, whatever flags and variables lie over it', () => {
+    const flagged = inForce({ http: { port: 1, platform_port: 2 } })
+    const error = { code: 'validation_failed', param: 'http.platform_port' }
+    for (const changes of [{ 'http.port': 9000, 'http.platform_port': 9000 }, { http: { port: 8812 } }])
+      assert.throws(() => setDotted({}, changes, flagged), error)
+    assert.ok(setDotted({}, { 'http.port': 0, 'http.platform_port': 0 }, flagged))
+    const already = { http: { port: 8812 } }
+    assert.ok(setDotted(already, { 'gaze.min_score': 0.7 }, flagged), 'what was so before is not what is changed')
+  })
+
   it('names the nearest key to an unknown one', () => {
     const error = refusal({}, { 'gaze.min_scor': 1 })
     assert.equal(error.code, 'unknown_config_key')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { describe, it } from 'node:test'
 import {
@@ -113,12 +114,26 @@ describe('the data folder', () => {
     await assert.rejects(findDataDir({ data: '' }, {}, '/c'), { code: 'config_invalid', param: '--data' })
   })
 
-  it('is not the working directory where HOME is empty', () => {
-    const module = new URL('../../src/config/environment.ts', import.meta.url)
-    const program = `const { findDataDir } = await import('${module}'); console.log(await findDataDir({}, {}, '/c'))`
-    const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env
-    const options = { env: { ...env, HOME: '' }, encoding: 'utf8' } as const
-    const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
-    assert.ok(isAbsolute(found.trim()), found)
+  it('is below the home folder where a path begins with ~/, which no shell has put in', async () => {
+    assert.equal(await findDataDir({ data: '~/a' }, {}, '/c'), join(homedir(), 'a'))
+    assert.equal(await findDataDir({}, { GAZEWAY_HOME: '~/b' }, '/c'), join(homedir(), 'b'))
+    assert.equal(await findDataDir({}, { GAZEWAY_HOME: '~' }, '/c'), homedir())
+    assert.equal(await findDataDir({}, { GAZEWAY_HOME: '~b/c' }, '/c'), '/c/~b/c')
   })
+
+  for (const [variable, value] of [
+    ['HOME', ''],
+    ['HOME', 'relative'],
+    ['XDG_DATA_HOME', ''],
+    ['XDG_DATA_HOME', 'relative'],
+    ['XDG_DATA_HOME', '~/data'],
+  ] as const)
+    it(`is not below the working directory where ${variable} is ${value || 'empty'}`, () => {
+      const module = new URL('../../src/config/environment.ts', import.meta.url)
+      const program = `const { findDataDir } = await import('${module}'); console.log(await findDataDir({}, {}, '/c'))`
+      const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env
+      const options = { env: { ...env, [variable]: value }, encoding: 'utf8' } as const
+      const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
+      assert.ok(isAbsolute(found.trim()), found)
+    })
 })

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import pg from 'pg'
+import { copyStore } from '../../src/store/copy.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { followingContract } from './following.ts'
@@ -25,6 +27,30 @@ followingContract('two machines on one PostgreSQL', async (provider) => {
     async close() {
       await Promise.all([first.close(), watched.close()])
     },
+  }
+})
+
+it('looks for the caller’s key in another PostgreSQL database without changing anything there', async () => {
+  const [url, other] = [await server.database(), await server.database()]
+  const [instance, store] = [await startInstance({}), await openStore(other)]
+  const refusalOf = async (to: string) => {
+    const { status, body } = await call(`${instance.platformUrl}/api/config`, instance.admin, {
+      body: { 'store.url': to },
+    })
+    return [status, Object(body.error).message?.match(/no store of a Gazeway|your key is not in it/)?.[0]]
+  }
+  try {
+    assert.deepEqual(await refusalOf(url), [409, 'no store of a Gazeway'])
+    const theirs = new pg.Client(url)
+    await theirs.connect()
+    const { rows } = await theirs.query("select * from information_schema.tables where table_schema = 'public'")
+    await theirs.end()
+    assert.deepEqual(rows, [])
+    assert.deepEqual(await refusalOf(other), [409, 'your key is not in it'])
+    await copyStore(instance.gateway.store, store)
+    assert.deepEqual(await refusalOf(other), [200, undefined])
+  } finally {
+    await Promise.all([instance.close(), store.close()])
   }
 })
 

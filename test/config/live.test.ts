@@ -6,6 +6,7 @@ import { configFile, type LoadedConfig, loadConfig } from '../../src/config/conf
 import type { Environment } from '../../src/config/environment.ts'
 import { fileHome } from '../../src/config/file-home.ts'
 import { openLiveConfig } from '../../src/config/live.ts'
+import { environmentInForce } from '../../src/config/overrides.ts'
 import { newFolder } from './folder.ts'
 
 async function openFolder(home = newFolder(), env: Environment = {}) {
@@ -120,6 +121,41 @@ describe('the live configuration', () => {
     assert.deepEqual(read(file).upstream, { provider: 'http://elsewhere.example/v1' })
     await live.set({ upstream: { provider: 'openai', api_key: 'sk-openai' } })
     assert.equal(live.current().config.upstream.api_key, 'sk-openai')
+  })
+
+  it('keeps the keys of the environment to the addresses of the start, whoever changes them', async () => {
+    const { home, file, live } = await openFolder(newFolder(), {
+      GAZEWAY_UPSTREAM_API_KEY: 'sk-of-the-environment',
+      GAZEWAY_AGENT_GATEWAY_URL: 'http://agent.example',
+      GAZEWAY_AGENT_GATEWAY_KEY: 'key-of-the-agent',
+      OPENAI_API_KEY: 'sk-for-openai',
+    })
+    const keys = () => {
+      const { upstream, agent_gateway } = live.current().config
+      return [upstream.api_key, agent_gateway.key]
+    }
+    const other = await openFolder(home)
+    await other.live.set({
+      'upstream.provider': 'http://elsewhere.example/v1',
+      'agent_gateway.url': 'http://elsewhere.example',
+    })
+    await live.refresh()
+    assert.deepEqual(keys(), [null, 'key-of-the-agent'], 'the address in the environment is over the stored one')
+    assert.deepEqual(live.current().leftOut, ['upstream.api_key'])
+    assert.deepEqual(Object.keys(environmentInForce(live.current())).sort(), [
+      'GAZEWAY_AGENT_GATEWAY_KEY',
+      'GAZEWAY_AGENT_GATEWAY_URL',
+    ])
+    await other.live.set({ 'upstream.api_key': 'their-own' })
+    await live.refresh()
+    assert.equal(keys()[0], 'their-own')
+    await live.set({ 'upstream.provider': 'openai' })
+    assert.equal(keys()[0], 'sk-for-openai', 'which is for this one')
+    assert.equal(environmentInForce(live.current()).OPENAI_API_KEY?.path, 'upstream.api_key')
+    await live.set({ 'upstream.provider': null })
+    assert.equal(keys()[0], 'sk-of-the-environment')
+    assert.deepEqual(live.current().leftOut, [])
+    assert.doesNotMatch(readFileSync(file, 'utf8'), /of-the-environment/)
   })
 
   it('makes a followed service anew when its own settings change, and leaves earlier ones alone', async () => {

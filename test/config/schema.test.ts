@@ -57,6 +57,21 @@ describe('the configuration schema', () => {
     }
   })
 
+  it('takes hosts as they are named without a port', () => {
+    for (const host of ['gate.example', 'localhost', '192.0.2.7', '::1', '2001:DB8:0::7'])
+      assert.ok(!refused({ http: { host, allowed_hosts: [host] } }), host)
+    for (const host of ['gate.example:8811', '192.0.2.7:80', '[::1]', '[::1]:8811', '1:2', 'http://gate.example', '']) {
+      assert.ok(refused({ http: { allowed_hosts: [host] } }), host)
+      assert.ok(refused({ http: { host } }), host)
+    }
+  })
+
+  it('takes the absolute path of a project', () => {
+    assert.ok(!refused({ skills: { project: process.cwd() } }))
+    for (const project of ['.', 'project', './project', '~/project'])
+      assert.ok(refused({ skills: { project } }), project)
+  })
+
   it('refuses paths that could lead elsewhere', () => {
     for (const path of ['models', '//x', '/a/../b', '/a/./b', '/%2e%2e/x', '/a?b', 'http://x/', '/', '/a/', '/a\\b']) {
       assert.ok(refused({ upstream: { allowed_paths: [path] } }), path)

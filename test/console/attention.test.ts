@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { ask } from '../adapters/platform.ts'
 import { humanStream } from '../gaze/human-stream.ts'
-import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { startInBetween } from './in-between.ts'
 import { readWithPointer } from './reading.ts'
 
 const FACES = fileURLToPath(new URL('../../node_modules/@vladmandic/human/assets/samples.jpg', import.meta.url))
@@ -143,6 +144,29 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Agree and start the camera' }).click()
     await page.getByText('The camera is blocked. Allow it for this page').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Start recording' }).isEnabled(), true)
+  })
+
+  it('loses nothing of a recording when a reply breaks off, and keeps it in one session', async (t) => {
+    const { platform, browser } = gazeway
+    const between = await startInBetween(platform.url)
+    t.after(() => between.close())
+    const { key } = await platform.gateway.keys.create({ name: 'reader', scopes: ['platform'] })
+    const page = await browser.newPage()
+    await page.goto(`${between.url}/#/capture`)
+    await signIn(page, key)
+    await page.clock.install()
+    await page.getByRole('button', { name: 'Start recording' }).click()
+    const spoilt = between.spoilNext('/api/gaze/store', 'cut')
+    await readWithPointer(page, 24)
+    await spoilt
+    await page.getByRole('button', { name: 'Stop recording' }).click()
+    await page.getByRole('link', { name: 'See where your attention was' }).waitFor()
+    const said = String(await page.getByText(/^Stopped after/).textContent())
+    const reply = await ask(platform, 'GET', '/api/gaze/history?limit=1000', { key })
+    const { items } = (await reply.json()) as { items: { session_id: string }[] }
+    assert.equal(new Set(items.map(({ session_id }) => session_id)).size, 1)
+    assert.equal(said, `Stopped after ${items.length} records.`)
+    await page.close()
   })
 
   it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())

@@ -69,6 +69,44 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByText('Nobody is connected').waitFor()
   })
 
+  it('goes on with a conversation whose connection was lost', async () => {
+    const { platform } = gazeway
+    const page = await gazeway.open('#/connections')
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByLabel('Message').fill('Remember the tea.')
+    await page.getByLabel('Message').press('Enter')
+    const conversation = page.getByRole('list', { name: 'Conversation' })
+    await conversation.getByText('poa_score').waitFor()
+    const { items } = (await (await ask(platform, 'GET', '/api/connections', { key: platform.admin })).json()) as {
+      items: { id: string; session_id: string }[]
+    }
+    const [lost] = items
+    await ask(platform, 'DELETE', `/api/connections/${lost?.id}`, { key: platform.admin })
+    await page.getByText('Someone closed this connection.').waitFor()
+    assert.equal(await page.getByLabel('Session').inputValue(), lost?.session_id)
+
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page
+      .getByTitle(lost?.session_id ?? 'none')
+      .first()
+      .waitFor()
+    await page.getByText('connected as admin').waitFor()
+    assert.match(String(await conversation.textContent()), /Remember the tea\./)
+
+    await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
+    await page.getByLabel('Session').fill('')
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByText('Nothing was said yet.').waitFor()
+    await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByText('connected as admin').waitFor()
+    await page.getByLabel('Message').fill('Hello.')
+    await page.getByLabel('Message').press('Enter')
+    await conversation.getByText('poa_score').waitFor()
+    await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
+    await page.getByText('Nobody is connected').waitFor()
+  })
+
   it('lets a key without the scope admin chat as a user, and only that', async () => {
     const page = await gazeway.open('#/connections', { key: gazeway.platform.key })
     assert.deepEqual(await page.getByLabel('As', { exact: true }).locator('option').allTextContents(), ['user'])

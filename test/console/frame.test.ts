@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
 import { type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { startInBetween } from './in-between.ts'
 
 /** The first load, compressed, in bytes. */
 const FIRST_LOAD_LIMIT = 150_000
@@ -56,6 +57,13 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByLabel('API key').fill('gzw_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('This key is not valid').waitFor()
+    await page.getByLabel('API key').fill('')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Paste a key first').waitFor()
+    await page.getByLabel('API key').fill('ключ')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Check that all of it was pasted').waitFor()
+    assert.equal(await page.getByText('Gazeway does not answer').count(), 0)
     const { key } = await console.platform.gateway.keys.create({ name: 'calls only', scopes: ['inference'] })
     await page.getByLabel('API key').fill(key)
     await page.keyboard.press('Enter')
@@ -100,6 +108,51 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('Gazeway does not answer; trying again').waitFor({ state: 'detached' })
     await page.getByText('running').waitFor()
     await page.context().close()
+  })
+
+  for (const [fault, what] of [
+    ['cut', 'breaks off'],
+    ['html', 'is not Gazeway’s'],
+  ] as const) {
+    it(`carries on after a reply that ${what}`, async (t) => {
+      const { platform, browser } = console
+      const between = await startInBetween(platform.url)
+      t.after(() => between.close())
+      const page = await browser.newPage()
+      await page.goto(`${between.url}/#/memory`)
+      await signIn(page, platform.key)
+      await page.getByText('Facts that all assistants').waitFor()
+      await between.spoilNext('/api/memory', fault)
+      await page.getByRole('alert').first().waitFor()
+      await ask(platform, 'POST', '/api/memory', { body: { key: `after-${fault}`, value: 'It goes on.' } })
+      await page.getByRole('button', { name: `after-${fault}` }).waitFor()
+      await page.getByRole('alert').first().waitFor({ state: 'detached' })
+      await page.close()
+    })
+  }
+
+  it('keeps its navigation when a page fails, and draws that page again when asked to', async () => {
+    const { platform, browser } = console
+    const page = await browser.newPage()
+    await page.goto(`${platform.url}/#/memory`)
+    await signIn(page, platform.key)
+    await page.getByText('Facts that all assistants').waitFor()
+    await page.route('**/api/tasks/stats', (route) => route.fulfill({ json: { total: 0 } }))
+    await page.getByRole('link', { name: 'Tasks' }).click()
+    await page.getByText('This page failed').waitFor()
+    await page.getByRole('link', { name: 'Memory' }).click()
+    await page.getByRole('heading', { name: 'Memory', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Tasks' }).click()
+    await page.getByText('This page failed').waitFor()
+    await page.unroute('**/api/tasks/stats')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Rewards locked').waitFor()
+    await page.route('**/api/tasks/stats', (route) => route.fulfill({ json: { total: 0 } }))
+    await page.getByText('This page failed').waitFor()
+    await page.unroute('**/api/tasks/stats')
+    await page.goto(`${platform.url}/#/tasks?status=open`)
+    await page.getByText('Rewards locked').waitFor()
+    await page.close()
   })
 
   it('is walked by the keyboard: to the page, through the navigation, and back', async () => {

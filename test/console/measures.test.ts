@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { shortId } from '../../adapters/console/web/format.ts'
 import { channelsOf, heatOf, positionsOf } from '../../adapters/console/web/pages/attention/buckets.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from '../../adapters/console/web/pages/capture/dwells.ts'
 import { nextView, wholeOf } from '../../adapters/console/web/pages/capture/face-view.ts'
@@ -148,6 +149,15 @@ describe('COG and EMO while reading', () => {
       { valence: 0.45, arousal: 0.3 },
     )
     assert.deepEqual(emoOf([{ emotion: 'unheard of', score: 1 }]), CALM)
+  })
+})
+
+describe('an id in short', () => {
+  it('keeps its kind and its end, and is short whatever the id is', () => {
+    assert.equal(shortId('key_019aa5b2c3d47e6f8091a2b3c4d5e6f7'), 'key_…5e6f7')
+    assert.equal(shortId('reading-code'), 'reading-code')
+    assert.equal(shortId('0x5FbDB2315678afecb367f032d93F642f64180aa3'), '0x5FbD…80aa3')
+    assert.equal(shortId(`${'s'.repeat(100)}_${'t'.repeat(28)}`), 'ssssss…ttttt')
   })
 })
 

@@ -100,6 +100,34 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     assert.equal((await recall('deploy/staging'))?.value, 'Written by an assistant.')
   })
 
+  it('leaves tags that were not touched as they are, and edits a memory that is empty', async () => {
+    const tags = ['deploy, eu', 'x'.repeat(64)]
+    for (const [key, value] of [
+      ['with a comma', 'one'],
+      ['empty', ''],
+    ])
+      await ask(gazeway.platform, 'POST', '/api/memory', { body: { key, value, tags } })
+    const page = await gazeway.open('#/memory')
+    await inspect(page, 'memory-tags')
+    await page.getByRole('button', { name: 'with a comma' }).click()
+    await inspect(page, 'memory-view-tags')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Value').fill('two')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved with a comma as version 2.').waitFor()
+    const edited = await recall('with a comma')
+    assert.deepEqual([edited?.value, edited?.tags], ['two', tags])
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('button', { name: 'empty' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Tags').fill('few, words')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved empty as version 2.').waitFor()
+    const empty = await recall('empty')
+    assert.deepEqual([empty?.value, empty?.tags], ['', ['few', 'words']])
+  })
+
   it('keeps the expiry of what it edits, and deletes after a question', async () => {
     const page = await gazeway.open('#/memory')
     const before = await recall('later')

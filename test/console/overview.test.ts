@@ -19,6 +19,22 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.context().close()
   })
 
+  it('draws the latency of a first hour, which is one point', async () => {
+    const body = { goal: 'Write a small plan', dry_run: true }
+    await ask(console.platform, 'POST', '/api/tasks/swarm', { body })
+    const page = await console.open('#/overview')
+    const canvas = page.getByRole('region', { name: 'Latency' }).locator('canvas')
+    await canvas.waitFor()
+    const orange = await canvas.evaluate((drawn: HTMLCanvasElement) => {
+      const { data } = drawn.getContext('2d')?.getImageData(0, 0, drawn.width, drawn.height) ?? { data: [] }
+      // --series-2, drawn last
+      return data.filter((red, at) => at % 4 === 0 && red === 0xd9 && data[at + 1] === 0x66 && data[at + 2] === 0x2b)
+        .length
+    })
+    assert.ok(orange > 5, `${orange} pixels`)
+    await page.context().close()
+  })
+
   it('answers whether it is healthy, what today cost, and who spent it', async () => {
     await seedCalls(console.platform)
     const page = await console.open('#/overview')

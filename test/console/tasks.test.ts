@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
@@ -133,6 +134,23 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.close()
   })
 
+  it('writes a title from right to left where its words are', async () => {
+    await post('/api/tasks', { title: 'مرحبا بالعالم.' })
+    const page = await under.open('#/tasks')
+    const title = page.getByRole('button', { name: 'مرحبا بالعالم' })
+    const [first, last] = await title.evaluate((button) => {
+      const text = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).nextNode() as Text
+      return [0, text.length - 1].map((at) => {
+        const range = document.createRange()
+        range.setStart(text, at)
+        range.setEnd(text, at + 1)
+        return range.getBoundingClientRect().left
+      })
+    })
+    assert.ok(Number(last) < Number(first), `the full stop is at ${last}, the first letter at ${first}`)
+    await page.close()
+  })
+
   it('cancels a task once it has said what moves back', async () => {
     const task = await post('/api/tasks', { title: 'Not needed', reward_usd: 0.75 })
     const page = await under.open(`#/tasks/${task.id}`)
@@ -201,6 +219,31 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.getByText('$1.25 back to You').waitFor()
     await page.getByText('Nobody can').waitFor()
     assert.equal((await call('GET', `/api/wallet/escrow/${task.escrow_id}`)).status, 'refunded')
+    await page.close()
+  })
+
+  it('counts a swarm whole that 500 newer tasks cut, and has the older ones on the next page', async () => {
+    const { swarm_id, tasks } = (await post('/api/tasks/swarm', { goal: GOAL })) as unknown as {
+      swarm_id: string
+      tasks: Reply[]
+    }
+    const { gateway, keyId } = under.platform
+    const fill = async (many: number) => {
+      for (let i = 0; i < many; i++) await gateway.tasks.create(NewTask.parse({ title: `Filler ${i}` }), keyId)
+    }
+    await fill(498)
+    const page = await under.open('#/swarm')
+    const row = page.getByRole('table', { name: 'Swarms, newest first' }).getByRole('row').nth(1)
+    await row.getByTitle(swarm_id).waitFor()
+    await row.getByText(`0 of ${tasks.length}`).waitFor()
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByText('501–').waitFor()
+    await row.getByTitle(swarm_id).waitFor()
+    await row.getByText(`0 of ${tasks.length}`).waitFor()
+    await inspect(page, 'swarms-older')
+    await fill(2)
+    await page.getByRole('button', { name: 'Newer' }).click()
+    await page.getByText('No swarms among these 500 tasks').waitFor()
     await page.close()
   })
 })

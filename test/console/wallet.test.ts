@@ -126,6 +126,19 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('says which days it takes, in place of one that there is not', async () => {
+    const page = await under.open('#/usage')
+    await page.getByLabel('From').waitFor()
+    for (const day of ['220266-11-22', 'bad']) {
+      await page.goto(`${under.platform.url}/#/usage?from=${day}`)
+      await page.getByRole('alert').getByText('from').waitFor()
+    }
+    await page.getByLabel('From').fill('2020-01-01')
+    await page.getByRole('table', { name: 'Receipts, newest first' }).waitFor()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.close()
+  })
+
   it('has an admin change limits and credit an account', async () => {
     const page = await under.open('#/wallet/callers')
     await inspect(page, 'wallet-callers')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -84,15 +85,19 @@ describe('work context', () => {
     assert.ok(committed?.why.includes('changed in 2 of the last 2 commits'))
   })
 
-  it('shows a new file and a deleted one', async (t) => {
-    const { root, write, commitAll } = createProject(t, { 'a.ts': 'one', 'b.ts': 'two' })
+  it('shows a new file and deleted ones, whether git removed them or not', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, { 'a.ts': 'one', 'b.ts': 'two', 'c.ts': 'three' })
     commitAll()
     write('new.ts', 'three')
     rmSync(join(root, 'b.ts'))
+    git('rm', '-q', 'c.ts')
     const { places } = await contextWith().get({}, root)
     assert.deepEqual(find(places, 'new.ts')?.why, ['new, untracked'])
-    assert.equal(find(places, 'b.ts')?.signals.git, 'deleted')
-    assert.equal(find(places, 'b.ts')?.excerpt, undefined)
+    for (const path of ['b.ts', 'c.ts']) {
+      assert.equal(places.filter((place) => place.path === path).length, 1)
+      assert.equal(find(places, path)?.signals.git, 'deleted')
+      assert.equal(find(places, path)?.excerpt, undefined)
+    }
   })
 
   it('leaves out what is ignored, with git and without', async (t) => {
@@ -221,6 +226,18 @@ describe('work context', () => {
     const context = await contextWith().get({ focus: 'src/new.ts' }, root)
     assert.ok((find(context.places, 'src/a.ts')?.weight ?? 0) > 0)
     assert.match(context.notes.join(), /focus does not exist/)
+  })
+
+  it('says so where the focus is none of the files of the project', async (t) => {
+    const { root, write, commitAll } = createProject(t, { '.gitignore': 'dist\n', 'dist/a.js': 'x', 'src/a.ts': 'x' })
+    commitAll()
+    write('nested/b.ts', 'x')
+    execFileSync('git', ['init', '-q', join(root, 'nested')])
+    const { get } = contextWith()
+    for (const focus of ['dist/a.js', 'dist', 'nested', 'nested/b.ts'])
+      assert.match((await get({ focus }, root)).notes.join(), /the focus is none of the project's files/, focus)
+    for (const focus of ['src', 'src/a.ts', '.', 'src/new.ts'])
+      assert.doesNotMatch((await get({ focus }, root)).notes.join(), /none of the project's files/, focus)
   })
 
   it('says which root it did not find', async (t) => {

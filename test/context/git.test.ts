@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -136,6 +137,37 @@ describe('reading git', () => {
     assert.equal(existsSync(ran), false)
   })
 
+  it('runs no filter of a folder that is itself a repository, inside of another', async (t) => {
+    const { root, outside, write, git, commitAll } = createProject(t, { 'a.ts': '1', 'package/b.ts': '1' })
+    commitAll()
+    const ran = join(outside, 'ran')
+    git('init', '-q', '--bare', 'package')
+    git('--git-dir=package', '--work-tree=package', 'add', '-f', 'b.ts')
+    const core = '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\n'
+    write('package/config', `${core}[filter "evil"]\nclean = touch ${ran}; cat\n`)
+    write('package/.gitattributes', '* filter=evil\n')
+    write('package/b.ts', '2')
+
+    const { state, notes } = await createGitReader()(join(root, 'package'))
+    assert.equal(existsSync(ran), false)
+    assert.equal(state, null)
+    assert.match(notes.join(), /safe\.bareRepository/)
+  })
+
+  it('runs no filter of a repository whose configuration is in another place', async (t) => {
+    const { root, outside, write, commitAll } = createProject(t, { 'a.ts': '1', '.gitattributes': '* filter=evil\n' })
+    commitAll()
+    const ran = join(outside, 'ran')
+    write('.git/commondir', 'common\n')
+    write('.git/common/config', `[filter "evil"]\nclean = touch ${ran}; cat\n`)
+    for (const folder of ['objects', 'refs']) renameSync(join(root, '.git', folder), join(root, '.git/common', folder))
+    write('a.ts', '2')
+
+    const { state } = await createGitReader()(root)
+    assert.equal(existsSync(ran), false)
+    assert.equal(state?.changes.get('a.ts'), 'modified')
+  })
+
   it('does not ask for the status when a filter could not be switched off', async (t) => {
     const { root, outside, write, git, commitAll } = createProject(t, {
       'a.ts': '1',
@@ -148,6 +180,15 @@ describe('reading git', () => {
     assert.equal(state, null)
     assert.match(notes.join(), /filter/)
     assert.equal(existsSync(join(outside, 'ran')), false)
+  })
+
+  it('says so when the names of filters are longer than a command line takes', async (t) => {
+    const { root, write, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    write('.git/config', `[filter "${'x'.repeat(200_000)}"]\nclean = cat\n`)
+    const { state, notes } = await createGitReader()(root)
+    assert.equal(state, null)
+    assert.match(notes.join(), /git refused \(E2BIG\)/)
   })
 
   it('is not led astray by the environment of a git hook', async (t) => {
@@ -169,6 +210,22 @@ describe('reading git', () => {
       ['a.ts', 'deleted'],
       ['b.ts', 'untracked'],
     ])
+  })
+
+  it('keeps nobody waiting for a repository that git cannot finish reading', async (t) => {
+    const hostile = createProject(t, { 'a.ts': '1' })
+    hostile.commitAll()
+    rmSync(join(hostile.root, '.git/config'))
+    execFileSync('mkfifo', [join(hostile.root, '.git/config')])
+    const { root, commitAll } = createProject(t, { 'b.ts': '1' })
+    commitAll()
+    const readGit = createGitReader()
+    const caller = new AbortController()
+    const threads = Array.from({ length: 4 }, () => readGit(hostile.root, caller.signal))
+
+    assert.deepEqual((await readGit(root)).state?.tracked, ['b.ts'])
+    caller.abort()
+    for (const reading of threads) await assert.rejects(reading, { code: 'cancelled' })
   })
 
   it('stops when the caller cancels', async (t) => {

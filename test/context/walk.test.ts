@@ -60,4 +60,14 @@ describe('walking a project without git', () => {
     const { root } = createProject(t, { '.gitignore': `${'*a'.repeat(30)}b\n`, [`${'a'.repeat(200)}`]: '' })
     assert.equal((await walk(root, 100)).files.length, 2)
   })
+
+  it('ends when folders are matched for longer than anyone waits', async (t) => {
+    const { root } = createProject(t, { '.gitignore': `${'**/a/'.repeat(12)}b\n`, [`${'a/'.repeat(80)}c`]: '' })
+    assert.equal((await walk(root, 100)).complete, false)
+  })
+
+  it('passes over a pattern that is longer than any path', async (t) => {
+    const { root } = createProject(t, { '.gitignore': `${'\\ '.repeat(100_000)}\n/b\n`, a: '', b: '' })
+    assert.deepEqual((await walk(root, 100)).files, ['.gitignore', 'a'])
+  })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { latestAttention } from '../../src/agent/attention.ts'
 import { Attestation } from '../../src/gaze/attestation.ts'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
@@ -386,6 +387,17 @@ export function gazeContract(open: () => Promise<Store>): void {
         places.reduce((sum, place) => sum + place.dwell_ms, 0),
         dwell,
       )
+    })
+
+    it('takes what is dated hours or years ahead for no attention to anything', async () => {
+      const here = humanStream(5, { paths: ['here.ts'] })
+      const ahead = humanStream(6, { paths: ['ahead.ts'], start: '2076-11-21T07:00:00.000Z' })
+      await gaze.store({ session_id: 's', records: [...here, ...ahead] })
+      const places = await gaze.dwell({ root: '/p', since: '2026-11-21T00:00:00.000Z', limit: 1000 })
+      assert.deepEqual([...new Set(places.map((place) => place.path))], ['here.ts'])
+
+      const { records } = await latestAttention(gaze, { sessionId: 's', callerId: undefined }, clock)
+      assert.deepEqual([...new Set(records.map((record) => record.env.path))], ['here.ts'])
     })
 
     describe('verification', () => {

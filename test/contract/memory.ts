@@ -27,6 +27,20 @@ async function start(open: () => Promise<Store>) {
 /** What every engine's memory does. `open` opens an empty store. */
 export function memoryContract(open: () => Promise<Store>): void {
   describe('memory', () => {
+    it('finds keys by how they begin, live ones, each once', async () => {
+      const { store, put, memory, wait } = await start(open)
+      for (const key of ['a/1', 'a/é', 'A/1', 'a', 'b', '%', 'a/🎉']) await put({ key, value: 1 })
+      await put({ key: 'a/1', value: 1, namespace: 'other' })
+      await put({ key: 'a/2', value: 1, namespace: 'other' })
+      await put({ key: 'a/gone', value: 1, ttl_seconds: 1 })
+      wait(2)
+      assert.deepEqual(await memory.keys({ start: 'a/', limit: 10 }), ['a/1', 'a/2', 'a/é', 'a/🎉'])
+      assert.deepEqual(await memory.keys({ start: 'a/', namespace: 'other', limit: 10 }), ['a/1', 'a/2'])
+      assert.deepEqual(await memory.keys({ start: '', namespace: 'default', limit: 2 }), ['%', 'A/1'])
+      assert.deepEqual(await memory.keys({ start: 'c', limit: 2 }), [])
+      await store.close()
+    })
+
     it('recalls any JSON value as it was stored', async () => {
       const { store, put, recall } = await start(open)
       await fc.assert(

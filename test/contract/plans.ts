@@ -111,6 +111,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'recall of a memory': () => services.memory.recall({ key: 'k1', namespace: 'default' }),
       memories: () => services.memory.recent(MemoryList.parse({ limit: 5 })),
       'memories of a namespace': () => services.memory.recent(MemoryList.parse({ limit: 5, namespace: 'default' })),
+      'keys that begin alike': () => services.memory.keys({ start: 'k', limit: 5 }),
       'memories with a tag': () => services.memory.recent(MemoryList.parse({ limit: 5, tag: 't' })),
       'memories after a cursor': async () => {
         const { next_cursor: cursor } = await services.memory.recent(MemoryList.parse({ limit: 5 }))

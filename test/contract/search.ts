@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
 import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
+import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const MEMORIES = [
@@ -139,6 +141,44 @@ export function searchContract(open: () => Promise<Store>): void {
         'engine PostgreSQL replicas host replica-one port 5432',
       )
       await memory.remove(kept.id)
+    })
+
+    it('takes marks for a part of their word, in every script', async () => {
+      const namespace = 'scripts'
+      const put = (key: string, value: string) => memory.store(MemoryInput.parse({ key, value, namespace }))
+      const found = (query: string) => keys(query, { namespace })
+      await put('animals', 'कुत्ता बिल्ली')
+      await put('books', 'किताब अलमारी में है')
+      await put('name', 'كتاب مُحَمَّد')
+      await put('peace', 'שָׁלוֹם')
+      await put('flat', 'ผมอยู่ที่กรุงเทพ')
+      await put('adlam', '𞤀𞤣𞤤𞤢𞤥')
+      assert.deepEqual(await found('किताब'), ['books'])
+      assert.deepEqual(await found('कुत्ता'), ['animals'])
+      assert.deepEqual(await found('बिल्'), ['animals'])
+      assert.deepEqual(await found('अलमरी'), ['books'])
+      for (const query of ['محمد', 'مُحَمَّد']) assert.deepEqual(await found(query), ['name'], query)
+      for (const query of ['שלום', 'שָׁלוֹם']) assert.deepEqual(await found(query), ['peace'], query)
+      for (const query of ['กรุงเทพ', 'ผม', 'อยู่']) assert.deepEqual(await found(query), ['flat'], query)
+      assert.deepEqual(await found('𞤀𞤣𞤤𞤢𞤥'), ['adlam'])
+      assert.deepEqual(await keys('किताब', { namespace: 'मेरा' }), [])
+      await memory.store(MemoryInput.parse({ key: 'books', value: 'किताब', namespace: 'मेरा', tags: ['पुस्तक सूची'] }))
+      assert.deepEqual(await keys('किताब', { namespace: 'मेरा', tags: ['पुस्तक सूची'] }), ['books'])
+    })
+
+    it('finds what was indexed when marks ended words', async () => {
+      const input = { namespace: 'older', key: 'किताब', value: { है: 'مُحَمَّد' }, tags: ['पुस्तक सूची'] }
+      const { memory: kept } = await memory.store(MemoryInput.parse(input))
+      const db = store.db as unknown as Kysely<unknown>
+      await sql`update memories set key_text = 'क त ब', value_text = 'ह م ح م د', tags_text = 'प स तक स च'
+        where id = ${kept.id}`.execute(db)
+      assert.deepEqual(await keys('محمد', { namespace: 'older' }), [])
+      await MIGRATIONS['020_marks_in_words']?.(db, store.engine)
+      for (const query of ['किताब', 'محمد', 'सूची'])
+        assert.deepEqual(await keys(query, { namespace: 'older' }), ['किताब'], query)
+      assert.deepEqual(await keys('क', { namespace: 'older' }), ['किताब'], 'as a beginning')
+      assert.deepEqual(await keys('तक', { namespace: 'older' }), [])
+      assert.deepEqual((await keys('billing')).slice(0, 2), ['billing/owner', 'faq/7'])
     })
 
     it('finds nothing for a query without words', async () => {

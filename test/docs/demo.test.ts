@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { describe, it } from 'node:test'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, describe, it } from 'node:test'
+import { asArgument } from '../../scripts/demo/print.ts'
 import { tools } from '../../tools/index.ts'
 import { CLI } from '../e2e/server.ts'
 
+const DEMO = ['--import', 'tsx', 'scripts/demo.ts']
+
 describe('the demo', () => {
-  const demo = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/demo.ts'], { encoding: 'utf8' })
+  const demo = spawnSync(process.execPath, DEMO, { encoding: 'utf8' })
 
   it('ends well', () => assert.equal(demo.status, 0, demo.stdout + demo.stderr))
 
@@ -18,4 +26,68 @@ describe('the demo', () => {
     assert.ok(demo.stdout.trimEnd().endsWith(`claude mcp add gazeway -- node ${CLI}`))
     assert.ok(!demo.stdout.includes('\u001b'))
   })
+})
+
+describe('the line to paste', () => {
+  it('names a path in one word, whatever is in it', () => {
+    assert.equal(asArgument('/home/me/gazeway/dist/cli.js'), '/home/me/gazeway/dist/cli.js')
+    for (const path of ['/home/me/my code/dist/cli.js', '/home/me/a$b"c`d/(e)'])
+      assert.equal(spawnSync('sh', ['-c', `printf %s ${asArgument(path)}`], { encoding: 'utf8' }).stdout, path)
+  })
+})
+
+describe('a demo that is cut short', () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'gazeway-cut-short-'))
+  after(() => rmSync(temporary, { recursive: true }))
+
+  /** A demo that has begun to tell. */
+  async function begun(args: string[]) {
+    const env = { ...process.env, TMPDIR: temporary }
+    const child = spawn(process.execPath, [...DEMO, ...args], {
+      detached: true,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = text(child.stderr)
+    await once(child.stdout, 'data')
+    assert.equal(left().length, 1)
+    return { child, said, closed: once(child, 'close') }
+  }
+  const left = () => readdirSync(temporary).filter((name) => name.startsWith('gazeway-demo-'))
+
+  for (const args of [[], ['--http'], ['--platform'], ['--escrow']]) {
+    it(`leaves no folder behind after Ctrl+C: ${args.join(' ') || 'the tools'}`, async () => {
+      const { child, closed } = await begun(args)
+      child.stdout.resume()
+      process.kill(-Number(child.pid), 'SIGINT')
+      assert.deepEqual(await closed, [130, null])
+      assert.deepEqual(left(), [])
+    })
+
+    it(`leaves none, and says nothing, where nobody reads on: ${args.join(' ') || 'the tools'}`, async () => {
+      const { child, said, closed } = await begun(args)
+      child.stdout.destroy()
+      assert.deepEqual([await closed, await said], [[0, null], ''])
+      assert.deepEqual(left(), [])
+    })
+  }
+})
+
+describe('the flags of the demo', () => {
+  const run = (...flags: string[]) => spawnSync(process.execPath, [...DEMO, ...flags], { encoding: 'utf8' })
+
+  it('are told by --help', () => {
+    const { status, stdout } = run('--help')
+    assert.equal(status, 0)
+    for (const flag of ['--http', '--platform', '--escrow', '--help'])
+      assert.match(stdout, new RegExp(`^  ${flag} `, 'm'))
+  })
+
+  for (const flags of [['--htpp'], ['--http', '--platform'], ['platform']])
+    it(`are accepted one at a time, and ${flags.join(' ')} is refused`, () => {
+      const { status, stdout, stderr } = run(...flags)
+      assert.deepEqual([status, stdout], [2, ''])
+      const accepted = 'accepted: one of --http, --platform, --escrow, --help, or none.'
+      assert.equal(stderr, `demo: not known: ${flags.join(' ')}; ${accepted}\n`)
+    })
 })

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { CODES } from '../../src/errors.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
-import { newPlace } from '../e2e/server.ts'
+import { CLI, newPlace, type Place } from '../e2e/server.ts'
 import { blocksOf, codeIn, tableUnder } from './markdown.ts'
 
 const run = promisify(execFile)
@@ -36,6 +37,46 @@ describe('a request in README.md', () => {
       if (line.includes('"stream": true')) assert.ok(stdout.trimEnd().endsWith('data: [DONE]'))
       else if (!line.includes('/metrics')) assert.equal(JSON.parse(stdout).error ?? null, null)
     })
+})
+
+describe('an example in docs/http.md', () => {
+  let gateway: GatewayProcess
+  let place: Place
+  const shown = (language: string) => blocksOf(page).find((block) => block.language === language)?.text ?? ''
+  before(async () => {
+    place = newPlace()
+    gateway = await startGatewayProcess(place, { env: { GAZEWAY_UPSTREAM: 'sandbox' } })
+  })
+
+  it('generates a text with the AI SDK', async () => {
+    const code = `${shown('ts').replace('http://127.0.0.1:8811', gateway.url)}\nconsole.log(text)`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], {
+      env: { ...process.env, GAZEWAY_KEY: gateway.key },
+    })
+    assert.match(stdout, /^\[sandbox\]/)
+  })
+
+  it('makes, lists and revokes a key', async () => {
+    const commands = shown('console').trim().split('\n')
+    assert.equal(commands.length, 3)
+    const [create = '', list = '', revoke = ''] = commands.map((line) => line.replace('$ gazeway ', ''))
+    const enter = (line: string) => run(process.execPath, [CLI, ...line.split(' ')], { env: place.env })
+    const made = await enter(create)
+    const token = /gzw_[\w-]+/.exec(made.stdout)?.[0] ?? ''
+    const listed = await enter(list)
+    const id = /^(key_\w+).*laptop/m.exec(listed.stdout)?.[1] ?? ''
+    const models = () => fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })
+    assert.equal((await models()).status, 200)
+    assert.match(revoke, /^key revoke key_[0-9a-f]{32}$/)
+    await enter(revoke.replace(/key_\w+$/, id))
+    const deadline = Date.now() + 5000
+    let { status } = await models()
+    while (status !== 401 && Date.now() < deadline) {
+      await delay(100)
+      status = (await models()).status
+    }
+    assert.equal(status, 401)
+  })
 })
 
 describe('docs/http.md', () => {

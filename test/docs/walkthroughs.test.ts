@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
-import { newPlace } from '../e2e/server.ts'
+import { newPlace, run } from '../e2e/server.ts'
 import { blocksOf, sectionOf } from './markdown.ts'
 import { commandsOf, enter, type Told, walkThrough } from './walkthrough.ts'
 
@@ -90,6 +90,7 @@ describe('README.md on PostgreSQL', () => {
     assert.equal(commands.length, 1)
     const url = await server.database()
     const place = newPlace()
+    assert.equal((await run(place, ['key', 'create', '--name', 'moved'])).code, 0, 'there is a store to move')
     const sandbox = { ...place, env: { ...place.env, GAZEWAY_UPSTREAM: 'sandbox' } }
     const named = /postgres:\/\/[^']+/g
     assert.match(commands[0]?.text ?? '', named)

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
+import { startFaultyNode } from '../chain/faulty-node.ts'
 import * as double from '../doubles/upstream.ts'
 import { CLI, finish, newPlace, run, watch } from './server.ts'
 
@@ -86,6 +89,15 @@ describe('the command line', () => {
       assert.equal(readFileSync(file, 'utf8'), text)
     })
 
+  it('says so where the folder that it is started in is gone', async () => {
+    const gone = join(newPlace().project, 'gone')
+    mkdirSync(gone)
+    const command = `rmdir "${gone}" && exec "${process.execPath}" "${CLI}" doctor`
+    const { code, stderr } = await finish(spawn('sh', ['-c', command], { cwd: gone, env: place.env }))
+    assert.equal(stderr, 'gazeway: The working directory is not there any more; start Gazeway in another folder.\n')
+    assert.equal(code, 1)
+  })
+
   it('does not mind that nobody reads its output to the end', async () => {
     for (const args of [['--help'], ['doctor']]) {
       const child = spawn(process.execPath, [CLI, ...args], { cwd: place.project, env: place.env })
@@ -93,6 +105,22 @@ describe('the command line', () => {
       const { stderr } = await finish(child)
       assert.equal(stderr, '')
     }
+  })
+
+  const full = existsSync('/dev/full')
+  it('ends with 1 where its output could not be written', { skip: !full && 'there is no /dev/full' }, async () => {
+    const device = openSync('/dev/full', 'w')
+    for (const args of [['--help'], ['doctor', '--upstream', 'sandbox'], ['key', 'create', '--name', 'lost']]) {
+      const child = spawn(process.execPath, [CLI, ...args], {
+        cwd: place.project,
+        env: place.env,
+        stdio: ['ignore', device, 'pipe'],
+      })
+      const [said, [code]] = await Promise.all([text(child.stderr ?? assert.fail()), once(child, 'exit')])
+      assert.match(said, /^gazeway: The output could not be written \(ENOSPC\)\.$/m)
+      assert.equal(code, 1, args.join(' '))
+    }
+    closeSync(device)
   })
 })
 
@@ -131,6 +159,7 @@ describe('doctor', () => {
         ['ok', 'upstream'],
         ['ok', 'audit trail'],
         ['ok', 'chains'],
+        ['ok', 'payments'],
         ['ok', 'agent gateway'],
       ],
     )
@@ -199,10 +228,53 @@ describe('doctor', () => {
     assert.match(lines[1] ?? '', /^FAIL {2}store .*is read-only; give this user write permission/)
   })
 
+  it('says what payments lack, and asks their node', async (t) => {
+    const { data, ...there } = newPlace()
+    mkdirSync(data)
+    const payments = async (mpp: object, secret = 'x'.repeat(32)) => {
+      writeFileSync(join(data, 'config.json'), JSON.stringify({ mpp: { enabled: true, ...mpp } }))
+      const env = { GAZEWAY_UPSTREAM: 'sandbox', GAZEWAY_MPP_SECRET_KEY: secret }
+      const { code, stdout } = await run({ data, ...there }, ['doctor'], env)
+      return `${code} ${stdout.split('\n').find((line) => / payments /.test(line))}`
+    }
+    const node = await startFaultyNode('')
+    t.after(() => node.stop())
+    const tempo = { methods: ['tempo'], recipient: `0x${'1'.repeat(40)}`, tempo: { rpc_url: node.url } }
+    assert.match(await payments({}, ''), /^1 FAIL {2}payments .*mpp\.secret_key is not set.*GAZEWAY_MPP_SECRET_KEY/)
+    node.lie = () => ({ result: '0x1' })
+    assert.match(await payments(tempo), /^1 FAIL {2}payments .*mpp\.tempo\.rpc_url: .*of chain 1, not 42431/)
+    node.lie = () => ({ result: '0xa5bf' })
+    assert.match(await payments(tempo), /^0 ok {4}payments .*tempo \(chain 42431\)/)
+    node.stop()
+    assert.match(await payments(tempo), /^1 FAIL {2}payments .*mpp\.tempo\.rpc_url: The node cannot be reached/)
+  })
+
   it('says what to do about an upstream that never answers', async () => {
     const { code, lines } = await unanswered
     assert.equal(code, 1)
     assert.match(lines.find((line) => line.startsWith('FAIL')) ?? '', /No answer within 10 s: check the address/)
+  })
+})
+
+describe('gazeway store copy', () => {
+  it('copies no store that is not there, and makes none', async () => {
+    const place = newPlace()
+    const backup = join(place.project, 'backup.db')
+    const { code, stdout, stderr } = await run(place, ['store', 'copy', '--to', `sqlite:${backup}`])
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.equal(
+      stderr,
+      `gazeway: There is no store at ${join(place.data, 'gazeway.db')}; name the one to copy with --data or --store.\n`,
+    )
+    assert.deepEqual([existsSync(place.data), existsSync(backup)], [false, false])
+  })
+
+  it('takes ~/ for the home folder, which no shell puts in behind sqlite:', async () => {
+    const place = newPlace()
+    const env = { HOME: place.project }
+    assert.equal((await run(place, ['key', 'list'], env)).code, 0)
+    assert.equal((await run(place, ['store', 'copy', '--to', 'sqlite:~/backup.db'], env)).code, 0)
+    assert.ok(existsSync(join(place.project, 'backup.db')))
   })
 })
 
@@ -261,6 +333,18 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
       await entryFor('--data d', { GAZEWAY_STORE: 'postgres://me:hunter22@db/x' }),
       '-y gazeway --data PROJECT/d --store postgres://me:***@db/x --upstream sandbox',
     )
+  })
+
+  it('is given an entry with a place for the key of an address', async () => {
+    const place = newPlace()
+    const started = `exec "${process.execPath}" "${CLI}" --upstream http://localhost:1/v1 >/dev/null`
+    const { child, exit, stdout } = start(place, started, { GAZEWAY_UPSTREAM_API_KEY: 'a-key-of-my-own' })
+    await shown(stdout, /Ctrl\+C/)
+    const { env } = JSON.parse(/\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? '').mcpServers.gazeway
+    assert.deepEqual(env, { GAZEWAY_UPSTREAM_API_KEY: '…' })
+    assert.ok(!stdout().includes('a-key-of-my-own'))
+    child.stdin.write('\x04')
+    assert.equal((await exit).code, 0)
   })
 })
 

@@ -32,7 +32,7 @@ const TOLD = {
   'x-request-id': 'upstream-request',
 }
 /** The headers that a request upstream is made of. */
-const SENT = ['host', 'connection', 'authorization', 'content-type', 'user-agent', 'content-length']
+const SENT = ['host', 'connection', 'authorization', 'content-type', 'user-agent', 'via', 'content-length']
 const SENT_BY_THE_SDK = /^(accept|accept-\w+|x-stainless-[\w-]+|sec-fetch-mode|transfer-encoding)$/
 
 const CHAT = { messages: [{ role: 'user', content: 'Say hello.' }] }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -7,18 +8,20 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
-import { connect, newPlace, run } from './server.ts'
+import { CLI, connect, newPlace, type Place, run, spawnServer, watch } from './server.ts'
 
 const SANDBOX = { args: ['--upstream', 'sandbox'] }
 const ENDED_WELL = { code: 0, signal: null }
 
-const ask = (gateway: GatewayProcess, path: string, body?: unknown, key = gateway.key) =>
+type Address = Pick<GatewayProcess, 'url' | 'key'>
+
+const ask = (gateway: Address, path: string, body?: unknown, key = gateway.key) =>
   fetch(gateway.url + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-const chat = (gateway: GatewayProcess, stream: boolean) =>
+const chat = (gateway: Address, stream: boolean) =>
   ask(gateway, '/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello.' }], stream })
 
 describe('the start of the HTTP gateway', () => {
@@ -51,6 +54,21 @@ describe('the start of the HTTP gateway', () => {
     await gateway.stop()
     assert.ok(!gateway.stderr().includes(key))
     assert.ok(!readFileSync(join(place.data, 'gazeway.db'), 'latin1').includes(key))
+  })
+
+  it('says how to make an admin key where a lesser key was made first, and nothing once there is one', async () => {
+    const place = newPlace()
+    const served = async () => {
+      const server = spawnServer(place, { args: ['--http', '--port', '0', ...SANDBOX.args] })
+      await until(() => server.stderr().includes('gateway on'))
+      server.child.kill('SIGTERM')
+      await server.exit
+      return server.stderr()
+    }
+    assert.equal((await run(place, ['key', 'create', '--name', 'lesser'])).code, 0)
+    assert.match(await served(), /^No key has the scope admin\. .*gazeway key create --name admin --scope \S*admin.*\n/)
+    assert.equal((await run(place, ['key', 'create', '--name', 'admin', '--scope', 'admin'])).code, 0)
+    assert.match(await served(), /^gazeway \S+: gateway on /)
   })
 
   it('names the port that is in use and the flag that chooses another', async () => {
@@ -128,8 +146,13 @@ describe('the end of the HTTP gateway', () => {
   })
 
   /** A gateway with a stream under way, whose upstream goes on when it is told to. */
-  async function streaming(place = newPlace()) {
+  async function streamingIn(place: Place) {
     const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+    return { gateway, ...(await streaming(gateway)) }
+  }
+
+  /** A stream under way, whose upstream goes on when it is told to. */
+  async function streaming(gateway: Address) {
     let goOn = () => {}
     const told = new Promise<void>((resolve) => {
       goOn = resolve
@@ -149,7 +172,7 @@ describe('the end of the HTTP gateway', () => {
       for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value
       return text
     }
-    return { gateway, goOn, rest }
+    return { goOn, rest }
   }
 
   it('is told to each of many busy clients once, without a warning', async () => {
@@ -169,9 +192,9 @@ describe('the end of the HTTP gateway', () => {
     assert.doesNotMatch(gateway.stderr(), /Warning/)
   })
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     it(`lets a stream finish after ${signal}, takes no more requests, and then comes at once`, async () => {
-      const { gateway, goOn, rest } = await streaming()
+      const { gateway, goOn, rest } = await streamingIn(newPlace())
       gateway.kill(signal)
       await refused(gateway)
       const began = Date.now()
@@ -181,12 +204,45 @@ describe('the end of the HTTP gateway', () => {
       assert.ok(Date.now() - began < 5000, `it took ${Date.now() - began} ms after the last reply`)
     })
 
-  it('ends a stream that goes on for 10 s after SIGTERM, and records it', { timeout: 40_000 }, async () => {
+  const terminal = spawnSync('script', ['--version']).status === 0
+  const noTerminal = !terminal && 'there is no script(1) to make a terminal with'
+  it('lets a stream finish after its terminal is closed, and records it', { skip: noTerminal }, async () => {
     const place = newPlace()
-    const { gateway, rest } = await streaming(place)
+    const command = `exec "${process.execPath}" "${CLI}" --http --port 0 --upstream ${upstream.url}`
+    const { child, stdout } = watch(
+      spawn('script', ['-qec', command, '/dev/null'], { cwd: place.project, env: { ...place.env, SHELL: '/bin/sh' } }),
+    )
+    await until(() => stdout().includes('gateway on'))
+    const url = /gateway on (http:\S+)\/v1 /.exec(stdout())?.[1] ?? assert.fail(stdout())
+    const key = readFileSync(join(place.data, 'admin.key'), 'utf8').trim()
+    const { goOn, rest } = await streaming({ url, key })
+    child.kill('SIGKILL')
+    await refused({ url })
+    goOn()
+    assert.match(await rest(), /lo\..*data: \[DONE\]\n\n$/s)
+    const { call } = await connect(place)
+    await until(async () => {
+      const { structuredContent } = await call('gateway_upstream_api_history')
+      return structuredContent.items[0]?.status === 'ok'
+    })
+  })
+
+  it('comes when replies are over, not when it hears again that its terminal is closed', async () => {
+    const { gateway, goOn, rest } = await streamingIn(newPlace())
+    gateway.kill('SIGHUP')
+    await refused(gateway)
+    gateway.kill('SIGHUP')
+    goOn()
+    assert.match(await rest(), /data: \[DONE\]\n\n$/)
+    assert.deepEqual(await gateway.exit, ENDED_WELL)
+  })
+
+  it('ends a stream that goes on for 10 s after SIGTERM, says so, and records it', { timeout: 40_000 }, async () => {
+    const place = newPlace()
+    const { gateway, rest } = await streamingIn(place)
     const began = Date.now()
     gateway.kill('SIGTERM')
-    await assert.rejects(rest())
+    assert.match(await rest(), /"code":"service_stopping"/)
     const waited = Date.now() - began
     assert.ok(waited > 9000 && waited < 15_000, `it waited ${waited} ms`)
     assert.deepEqual(await gateway.exit, ENDED_WELL)
@@ -195,14 +251,14 @@ describe('the end of the HTTP gateway', () => {
     const { call } = await connect(place)
     const { structuredContent } = await call('gateway_upstream_api_history')
     assert.deepEqual(
-      structuredContent.items.map(({ status }: { status: string }) => status),
-      ['aborted'],
+      structuredContent.items.map(({ status, error }: { status: string; error: string }) => [status, error]),
+      [['error', 'Gazeway is stopping, and the answer was not complete. Send the request again.']],
     )
   })
 
   it('comes at once at a second signal', async () => {
     for (const second of ['SIGTERM', 'SIGINT'] as const) {
-      const { gateway, rest } = await streaming()
+      const { gateway, rest } = await streamingIn(newPlace())
       gateway.kill('SIGTERM')
       await refused(gateway)
       gateway.kill(second)
@@ -224,7 +280,7 @@ describe('the end of the HTTP gateway', () => {
 })
 
 /** Waits until a gateway takes no more connections. */
-async function refused({ url }: GatewayProcess): Promise<void> {
+async function refused({ url }: Pick<Address, 'url'>): Promise<void> {
   for (;;) {
     const socket = connectTcp(Number(new URL(url).port), '127.0.0.1')
     const open = await once(socket, 'connect').then(
@@ -234,4 +290,9 @@ async function refused({ url }: GatewayProcess): Promise<void> {
     socket.destroy()
     if (!open) return
   }
+}
+
+/** Waits until something holds. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
 }

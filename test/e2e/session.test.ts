@@ -107,6 +107,48 @@ describe('memories as resources', () => {
   })
 })
 
+describe('more memories than are shown at once', () => {
+  let server: Server
+  const old = Array.from({ length: 11 }, (_, n) => `old/${String(n).padStart(2, '0')}`)
+  const later = Array.from({ length: 120 }, (_, n) => `new/${n}`)
+  const keys = [...old, ...later]
+
+  before(async () => {
+    server = await connect(newPlace())
+    for (const key of keys) await server.call('gateway_memory_store', { key, value: 1 })
+    for (const key of old.slice(0, 2)) await server.call('gateway_memory_store', { key, value: 2, namespace: 'other' })
+  })
+
+  it('are listed page by page, each of them once', async () => {
+    const listed: string[] = []
+    let cursor: string | undefined
+    do {
+      const { resources, nextCursor } = await server.client.listResources(cursor === undefined ? {} : { cursor })
+      listed.push(...resources.map(({ uri }) => uri))
+      cursor = nextCursor
+    } while (cursor !== undefined)
+    assert.deepEqual([listed.length, new Set(listed).size], [keys.length + 2, keys.length + 2])
+  })
+
+  it('are not listed from a cursor that was never given', async () => {
+    for (const cursor of ['garbage', ''])
+      await assert.rejects(server.client.listResources({ cursor }), { code: -32602, message: /cursor/ })
+  })
+
+  it('are completed by how their keys begin, however old they are, each key once', async () => {
+    const complete = async (value: string, context: object = {}) => {
+      const ref = { type: 'ref/resource' as const, uri: 'memory://{namespace}/{+key}' }
+      return (await server.client.complete({ ref, argument: { name: 'key', value }, ...context })).completion
+    }
+    assert.deepEqual(await complete('old/'), { values: old, total: 11, hasMore: false })
+    const other = { context: { arguments: { namespace: 'other' } } }
+    assert.deepEqual(await complete('old/', other), { values: old.slice(0, 2), total: 2, hasMore: false })
+    const { values, ...counted } = await complete('')
+    assert.deepEqual([values.length, counted], [100, { total: keys.length, hasMore: true }])
+    assert.deepEqual((await complete('%')).values, [])
+  })
+})
+
 describe('the prompt that starts a session', () => {
   let server: Server
   const place = newPlace()

@@ -44,6 +44,7 @@ describe('the end of a server', () => {
     'stdin closes': ({ child }) => child.stdin.end(),
     SIGINT: ({ child }) => child.kill('SIGINT'),
     SIGTERM: ({ child }) => child.kill('SIGTERM'),
+    SIGHUP: ({ child }) => child.kill('SIGHUP'),
     'stdin closes and SIGTERM follows at once': ({ child }) => {
       child.stdin.end()
       child.kill('SIGTERM')

@@ -22,26 +22,36 @@ describe('a model that streams', () => {
   beforeEach(() => upstream.received.splice(0))
   after(() => upstream.close())
 
-  it('reports progress as the answer comes, to a client that asked for it', async () => {
+  /** A stream of which the rest comes only once the client has been told of its beginning. */
+  function untilTold(
+    events: object[],
+    begun: number,
+  ): { behaviour: double.Behaviour; told: Progress[]; onprogress(progress: Progress): void } {
     let finish = () => {}
     const seen = new Promise<void>((resolve) => {
       finish = resolve
     })
-    upstream.on('/chat/completions', async (response) => {
-      const chunks = double.chunks(WORDS)
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (const [at, chunk] of chunks.entries()) {
-        // The rest comes only once the client has seen the first words.
-        if (at === 2) await seen
-        response.write(`data: ${JSON.stringify(chunk)}\n\n`)
-      }
-      response.end('data: [DONE]\n\n')
-    })
     const told: Progress[] = []
-    const onprogress = (progress: Progress) => {
-      told.push(progress)
-      finish()
+    return {
+      told,
+      onprogress(progress) {
+        told.push(progress)
+        finish()
+      },
+      async behaviour(response) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const [at, event] of events.entries()) {
+          if (at === begun) await seen
+          response.write(`data: ${JSON.stringify(event)}\n\n`)
+        }
+        response.end('data: [DONE]\n\n')
+      },
     }
+  }
+
+  it('reports progress as the answer comes, to a client that asked for it', async () => {
+    const { behaviour, told, onprogress } = untilTold(double.chunks(WORDS), 2)
+    upstream.on('/chat/completions', behaviour)
     const reply = await server.call('gateway_chat_completion', ASK, { onprogress })
     assert.equal(reply.structuredContent.message.content, 'One, two, three.')
     assert.deepEqual(told[0], { progress: 5, message: 'One, ' })
@@ -55,9 +65,8 @@ describe('a model that streams', () => {
   })
 
   it('reports progress of the research model too', async () => {
-    upstream.on('/responses', double.sse(double.responseEvents(WORDS), 'none'))
-    const told: Progress[] = []
-    const onprogress = (progress: Progress) => void told.push(progress)
+    const { behaviour, told, onprogress } = untilTold(double.responseEvents(WORDS), 4)
+    upstream.on('/responses', behaviour)
     const reply = await server.call('gateway_llm_query', { query: 'Count.' }, { onprogress })
     assert.equal(reply.structuredContent.answer, 'One, two, three.')
     assert.ok(told.length >= 1, 'at least once')

@@ -6,6 +6,7 @@ import { type Caller, createEscrows, EscrowList } from '../../src/escrow/escrows
 import { WalletAddress } from '../../src/identity/key.ts'
 import type { Task } from '../../src/tasks/tasks.ts'
 import { readBalances } from '../../src/wallet/balances.ts'
+import { makeDeposit } from '../../src/wallet/deposits.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { ADMIN, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
@@ -191,6 +192,44 @@ export function escrowContract(open: OpenStore): void {
         assert.equal(await works.left(account), before + 5)
       }
       await works.audit()
+    })
+
+    it('names no revoked key, but pays one that was revoked after', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, third] = [await works.payer(), await works.agent(), await works.agent()]
+      const named = await completed(works, payer, agent, { recipient: third.id })
+      const claimed = await completed(works, payer, agent)
+      const revoked_at = works.clock.now().toISOString()
+      await works.store.db.updateTable('keys').set({ revoked_at }).where('id', 'in', [agent.id, third.id]).execute()
+      for (const { id, escrow_id } of [named, claimed])
+        await works.release(payer, { escrow_id, attestation_id: await works.attest(id) })
+      assert.deepEqual([await works.left(agent), await works.left(third)], [5, 5])
+      const refused = { code: 'validation_failed', param: 'recipient' }
+      await assert.rejects(works.create(payer, { reward_usd: 1, recipient: third.id }), refused)
+      const free = await completed(works, payer, await works.agent())
+      const of = { escrow_id: free.escrow_id, attestation_id: await works.attest(free.id) }
+      await assert.rejects(works.release(payer, { ...of, recipient: third.id }), refused)
+      const deposit = { caller_id: third.id, amount_usd: 1, reference: 'late' }
+      await assert.rejects(makeDeposit(works.store, deposit, works.clock.now()), { code: 'not_found' })
+      await works.audit()
+    })
+
+    it('is of the same moment as the balance of its payer', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(100)
+      let made = 0
+      const making = (async () => {
+        for (; made < 50; made++) {
+          const { id } = await works.create(payer, { reward_usd: 7 })
+          await works.tasks.cancel(id, payer)
+        }
+      })()
+      const limits = async () => ({ creditMicros: 0, dailyMicros: null })
+      for (let reads = 0; made < 50 || reads === 0; reads++) {
+        const { available_usd, held_usd, escrow_usd } = await readBalances(works.store, payer.id, limits)
+        assert.equal(available_usd + held_usd + escrow_usd, 100)
+      }
+      await making
     })
 
     it('can be given its recipient on release, but not another one', async (t) => {

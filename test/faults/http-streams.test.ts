@@ -106,6 +106,17 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     assert.match(events.at(-2).message, /out of credit/)
   })
 
+  it('is the same where the chat stream just stops, without a finish reason', async () => {
+    upstream().on('/responses', double.fails(400))
+    upstream().on('/chat/completions', says(`${line(role)}\n\n${line(hello)}\n\n`))
+    const { events } = await ask('/v1/responses', QUESTION)
+    assert.deepEqual(
+      events.slice(-2).map(({ type }) => type),
+      ['error', 'response.failed'],
+    )
+    assert.equal(events.at(-1).response.status, 'failed')
+  })
+
   it('is none of these where an upstream says that there is no error', async () => {
     const calm = double.chunks(['Hello.']).map((chunk) => ({ ...chunk, error: null }))
     upstream().on('/chat/completions', double.sse(calm))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { sql } from 'kysely'
 import { openStore } from '../../src/store/open.ts'
+import { freePort } from '../doubles/free-port.ts'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, onDouble, startGatewayProcess, startProvider } from '../e2e/gateway-process.ts'
 import { newPlace, type Place } from '../e2e/server.ts'
@@ -137,4 +138,41 @@ it('keeps the records of all calls that ended 100 ms before it is killed, and se
   assert.deepEqual(await next.stop(), { code: 0, signal: null })
   assert.equal((await storedCalls(place)).length, stored.size + 1)
   await upstream.close()
+})
+
+it('two gateways that are each other’s provider say so, once each', async () => {
+  const [first, second] = [await freePort(), await freePort()]
+  const key = 'the-same-key-everywhere'
+  const env = { GAZEWAY_UPSTREAM_API_KEY: key, GAZEWAY_API_KEY: key }
+  const place = newPlace()
+  const start = (port: number, other: number, at: Place) =>
+    startGatewayProcess(at, { args: ['--port', String(port), '--upstream', `http://127.0.0.1:${other}/v1`], env })
+  const gateways = [await start(first, second, place), await start(second, first, newPlace())] as const
+  const reply = await post({ ...gateways[0], key }, '/v1/chat/completions', CHAT)
+  const { error } = (await reply.json()) as { error: { code: string } }
+  assert.deepEqual([reply.status, error.code], [508, 'loop_detected'])
+  for (const gateway of gateways) assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  assert.equal((await storedCalls(place)).length, 1)
+})
+
+it('a gateway whose provider leads back to it says so, once', async () => {
+  const place = newPlace()
+  const port = await freePort()
+  const key = 'the-same-key-everywhere'
+  const env = { GAZEWAY_UPSTREAM_API_KEY: key, GAZEWAY_API_KEY: key }
+  const args = ['--port', String(port), '--upstream', `http://127.0.0.1:${port}/v1`]
+  const gateway = { ...(await startGatewayProcess(place, { args, env })), key }
+  for (const [path, body] of [
+    ['/v1/chat/completions', CHAT],
+    ['/v1/chat/completions', { ...CHAT, stream: true }],
+    ['/v1/responses', { input: 'Hello.' }],
+  ] as const) {
+    const reply = await post(gateway, path, body)
+    const { error } = (await reply.json()) as { error: { code: string; message: string } }
+    assert.deepEqual([reply.status, error.code], [508, 'loop_detected'])
+    assert.match(error.message, /upstream\.provider/)
+  }
+  assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  // The Responses request had its fallback.
+  assert.equal((await storedCalls(place)).length, 4)
 })

@@ -6,7 +6,7 @@ import { beforeEach, describe, it } from 'node:test'
 import { setInterval } from 'node:timers/promises'
 import fc from 'fast-check'
 import { GazewayError } from '../../src/errors.ts'
-import { createIdempotency, type Idempotency, type Reply } from '../../src/idempotency/idempotency.ts'
+import { createIdempotency, type Idempotency, type Reply, type WorkReply } from '../../src/idempotency/idempotency.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startPeer } from '../identity/process.ts'
 import { newFolder, storeIn } from '../identity/store.ts'
@@ -24,7 +24,7 @@ describe('idempotency', () => {
 
   const open = (more: { now?: () => Date; deadlineMs?: number } = {}) =>
     createIdempotency({ store, now: () => clock, onError: (error) => faults.push(error), ...more })
-  const answering = (reply: Reply) => async () => {
+  const answering = (reply: WorkReply) => async () => {
     done++
     return reply
   }
@@ -123,7 +123,10 @@ describe('idempotency', () => {
   })
 
   it('keeps nothing that may go better the next time', async () => {
-    const failures = [500, 502, 503, 504, 402, 408, 425, 429, 499].map((status) => answering({ status, body: '' }))
+    const failures = [
+      ...[500, 502, 503, 504, 402, 408, 425, 429, 499].map((status) => answering({ status, body: '' })),
+      answering({ status: 409, body: '', passing: true }),
+    ]
     const thrown = [
       new Error('a bug'),
       new GazewayError('upstream_timeout', 'x'),

@@ -1,12 +1,34 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fold, indexedText, queryWords, textOf, wordsOf } from '../../src/memory/words.ts'
+import { fold, indexedText, queryWords, textOf, wordsOf } from '../../src/words.ts'
 
 describe('words', () => {
   it('fold case and accents, composed or not', () => {
     assert.equal(fold('ÉCOLE'), 'ecole')
     assert.equal(fold('cafe\u0301'), fold('café'))
     assert.equal(fold('한국'), '한국')
+  })
+
+  it('keep the marks of their script, and fold those that may be left out when writing', () => {
+    assert.deepEqual(queryWords('हिन्दी भाषा', 9), ['हिन्दी', 'भाषा'])
+    assert.equal(indexedText('தமிழ் বাংলা'), 'தமிழ் বাংলা')
+    assert.equal(fold('مُحَمَّد'), 'محمد')
+    assert.equal(fold('أَحْمَد إلى آخر'), 'احمد الى اخر')
+    assert.equal(fold('שָׁלוֹם'), 'שלום')
+    assert.equal(fold('по\u0301льза'), 'польза')
+    assert.equal(indexedText('می\u200cخواهم'), indexedText('میخواهم'))
+    assert.equal(indexedText('क\u094d\u200dष'), indexedText('क\u094dष'))
+    assert.equal(fold('ΟΔΟΣ οδός'), 'οδοσ οδοσ')
+    assert.equal(indexedText('1\ufe0f\u20e3 葛\u{e0100}飾'), '1 葛 飾')
+    assert.deepEqual(queryWords('葛\u{e0100}飾', 9), ['葛 飾'])
+    assert.deepEqual([...wordsOf('\u093f \u0e34 \u200d')], [])
+  })
+
+  it('are single letters with their marks where words are not spaced, as in Thai, and found in pairs', () => {
+    assert.equal(indexedText('ผมอยู่ที่'), 'ผ ม อ ยู่ ที่')
+    assert.deepEqual(queryWords('ที่อยู่', 9), ['ที่ อ', 'อ ยู่'])
+    for (const text of ['ກິນເຂົ້າ', 'ភាសាខ្មែរ', 'မြန်မာစာ'])
+      assert.deepEqual(indexedText(text).split(' ').join(''), text.normalize('NFC'), text)
   })
 
   it('are found with their places in the text', () => {

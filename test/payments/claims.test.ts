@@ -49,6 +49,18 @@ for (const [engine, url] of Object.entries(engines))
       assert.equal(await claims.isUsed('a'), true)
     })
 
+    it('lets one of many claims on a credential win that is free again', async () => {
+      const claims = createClaims({ store, now })
+      await claims.claim(claim('free'))
+      assert.equal(await claims.advance('free', 'claimed', 'freed'), true)
+      assert.equal(await claims.isUsed('free'), false)
+      const won = await Promise.all(Array.from({ length: 20 }, () => claims.claim(claim('free'))))
+      assert.equal(won.filter(Boolean).length, 1)
+      assert.equal(await claims.isUsed('free'), true)
+      assert.equal(await claims.advance('free', 'claimed', 'failed'), true)
+      assert.equal(await claims.claim(claim('free')), false)
+    })
+
     it('lets a payment take each step once, and a transaction count once', async () => {
       const claims = createClaims({ store, now })
       await claims.claim(claim('b'))

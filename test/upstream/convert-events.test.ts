@@ -214,6 +214,31 @@ describe('a chat stream as Responses events', () => {
     )
   })
 
+  it('leaves reasoning completed that had ended where the answer was cut, and what went on after it incomplete', () => {
+    const cutCall = [
+      chunk(call(0, { id: 'c1', function: { name: 'look', arguments: '{"path":"/tm' } })),
+      chunk({ reasoning_content: 'Hm.' }),
+      chunk(call(0, { function: { arguments: 'p/a' } })),
+    ]
+    const cutText = [chunk({ content: 'A' }), chunk({ reasoning_content: 'Hm.' }), chunk({ content: 'B' })]
+    const cutThought = [chunk({ content: 'A' }), chunk({ reasoning_content: 'Hm.' })]
+    for (const [chunks, statuses] of [
+      [cutCall, ['incomplete', 'completed']],
+      [cutText, ['incomplete', 'completed']],
+      [cutThought, ['completed', 'incomplete']],
+    ] as const) {
+      const events = eventsOf([...chunks, chunk({}, 'length')])
+      const { output } = last(events)
+      assert.deepEqual(
+        output.map((item) => 'status' in item && item.status),
+        statuses,
+      )
+      const done = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event] : []))
+      for (const { output_index, item } of done) assert.deepEqual(item, output[output_index])
+      assert.equal(done.length, 2)
+    }
+  })
+
   it('gives an answer without anything as an empty message', () => {
     const events = eventsOf([chunk({ role: 'assistant' }), chunk({}, 'stop')])
     assert.deepEqual(typesOf(events).slice(2), [

@@ -77,6 +77,19 @@ describe('a Responses request as chat messages', () => {
     ])
   })
 
+  it('passes on recordings, from a tool too', () => {
+    const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+    const input = [
+      { role: 'user', content: [{ type: 'input_text', text: 'Hear' }, audio] },
+      { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: [audio] },
+    ]
+    assert.deepEqual(
+      messagesOf({ input }).map(({ content }) => content),
+      [[{ type: 'text', text: 'Hear' }, audio], null, '', [audio]],
+    )
+  })
+
   it('puts the calls of one turn into one message, and images in their results after the last result', () => {
     const input = [
       { role: 'user', content: 'Look.' },
@@ -106,6 +119,66 @@ describe('a Responses request as chat messages', () => {
       { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] },
       { role: 'user', content: 'Well?' },
     ])
+  })
+
+  it('puts results next to the calls of their turn, before what was said meanwhile', () => {
+    const asked = (id: string, name = 'look') => ({ type: 'function_call', call_id: id, name, arguments: '{}' })
+    const answered = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output })
+    const made = (...ids: string[]) => ({
+      role: 'assistant',
+      content: null,
+      tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })),
+    })
+    const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+    const said = (content: string) => ({ role: 'user', content })
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' }
+
+    const hurried = [asked('c1'), asked('c2'), said('Hurry.'), answered('c2', [image]), answered('c1', 'a cat')]
+    assert.deepEqual(messagesOf({ input: [...hurried, { role: 'developer', content: 'Be brief.' }] }), [
+      made('c1', 'c2'),
+      result('c1', 'a cat'),
+      result('c2', ''),
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: image.image_url } }] },
+      said('Hurry.'),
+      { role: 'system', content: 'Be brief.' },
+    ])
+
+    const late = [asked('c1'), said('And there?'), asked('c2'), answered('c1', 'a cat'), answered('c2', 'a dog')]
+    assert.deepEqual(messagesOf({ input: late }), [
+      made('c1'),
+      result('c1', 'a cat'),
+      said('And there?'),
+      made('c2'),
+      result('c2', 'a dog'),
+    ])
+
+    const between = [asked('c1'), asked('c2'), answered('c1', 'a cat'), asked('c3'), answered('c2', 'a dog')]
+    assert.deepEqual(messagesOf({ input: [...between, answered('c3', 'a cow')] }), [
+      made('c1', 'c2'),
+      result('c1', 'a cat'),
+      result('c2', 'a dog'),
+      made('c3'),
+      result('c3', 'a cow'),
+    ])
+
+    const patched = { type: 'custom_tool_call_output', call_id: 'p1', output: 'done' }
+    const roles = ['assistant', 'tool', 'user']
+    const edit = { type: 'custom_tool_call', call_id: 'p1', name: 'patch', input: 'x' }
+    assert.deepEqual(
+      messagesOf({ input: [edit, said('Quick.'), patched] }).map(({ role }) => role),
+      roles,
+    )
+  })
+
+  it('tells turns apart whose calls have the same ids, and leaves calls and results that stand alone where they are', () => {
+    const asked = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
+    const answered = (output: string) => ({ type: 'function_call_output', call_id: 'c1', output })
+    const shown = (input: unknown) => messagesOf({ input }).map(({ role, content }) => content ?? role)
+    const user = { role: 'user', content: 'Again.' }
+    const turns = [asked, answered('a cat'), asked, user, answered('a dog')]
+    assert.deepEqual(shown(turns), ['assistant', 'a cat', 'assistant', 'a dog', 'Again.'])
+    assert.deepEqual(shown([asked, user, { role: 'assistant', content: 'Well.' }]), ['assistant', 'Again.', 'Well.'])
+    assert.deepEqual(shown([answered('a cat'), user]), ['a cat', 'Again.'])
   })
 
   it('gives the calls of custom tools as functions, without those that the provider answered itself', () => {

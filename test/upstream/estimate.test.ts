@@ -47,4 +47,10 @@ describe('the estimate of a prompt', () => {
       assert.ok((await tokensOf(asked(part))) > 3000, JSON.stringify(part).slice(0, 60))
     assert.ok((await tokensOf({ data: 'short' })) < 20)
   })
+
+  it('sees in time by its length whether a value is base64, whatever it ends in', async () => {
+    // By the square of it, this would take most of an hour.
+    for (const end of ['\r\n', '\n', ' ', '='])
+      await tokensOf(asked({ type: 'file', file: { file_data: `a${end.repeat(2_000_000)}!` } }))
+  })
 })

@@ -63,4 +63,24 @@ describe('the models that clients can ask for', () => {
     upstream(() => ({ status: 503 }))
     assert.deepEqual(await ids(60), [])
   })
+
+  it('are asked for again soon after an upstream that was busy, and hold while it is busy but up', async () => {
+    const { after, upstream, asked } = createList()
+    const up = () => ({ body: { data: [{ id: 'a' }] } })
+    for (const [status, listed] of [
+      [503, 0],
+      [429, 1],
+    ] as const) {
+      upstream(up)
+      assert.equal((await after(60)).length, 1)
+      upstream(() => ({ status }))
+      assert.equal((await after(60)).length, listed)
+      const before = asked()
+      upstream(up)
+      assert.equal((await after(4)).length, listed)
+      assert.equal(asked(), before)
+      assert.equal((await after(1)).length, 1)
+      assert.equal(asked(), before + 1)
+    }
+  })
 })

@@ -168,6 +168,25 @@ describe('chat completions of the sandbox', () => {
     assert.equal(choices[0]?.message.tool_calls, undefined)
   })
 
+  // In time by the square of what is asked, this takes minutes.
+  it('takes time by the length of what it is asked', { timeout: 60_000 }, async () => {
+    const tools = Array.from({ length: 1000 }, (_, number) => ({
+      type: 'function' as const,
+      function: { name: `tool_${number}`, description: 'One of many' },
+    }))
+    const texts = [' '.repeat(300_000), '“'.repeat(300_000), '.'.repeat(300_000), 'word '.repeat(10_000)]
+    for (const text of texts) {
+      const content = `Do it: ${text}a`
+      await client.chat.completions.create({ model: MODEL, messages: [{ role: 'user', content }] })
+      await client.chat.completions.create({
+        model: MODEL,
+        messages: [{ role: 'user', content }],
+        tools,
+        tool_choice: 'required',
+      })
+    }
+  })
+
   it('streams a tool call so that it adds up', async () => {
     const asked = {
       model: MODEL,

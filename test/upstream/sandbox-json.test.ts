@@ -237,6 +237,7 @@ describe('JSON made from a schema', () => {
   })
 
   const refused: [string, unknown][] = [
+    ['a pattern that matches for hours', { enum: [`${'a'.repeat(50)}!`], pattern: '^([a-zA-Z]+)+$' }],
     ['a type that does not exist', { type: 'thing' }],
     ['a contradiction', { type: 'string', enum: [1] }],
     [

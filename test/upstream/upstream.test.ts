@@ -340,6 +340,8 @@ describe('the upstream', () => {
     const ways: Record<string, [double.Behaviour, (from: Upstream) => Promise<unknown>]> = {
       'with a status': [double.json(400, { error }), chat(quiet)],
       'in a stream': [double.sse([...double.chunks(['Hel']).slice(0, 2), { error }], 'none'), chat(listening)],
+      'in place of a completion': [double.json(200, { error }), chat(quiet)],
+      'in place of a response': [double.json(200, { error }), respond(quiet)],
       'as a failed response': [double.json(200, failed.response), respond(quiet)],
       'as the end of a stream of events': [double.sse([failed], 'none'), respond(listening)],
     }
@@ -376,6 +378,18 @@ describe('the upstream', () => {
       assert.deepEqual(result.usage, { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 })
     })
 
+    it('reads a stream that was not asked for: some providers always stream', async () => {
+      server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
+      const chat = await upstream().chat(ask, quiet)
+      assert.equal(chat.value.choices[0]?.message.content, 'Hello.')
+      assert.equal(chat.usage?.total_tokens, 15)
+      server.on('/responses', double.sse(double.responseEvents(['Fo', 'und.']), 'none'))
+      const { route, value } = await upstream().respond({ input: 'Find it.' }, quiet)
+      assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
+      server.on('/chat/completions', double.sse([{ error: { message: 'out of credit' } }], 'none'))
+      await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', message: /out of credit/ })
+    })
+
     it('streams to a caller that listens', async () => {
       server.on('/responses', double.sse(double.responseEvents(['Fo', 'und.']), 'none'))
       const heard: string[] = []
@@ -402,6 +416,12 @@ describe('the upstream', () => {
         ...double.response(''),
         status: 'failed',
         error: { message: 'overloaded' },
+      }),
+      'a response that was cancelled': double.json(200, { ...double.response(''), status: 'cancelled' }),
+      'a response that is not generated yet': double.json(200, {
+        ...double.response(''),
+        status: 'queued',
+        output: [],
       }),
     }
     for (const [name, failure] of Object.entries(failures))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { toUsd } from '../../src/money.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createHolds } from '../../src/wallet/holds.ts'
 import { usageReport } from '../../src/wallet/usage.ts'
 import { usageCsv } from '../../src/wallet/usage-csv.ts'
@@ -23,31 +24,34 @@ const FAR = [
   '9999-12-31T23:59:59-05:00',
 ]
 
+const holdsOf = (store: Store) => {
+  const limitsOf = async () => ({ creditMicros: 1_000_000, dailyMicros: null })
+  return createHolds({ store, now: () => new Date(), limitsOf })
+}
+
+/** Makes a call and captures what it cost. */
+async function call(
+  store: Store,
+  made: { callId: string; at: string; callerId?: string; model?: string; costMicros?: number },
+): Promise<void> {
+  const { callId, at, callerId = 'a', model = 'x', costMicros = 1 } = made
+  const amounts = { micros: 1_000, marginMicros: 100, token: 't' }
+  const hold = { callId, callerId, model, at, deadline: at, ...amounts, idempotencyKey: null, fingerprint: null }
+  const holds = holdsOf(store)
+  await holds.reserve(hold)
+  const usage = { prompt_tokens: costMicros, completion_tokens: 1, total_tokens: costMicros + 1 }
+  await holds.capture(hold, { content: '', usage, costMicros, upstreamCallId: 'call_up', latencyMs: 5 })
+}
+
 /** What the billing history does on every engine. `open` opens an empty store. */
 export function usageContract(open: OpenStore): void {
   async function filled(t: TestContext) {
     const store = await open(t)
-    const limitsOf = async () => ({ creditMicros: 1_000_000, dailyMicros: null })
-    const holds = createHolds({ store, now: () => new Date(), limitsOf })
-    for (const [i, [at, callerId, model, costMicros]] of CALLS.entries()) {
-      const hold = {
-        callId: `call_${i}`,
-        callerId,
-        model,
-        at,
-        deadline: at,
-        micros: 1_000,
-        marginMicros: 100,
-        token: 't',
-      }
-      const new_ = { ...hold, idempotencyKey: null, fingerprint: null }
-      await holds.reserve(new_)
-      const usage = { prompt_tokens: costMicros, completion_tokens: 1, total_tokens: costMicros + 1 }
-      await holds.capture(new_, { content: '', usage, costMicros, upstreamCallId: 'call_up', latencyMs: 5 })
-    }
+    for (const [i, [at, callerId, model, costMicros]] of CALLS.entries())
+      await call(store, { callId: `call_${i}`, callerId, model, at, costMicros })
     // One that is still being made, and is no receipt.
     const at = '2026-11-21T19:00:00.000Z'
-    await holds.reserve({
+    await holdsOf(store).reserve({
       callId: 'call_held',
       callerId: 'a',
       model: 'x',
@@ -90,6 +94,19 @@ export function usageContract(open: OpenStore): void {
             inRange.length,
           )
         }
+  })
+
+  it('shows receipts and sums of one moment while calls are made', async (t) => {
+    const store = await filled(t)
+    let made = 0
+    const making = (async () => {
+      for (; made < 100; made++) await call(store, { callId: `call_more_${made}`, at: '2026-11-21T20:00:00.000Z' })
+    })()
+    for (let reads = 0; made < 100 || reads === 0; reads++) {
+      const { items, totals } = await usageReport(store, { limit: 1000 })
+      assert.equal(items.length, totals.calls)
+    }
+    await making
   })
 
   it('groups by day, model and caller', async (t) => {
@@ -142,7 +159,8 @@ export function usageContract(open: OpenStore): void {
       latency_ms: 5,
       upstream_call_id: 'call_up',
     })
-    await assert.rejects(usageReport(store, { limit: 1, cursor: 'bm8' }), { code: 'invalid_cursor' })
+    for (const cursor of ['', 'bm8'])
+      await assert.rejects(usageReport(store, { limit: 1, cursor }), { code: 'invalid_cursor' })
   })
 
   it('writes CSV that a spreadsheet reads and does not run', async (t) => {

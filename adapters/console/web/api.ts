@@ -38,55 +38,68 @@ export const api = {
   patch: <T>(path: string, body: unknown, options?: Options) => json<T>('PATCH', path, body, options),
   delete: <T>(path: string, options?: Options) => json<T>('DELETE', path, undefined, options),
   /** A reply as it came, such as CSV. */
-  async text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {
-    const reply = await request('GET', path, undefined, { ...options, headers: { accept, ...options.headers } })
-    return reply.text()
+  text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {
+    return request('GET', path, undefined, { ...options, headers: { accept, ...options.headers } })
   },
 }
 
 async function json<T>(method: string, path: string, body: unknown, options?: Options): Promise<T> {
-  const reply = await request(method, path, body, options)
-  return (reply.status === 204 ? undefined : await reply.json()) as T
+  const text = await request(method, path, body, options)
+  return text === '' ? (undefined as T) : fromJson<T>(text)
+}
+
+/** A reply's JSON. @throws ApiError `offline` where it is none: something else answered in Gazeway's place */
+export function fromJson<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw new ApiError({ status: 0, code: 'offline', message: 'Something else answered in place of Gazeway.' })
+  }
 }
 
 /** @throws ApiError for every reply but a 2xx; the browser's AbortError where `signal` ended it */
-async function request(method: string, path: string, body: unknown, options: Options = {}): Promise<Response> {
+async function request(method: string, path: string, body: unknown, options: Options = {}): Promise<string> {
   const key = options.key ?? session.value?.key
   const headers = {
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...options.headers,
   }
-  const reply = await fetch(path, {
+  const [reply, text] = await whole(path, {
     method,
     headers,
     signal: options.signal ?? null,
     cache: 'no-store',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error) => {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    noteOffline()
-    throw new ApiError({ status: 0, code: 'offline', message: 'Gazeway does not answer. Is it still running?' })
   })
   offline.value = false
-  if (reply.ok) return reply
-  const fault = await faultOf(reply)
+  if (reply.ok) return text
   if (reply.status === 401 && key !== undefined && key === session.value?.key) {
     endSession('This key was revoked or is not valid any more. Sign in with another one.')
   }
-  throw fault
+  throw faultOf(reply, text)
 }
 
-async function faultOf(reply: Response): Promise<ApiError> {
-  const { error } = (await reply.json().catch(() => ({}))) as {
-    error?: { code: string; message: string; param: string }
+/** A reply with all of its body: one that breaks off is none. */
+async function whole(path: string, init: RequestInit): Promise<[Response, string]> {
+  try {
+    const reply = await fetch(path, init)
+    return [reply, await reply.text()]
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    noteOffline()
+    throw new ApiError({ status: 0, code: 'offline', message: 'Gazeway does not answer. Is it still running?' })
   }
-  return new ApiError({
-    status: reply.status,
-    code: error?.code ?? 'unknown',
-    message: error?.message ?? `Gazeway answered ${reply.status} ${reply.statusText}.`,
-    param: error?.param ?? null,
-  })
+}
+
+function faultOf({ status, statusText }: Response, text: string): ApiError {
+  try {
+    const { error } = JSON.parse(text) as { error: { code: string; message: string; param: string | null } }
+    return new ApiError({ status, code: error.code, message: error.message, param: error.param })
+  } catch {
+    // A proxy in between refuses in its own words.
+    return new ApiError({ status, code: 'unknown', message: `Gazeway answered ${status} ${statusText}.` })
+  }
 }
 
 /** Asks until something answers again; whatever shows live data then loads it. */

@@ -1,7 +1,7 @@
-import type { ComponentType } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { offline } from './api.ts'
-import { Button, Empty, ErrorNote, Loading, Notices, Page } from './components/index.ts'
+import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/index.ts'
 import { shortId } from './format.ts'
 import { Mark } from './mark.tsx'
 import { PAGE_GROUPS, pageNamed } from './pages.ts'
@@ -93,10 +93,21 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
         </div>
       </header>
       <main ref={main} tabIndex={-1}>
-        <Shown key={page} name={page} id={of} query={query} />
+        <Guarded key={page}>
+          <Shown name={page} id={of} query={query} />
+        </Guarded>
       </main>
     </div>
   )
+}
+
+/** A page, or a word about its failure: what goes wrong in one keeps nobody from the others. */
+function Guarded({ children }: { children: ComponentChildren }) {
+  const [fault, reset] = useErrorBoundary((error) => reportError(error))
+  // Another address of the same page may do.
+  useEffect(reset, [place.value])
+  if (fault === undefined) return <>{children}</>
+  return <ErrorNote error={new Error(`This page failed: ${messageOf(fault)}`)} onRetry={reset} />
 }
 
 /** The page of a name, once its part of the program has come. */

@@ -60,7 +60,8 @@ export function bytes(size: number): string {
   return size < 1_000_000 ? `${(size / 1000).toFixed(1)} KB` : `${(size / 1_000_000).toFixed(1)} MB`
 }
 
-/** `key_…9f21`: enough of an id to tell it from others. */
+/** `key_…9f21`, `0x5FbD…80aa3`: enough of an id to tell it from others. */
 export function shortId(id: string): string {
-  return id.length <= 14 ? id : `${id.split('_')[0]}_…${id.slice(-5)}`
+  if (id.length <= 14) return id
+  return `${/^[a-z]{1,8}_/.exec(id)?.[0] ?? id.slice(0, 6)}…${id.slice(-5)}`
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, api, offline } from './api.ts'
+import { ApiError, api, fromJson, offline } from './api.ts'
 
 const TOO_MANY_REQUESTS = 429
 /** The pause after a refusal because of too many requests, in milliseconds. */
@@ -55,7 +55,7 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
         const text = await api.text(path, { signal: ending.signal })
         setHeld((was) => {
           if (was.path === path && was.text === text && was.error === null && !was.loading) return was
-          return { path, text, data: JSON.parse(text) as T, error: null, loading: false }
+          return { path, text, data: fromJson<T>(text), error: null, loading: false }
         })
       } catch (error) {
         if (ending.signal.aborted) return

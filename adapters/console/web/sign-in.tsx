@@ -10,6 +10,8 @@ interface Verified {
   subject: string | null
 }
 
+const NOT_VALID = 'This key is not valid, or was revoked. Check that all of it was pasted.'
+
 /** Asks for a key, and begins a session with it once the platform accepts it. */
 export function SignIn() {
   const [key, setKey] = useState('')
@@ -23,6 +25,8 @@ export function SignIn() {
   const signIn = async () => {
     const given = key.trim()
     if (given === '') return setError(new Error('Paste a key first.'))
+    // The browser sends nothing else in a header.
+    if (!/^[!-~]+$/.test(given)) return setError(new Error(NOT_VALID))
     setBusy(true)
     setError(null)
     try {
@@ -92,7 +96,7 @@ export function SignIn() {
 
 function inWords(fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault
-  if (fault.status === 401) return new Error('This key is not valid, or was revoked. Check that all of it was pasted.')
+  if (fault.status === 401) return new Error(NOT_VALID)
   if (fault.code === 'insufficient_scope') {
     return new Error('This key may not use the console: it needs the scope platform or admin.')
   }

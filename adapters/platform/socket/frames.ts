@@ -43,7 +43,7 @@ export type ClientFrame = z.infer<typeof ChatFrame> | z.infer<typeof QueryFrame>
 
 /** What a frame says, before it is known to be right. */
 interface Loose {
-  type: string
+  type: unknown
   /** The name that it gave itself, where that is one. */
   id: string | number | undefined
   value: unknown
@@ -52,21 +52,20 @@ interface Loose {
 /**
  * Reads the JSON of a text frame.
  *
- * @throws GazewayError `invalid_json`; `validation_failed` when it is no object with a `type`
+ * @throws GazewayError `invalid_json`
  */
 export function readFrame(text: string): Loose {
   const value = parseJson(text)
-  const type = field(value, 'type')
-  if (typeof type !== 'string')
-    throw new GazewayError('validation_failed', `A frame is an object with a type; accepted: ${KINDS}.`, {
-      param: 'type',
-    })
   const id = FrameId.safeParse(field(value, 'id'))
-  return { type, id: id.success ? id.data : undefined, value }
+  return { type: field(value, 'type'), id: id.success ? id.data : undefined, value }
 }
 
 /** @throws GazewayError `validation_failed` */
 export function checkFrame({ type, value }: Loose): ClientFrame {
+  if (typeof type !== 'string')
+    throw new GazewayError('validation_failed', `A frame is an object with a type; accepted: ${KINDS}.`, {
+      param: 'type',
+    })
   if (type === 'chat') return parseInput(ChatFrame, value)
   if (isQuery(type)) return parseInput(QueryFrame, value)
   if (type === 'auth')

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import { SessionId } from '../../../src/sessions/session.ts'
 import { parseInput } from '../../../src/validation.ts'
@@ -24,6 +25,8 @@ export interface Offer {
   remote: string
 }
 
+const Named = z.object({ session_id: SessionId.nullable() })
+
 /**
  * Reads an upgrade request.
  *
@@ -38,11 +41,11 @@ export function readOffer(incoming: IncomingMessage, hosts: HostRules): Offer {
     throw new GazewayError('not_found', `There is no socket at ${path?.slice(0, 200)}; it is at ${SOCKET_PATH}.`)
   if (headers.upgrade?.toLowerCase() !== 'websocket')
     throw new GazewayError('invalid_request', `${SOCKET_PATH} is upgraded to websocket only.`)
-  const session = new URLSearchParams(query).get('session_id')
+  const { session_id } = parseInput(Named, { session_id: new URLSearchParams(query).get('session_id') })
   return {
     ticket: offeredTicket(headers['sec-websocket-protocol']),
     key: bearerToken(headers.authorization),
-    sessionId: session === null ? null : parseInput(SessionId, session),
+    sessionId: session_id,
     reachedAt: reachedAt(headers),
     remote: incoming.socket.remoteAddress ?? '',
   }

@@ -41,7 +41,7 @@ export const Http = z.strictObject({
         .max(1_000_000)
         .nullable()
         .default(null)
-        .describe('Requests that one key may make in a minute; null is no limit.'),
+        .describe('Requests that one key may make of each service in a minute; null is no limit.'),
     })
     .prefault({}),
 })

@@ -56,6 +56,12 @@ export const Mpp = z.strictObject({
         .default(null)
         .describe("The version in the token's EIP-712 domain, such as 2."),
       decimals: z.int().min(6).max(36).default(6).describe('Decimal places of the token.'),
+      confirmations: z
+        .int()
+        .min(1)
+        .max(1000)
+        .default(1)
+        .describe('Blocks that hold a payment, its own included, before it counts; the payer waits for them.'),
     })
     .prefault({}),
   tempo: z

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 
 /** A folder below another: no way out of it. */
@@ -26,6 +27,7 @@ export const Skills = z.strictObject({
   project: z
     .string()
     .regex(/^\P{Cc}{1,4096}$/u)
+    .refine(isAbsolute, 'not absolute')
     .nullable()
     .default(null)
     .meta({

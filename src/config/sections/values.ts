@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { z } from 'zod'
 
 const DAY_MS = 86_400_000
@@ -24,7 +25,8 @@ export const modelId = z
 export const host = z
   .string()
   .regex(/^[\w.:-]{1,253}$/)
-  .meta({ accepted: 'a host name or address' })
+  .refine((text) => !text.includes(':') || isIPv6(text), 'not a host')
+  .meta({ accepted: 'a host name or address, without a port' })
 
 /** An address on an EVM chain, in whichever case. */
 export const evmAddress = z

@@ -100,7 +100,7 @@ async function createMemories(db: Kysely<unknown>, engine: Engine): Promise<void
     bytes ${integer} not null,
     primary key (namespace, shard)
   )`.execute(db)
-  await (engine === 'sqlite' ? fullTextOnSqlite(db) : fullTextOnPostgres(db))
+  await (engine === 'sqlite' ? fullTextOnSqlite(db, 'unicode61 remove_diacritics 2') : fullTextOnPostgres(db))
 }
 
 /**
@@ -131,10 +131,10 @@ async function fullTextOnPostgres(db: Kysely<unknown>): Promise<void> {
 }
 
 /** An FTS5 index over the memories' own text; triggers keep it in step within the same statement. */
-async function fullTextOnSqlite(db: Kysely<unknown>): Promise<void> {
+export async function fullTextOnSqlite(db: Kysely<unknown>, tokenizer: string): Promise<void> {
   await sql`create virtual table memories_text using fts5(
     key_text, value_text, tags_text, namespace, content='memories', content_rowid='seq',
-    tokenize="unicode61 remove_diacritics 2", prefix='2 3 4'
+    tokenize=${sql.lit(tokenizer)}, prefix='2 3 4'
   )`.execute(db)
   await sql`create virtual table memories_terms using fts5vocab(memories_text, 'row')`.execute(db)
   const remove = sql`insert into memories_text (memories_text, rowid, key_text, value_text, tags_text, namespace)

@@ -56,14 +56,14 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     sessions ${integer} not null,
     primary key (user_id, source)
   )`.execute(db)
-  await (engine === 'sqlite' ? wordsOnSqlite(db) : wordsOnPostgres(db))
+  await (engine === 'sqlite' ? wordsOnSqlite(db, 'unicode61 remove_diacritics 2') : wordsOnPostgres(db))
 }
 
 /** An FTS5 index over the words; triggers keep it in step within the same statement. */
-async function wordsOnSqlite(db: Kysely<unknown>): Promise<void> {
+export async function wordsOnSqlite(db: Kysely<unknown>, tokenizer: string): Promise<void> {
   await sql`create virtual table session_words using fts5(
     words_text, user_id, content='session_texts', content_rowid='seq',
-    tokenize="unicode61 remove_diacritics 2", prefix='2 3 4'
+    tokenize=${sql.lit(tokenizer)}, prefix='2 3 4'
   )`.execute(db)
   const remove = sql`insert into session_words (session_words, rowid, words_text, user_id)
     values ('delete', old.seq, old.words_text, old.user_id)`

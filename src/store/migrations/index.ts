@@ -19,6 +19,7 @@ import { up as usedRecords } from './016_used_records.ts'
 import { up as clusteredUsage } from './017_clustered_usage.ts'
 import { up as smallerCallIndexes } from './018_smaller_call_indexes.ts'
 import { up as countedCalls } from './019_counted_calls.ts'
+import { up as marksInWords } from './020_marks_in_words.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -44,4 +45,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '017_clustered_usage': clusteredUsage,
   '018_smaller_call_indexes': smallerCallIndexes,
   '019_counted_calls': countedCalls,
+  '020_marks_in_words': marksInWords,
 }

@@ -39,6 +39,16 @@ export async function openPostgres(url: string): Promise<Store> {
   }
 }
 
+/**
+ * A PostgreSQL database to be looked into, and its name without credentials; nothing in it is migrated.
+ *
+ * @throws GazewayError `config_invalid`
+ */
+export function readPostgres(url: string): { db: Kysely<Schema>; name: string } {
+  const pool = createPool(url, { size: 2 })
+  return { db: new Kysely<Schema>({ dialect: postgresDialect(pool) }), name: pool.name }
+}
+
 /** Migrates on connections of its own: a step over a large table takes as long as it takes. */
 async function bringUpToDate(url: string, name: string): Promise<void> {
   const patient = new Kysely<Schema>({ dialect: postgresDialect(createPool(url, { size: 2, statementTimeoutMs: 0 })) })

@@ -48,12 +48,28 @@ export async function openSqlite(file: string): Promise<Store> {
   }
 }
 
+/**
+ * Opens a SQLite file to be read only. Nothing is made beside it, unless there is a log to be read.
+ *
+ * @throws GazewayError `store_unavailable`
+ */
+export function readSqlite(file: string): Kysely<Schema> {
+  const database = opened(file, () => new DatabaseSync(hasLog(file) ? file : unchanging(file), { readOnly: true }))
+  return new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
+}
+
 function open(file: string): DatabaseSyncInstance {
-  try {
+  return opened(file, () => {
     makeFolder(dirname(file))
     // For this user alone; the log beside it takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-    const database = new DatabaseSync(location(file))
+    return new DatabaseSync(location(file))
+  })
+}
+
+function opened(file: string, make: () => DatabaseSyncInstance): DatabaseSyncInstance {
+  try {
+    const database = make()
     database.exec('pragma busy_timeout = 5000')
     return database
   } catch (error) {
@@ -70,8 +86,14 @@ function open(file: string): DatabaseSyncInstance {
  * one: it is then read as a file that does not change (https://sqlite.org/wal.html#read_only_databases).
  */
 function location(file: string): string | URL {
-  const isLogged = existsSync(`${file}-shm`) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-  if (isLogged || (isWritable(dirname(file)) && isWritable(file))) return file
+  return hasLog(file) || (isWritable(dirname(file)) && isWritable(file)) ? file : unchanging(file)
+}
+
+/** Whether there is more to a file than is in it, or another process has it open. */
+const hasLog = (file: string): boolean =>
+  existsSync(`${file}-shm`) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+
+function unchanging(file: string): URL {
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')
   return url

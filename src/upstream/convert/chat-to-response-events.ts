@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { type Ending, endResponse, incompleteReason, outputText, responseShell } from './chat-to-response.ts'
+import { completionChunks } from './completion-chunks.ts'
 import { type Loose, record, records } from './loose.ts'
 import { itemId } from './response-items.ts'
 import { customToolNames } from './response-tools.ts'
@@ -105,19 +106,11 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
   }
 }
 
-/** The events of a completion that came in one piece: those of a stream whose one chunk holds all of it. */
+/** The events of a completion that came in one piece. */
 export function completionEvents(completion: ChatCompletion, request: ResponseRequest): ResponseEvent[] {
-  const { model, service_tier, usage } = completion
-  const choices = records(completion.choices).map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message) }))
-  const events = createResponseEvents(request, { model })
-  const chunk = { model, service_tier, usage, choices } as unknown as ChatChunk
-  return [...events.start(), ...events.push(chunk), ...events.finish()]
-}
-
-/** A message that came in one piece numbers none of its tool calls. */
-function toDelta(message: unknown): Loose {
-  const delta = record(message)
-  return { ...delta, tool_calls: records(delta.tool_calls).map((call, index) => ({ ...call, index })) }
+  const events = createResponseEvents(request, { model: completion.model })
+  const chunks = completionChunks(completion, { withUsage: true })
+  return [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
 }
 
 /** The error that an upstream puts into its stream when it breaks off. */

@@ -9,18 +9,52 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
 
 /**
  * The instructions and input of a Responses request as chat messages. Calls of one turn are one assistant message, as
- * chat completions wants it; a refusal is what the assistant said; images and files in a tool's output follow in a user
- * message, for tool messages hold text alone. Reasoning, references and the calls of built-in tools are left out.
+ * chat completions wants it; a refusal is what the assistant said; images, files and recordings in a tool's output
+ * follow in a user message, for tool messages hold text alone. Reasoning, references and the calls of built-in tools are
+ * left out.
  */
 export function toMessages({ instructions, input }: ResponseRequest): Message[] {
   const thread = createThread()
   if (instructions) thread.add({ role: 'system', content: asText(instructions) })
   if (typeof input === 'string') thread.add({ role: 'user', content: input })
-  const items = records(input)
+  const items = withResults(records(input))
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
   for (const item of items) append(thread, item, answered)
   return thread.close()
 }
+
+/**
+ * The items, each turn's calls followed by all of their results, in the order of the calls: chat completions takes no
+ * message between the two. What stands alone stays where it is.
+ */
+function withResults(items: Loose[]): Loose[] {
+  const results = new Map<unknown, Loose[]>()
+  for (const item of items.filter(isResult)) {
+    const others = results.get(item.call_id)
+    if (others) others.push(item)
+    else results.set(item.call_id, [item])
+  }
+  const ordered: Loose[] = []
+  let open: unknown[] = []
+  const answer = (callId: unknown) => {
+    const result = results.get(callId)?.shift()
+    if (result) ordered.push(result)
+  }
+  for (const item of items) {
+    if (isCall(item)) open.push(item.call_id)
+    if (isResult(item) || isSaidToModel(item)) {
+      for (const callId of open) answer(callId)
+      open = []
+    }
+    if (!isResult(item)) ordered.push(item)
+    else if (results.get(item.call_id)?.[0] === item) answer(item.call_id)
+  }
+  return ordered
+}
+
+const isCall = ({ type }: Loose) => type === 'function_call' || type === 'custom_tool_call'
+const isResult = ({ type }: Loose) => type === 'function_call_output' || type === 'custom_tool_call_output'
+const isSaidToModel = ({ type, role }: Loose) => (type ?? 'message') === 'message' && role !== 'assistant'
 
 /** @param answered ids of the custom calls that the client has answered; the others are the provider's own searches */
 function append(thread: Thread, item: Loose, answered: ReadonlySet<unknown>): void {
@@ -101,6 +135,8 @@ function toParts(content: unknown): Part[] {
 function toPart(part: Loose): Part[] {
   if (part.type === 'input_image') return [toImage(part)]
   if (part.type === 'input_file') return [toFile(part)]
+  // The same part in both.
+  if (part.type === 'input_audio') return [part as unknown as Part]
   const text = part.text ?? part.refusal
   return typeof text === 'string' ? [{ type: 'text', text }] : []
 }

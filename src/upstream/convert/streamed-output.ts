@@ -1,5 +1,5 @@
 import { type Loose, record, records } from './loose.ts'
-import { chatCitations, chatLogprobs, chatReasoning, chatText, type OutputItem, statusAt } from './response-items.ts'
+import { chatCitations, chatLogprobs, chatReasoning, chatText, type OutputItem } from './response-items.ts'
 import { createStreamedCalls } from './streamed-calls.ts'
 import {
   type Emit,
@@ -15,7 +15,10 @@ import {
 export interface StreamedOutput {
   /** Emits what one choice of a chat chunk adds. */
   read(choice: Loose): void
-  /** Ends every open item in its order, and gives the output. An answer without anything is an empty message. */
+  /**
+   * Ends every open item in its order, and gives the output. Where the answer was cut, the last of these is incomplete.
+   * An answer without anything is an empty message.
+   */
   close(isCut: boolean): OutputItem[]
   /** The output as far as it has come; what is still open is incomplete. */
   soFar(): OutputItem[]
@@ -74,8 +77,9 @@ export function createStreamedOutput(emit: Emit, custom: ReadonlySet<string>): S
   function close(isCut: boolean): OutputItem[] {
     calls.end()
     if (items.length === 0) answer().text('', [])
-    return items.map((item, index) => {
-      const status = statusAt(index, items.length, isCut)
+    const cutOff = isCut ? items.findLast((item) => !closed.has(item)) : undefined
+    return items.map((item) => {
+      const status = item === cutOff ? 'incomplete' : 'completed'
       if (!closed.has(item)) item.close(status)
       return item.item(status)
     })

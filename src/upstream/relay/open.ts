@@ -7,7 +7,7 @@ import { createRelay, type Relay } from './relay.ts'
 export interface OpenRelay {
   /** The relay of the upstream that is configured now; each request keeps to one. */
   current(): Relay
-  /** Ends what is under way and closes the connections. */
+  /** Ends what is under way, with `service_stopping`, and closes the connections. */
   close(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { errors, Pool } from 'undici'
+import { GazewayError } from '../../errors.ts'
 import type { Provider } from '../provider.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
 
@@ -17,7 +18,7 @@ export interface PoolRequest extends Omit<RelayRequest, 'body'> {
 /** Sends requests to one server. */
 export interface RequestPool {
   send(request: PoolRequest, listener: ReplyListener): Exchange
-  /** Ends what is under way and closes the connections. */
+  /** Ends what is under way, with `service_stopping`, and closes the connections. Later requests end so, too. */
   close(): Promise<void>
 }
 
@@ -65,7 +66,7 @@ export function poolSend(
           settle()
           listener.onEnd()
         },
-        onResponseError: (_, error) => fail(error),
+        onResponseError: (_, error) => fail(error instanceof errors.ClientDestroyedError ? stopping(error) : error),
       })
       function settle(): void {
         over = true
@@ -98,4 +99,12 @@ export function poolSend(
     },
     close: () => pool.destroy(),
   }
+}
+
+function stopping(cause: Error): GazewayError {
+  return new GazewayError(
+    'service_stopping',
+    'Gazeway is stopping, and the answer was not complete. Send the request again.',
+    { cause },
+  )
 }

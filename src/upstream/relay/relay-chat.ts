@@ -1,16 +1,18 @@
 import type { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
-import { estimateUsage } from '../estimate.ts'
+import type { ChatCompletion } from '../chat.ts'
+import { completionChunks } from '../convert/completion-chunks.ts'
 import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { readUsage } from '../usage.ts'
+import { gatherCompletion } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
-import { chatErrorEvent, passedHeaders, readRefusal, unfitness } from './reply.ts'
+import { chatErrorEvent, passedHeaders, readCompletion, readRefusal } from './reply.ts'
 import { type ClientRequest, requestText } from './request-text.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, type SseTap } from './sse-tap.ts'
-import { streamOutcome } from './stream-outcome.ts'
+import { countUsage, streamOutcome } from './stream-outcome.ts'
 
 /** A chat completion request as its client wrote it; what Gazeway does not know is passed on. */
 export interface ChatBody {
@@ -51,50 +53,56 @@ export async function relayChat(
   const text = typeof written === 'string' ? written : await written
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   let reply: WholeReply | StreamReply | undefined
+  let tap: SseTap | undefined
   try {
-    reply = await relay.open('/chat/completions', text, receiver)
+    reply = await relay.open('/chat/completions', text, receiver, context.via)
     if (reply.kind === 'stream') {
-      const tap = createSseTap({ dropUsageChunk: !usageWanted, secrets: provider.secrets })
-      await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
-    } else {
-      const completion = passWhole(relay, reply, receiver, recording, context.requestId)
-      if (completion === null) return
-      const usage =
-        readUsage(completion.usage) ??
-        (await estimateUsage(relay.countTokens, sent, JSON.stringify(completion.choices)))
-      recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: completion })
+      tap = createSseTap({ dropUsageChunk: stream && !usageWanted, secrets: provider.secrets })
+      if (stream) return await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
+      reply = await gatherCompletion(relay, { reply, tap, receiver, recording })
     }
+    if (reply.status >= 400) return passRefusal(relay, reply, receiver, recording, context.requestId)
+    const completion = readCompletion(reply, provider)
+    const headers = passedHeaders(reply.headers, recording.callId, provider)
+    if (stream) passAsStream(reply.status, headers, completion as ChatCompletion, usageWanted, receiver)
+    else receiver.whole(reply.status, headers, reply.body)
+    const usage = readUsage(completion.usage) ?? (await countUsage(relay, sent, completion.choices))
+    recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: completion })
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, usage: null, answer: null })
+    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: null, answer: null }
+    recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, ...outcome })
     failure.callId = recording.callId
     throw failure
   }
 }
 
-/** Passes on a reply that is no stream. @returns the completion that it is; null for a refusal, which is recorded then */
-function passWhole(
+function passRefusal(
   relay: Relay,
   reply: WholeReply,
   receiver: Receiver,
   recording: Recording,
   requestId: string | null,
-): Completion | null {
+): void {
   const { status: httpStatus } = reply
-  const unfit = unfitness(reply)
-  if (unfit) throw badReply(relay.provider, unfit)
-  const headers = passedHeaders(reply.headers, recording.callId)
-  if (httpStatus >= 400) {
-    const { body, error } = readRefusal(reply, relay.provider, requestId)
-    receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, body)
-    recording.finish({ status: 'error', httpStatus, error, usage: null, answer: null })
-    return null
-  }
-  const completion = readCompletion(reply.body)
-  if (!completion) throw badReply(relay.provider, 'its reply is not a chat completion')
-  receiver.whole(httpStatus, headers, reply.body)
-  return completion
+  const { body, error } = readRefusal(reply, relay.provider, requestId)
+  const headers = passedHeaders(reply.headers, recording.callId, relay.provider)
+  receiver.whole(httpStatus, { ...headers, 'content-type': 'application/json' }, body)
+  recording.finish({ status: 'error', httpStatus, error, usage: null, answer: null })
+}
+
+/** Gives a client that asked for a stream a completion that came whole: some providers never stream. */
+function passAsStream(
+  status: number,
+  headers: Record<string, string>,
+  completion: ChatCompletion,
+  withUsage: boolean,
+  receiver: Receiver,
+): void {
+  const chunks = completionChunks(completion, { withUsage }).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+  receiver.head(status, { ...headers, 'content-type': 'text/event-stream' })
+  receiver.end(`${chunks.join('')}data: [DONE]\n\n`)
 }
 
 async function relayStream(
@@ -107,7 +115,7 @@ async function relayStream(
   requestId: string | null,
 ): Promise<void> {
   const { provider } = relay
-  receiver.head(reply.status, passedHeaders(reply.headers, recording.callId))
+  receiver.head(reply.status, passedHeaders(reply.headers, recording.callId, provider))
   const end = await pump(reply, receiver, tap, {
     filter: (events) => events,
     onFirst: recording.firstToken,
@@ -140,21 +148,5 @@ async function relayStream(
   }
   async function finish(status: 'ok' | 'error' | 'aborted', error: Error | string | null): Promise<void> {
     recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
-  }
-}
-
-/** A chat completion, as far as it is read here. */
-interface Completion {
-  choices: unknown[]
-  usage?: unknown
-}
-
-/** @returns null when the bytes are no chat completion */
-function readCompletion(bytes: Buffer): Completion | null {
-  try {
-    const value = JSON.parse(bytes.toString('utf8'))
-    return Array.isArray(value?.choices) ? value : null
-  } catch {
-    return null
   }
 }

@@ -1,17 +1,18 @@
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
-import { estimateUsage } from '../estimate.ts'
+import { responseEvents } from '../convert/response-events.ts'
 import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
-import { type Recording, startRecording } from '../recording.ts'
+import { type CallEnd, type Recording, startRecording } from '../recording.ts'
 import { readUsage } from '../usage.ts'
+import { gatherResponse } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
-import { passedHeaders, readRefusal, unfitness } from './reply.ts'
+import { passedHeaders, type ReadResponse, readRefusal, readResponse, toSse } from './reply.ts'
 import { type ClientRequest, requestText } from './request-text.ts'
 import type { StreamReply, WholeReply } from './send.ts'
-import { createSseTap, eventData, splitEvents } from './sse-tap.ts'
-import { streamOutcome } from './stream-outcome.ts'
+import { createSseTap, eventData, type SseTap, splitEvents } from './sse-tap.ts'
+import { countUsage, streamOutcome } from './stream-outcome.ts'
 
 /** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress'])
@@ -46,42 +47,58 @@ export async function relayResponses(
   const written = requestText(request.text, sent, changes)
   const text = typeof written === 'string' ? written : await written
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
-  const send = () => relay.open('/responses', text, receiver)
+  const send = () => relay.open('/responses', text, receiver, context.via)
   const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
   if (failure === null) return
   const answered = await relayFallback(relay, request, failure, receiver, context)
   if (answered) return
-  if (!failure.reply || failure.reply.status < 400) throw failure.error
-  const headers = passedHeaders(failure.reply.headers, failure.callId)
-  const { body: refusal } = readRefusal(failure.reply, provider, context.requestId)
-  receiver.whole(failure.reply.status, { ...headers, 'content-type': 'application/json' }, refusal)
+  const { refused } = failure
+  if (!refused) throw failure.error
+  const headers = passedHeaders(refused.headers, failure.callId, relay.provider)
+  const { body: refusal } = readRefusal(refused, provider, context.requestId)
+  receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, refusal)
 }
 
 /** Asks the responses endpoint. @returns null when the client has its reply, else why it has none */
 async function attempt(
   relay: Relay,
   send: () => Promise<WholeReply | StreamReply>,
-  sent: unknown,
+  sent: RelayedRequest,
   receiver: Receiver,
   recording: Recording,
   requestId: string | null,
 ): Promise<FirstFailure | null> {
   const { provider } = relay
-  let reply: WholeReply | StreamReply
+  const stream = sent.stream === true
+  let reply: WholeReply | StreamReply | undefined
+  let tap: SseTap | undefined
+  let response: ReadResponse
+  let events: Buffer | null
   try {
     reply = await send()
+    if (reply.kind === 'stream') {
+      tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
+      if (stream) return passStream(relay, reply, tap, sent, receiver, recording, requestId)
+      reply = await gatherResponse(relay, { reply, tap, receiver, recording })
+    }
+    const { status: httpStatus } = reply
+    if (httpStatus >= 400) return fail(recording, refusal(relay, reply, requestId), { httpStatus }, reply)
+    response = readResponse(reply, provider)
+    // Some providers never stream.
+    events = stream ? toSse([...responseEvents(response)]) : null
   } catch (error) {
-    return fail(recording, upstreamFailure(error, provider, { cancelled: receiver.isGone() }), null)
+    const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
+    const outcome = tap && (await streamOutcome(relay, tap, sent))
+    return fail(recording, failure, { httpStatus: reply?.status ?? null, ...outcome })
   }
-  if (reply.kind === 'stream') return passStream(relay, reply, sent, receiver, recording, requestId)
-
   const { status: httpStatus } = reply
-  const response = httpStatus < 300 ? readResponse(reply.body) : null
-  if (!response) return fail(recording, refusal(relay, reply, requestId), reply)
-  receiver.whole(httpStatus, passedHeaders(reply.headers, recording.callId), reply.body)
-  const reported = readUsage(response.usage)
-  const estimate = () => estimateUsage(relay.countTokens, sent, JSON.stringify(response.output))
-  const usage = reported ?? (UNFINISHED.has(response.status ?? '') ? null : await estimate())
+  const headers = passedHeaders(reply.headers, recording.callId, relay.provider)
+  if (events) {
+    receiver.head(httpStatus, { ...headers, 'content-type': 'text/event-stream' })
+    receiver.end(events)
+  } else receiver.whole(httpStatus, headers, reply.body)
+  const isFinished = !UNFINISHED.has(response.status ?? '')
+  const usage = readUsage(response.usage) ?? (isFinished ? await countUsage(relay, sent, response.output) : null)
   recording.finish({ status: 'ok', httpStatus, error: null, usage, answer: response })
   return null
 }
@@ -89,13 +106,13 @@ async function attempt(
 async function passStream(
   relay: Relay,
   reply: StreamReply,
+  tap: SseTap,
   sent: unknown,
   receiver: Receiver,
   recording: Recording,
   requestId: string | null,
 ): Promise<FirstFailure | null> {
   const { provider } = relay
-  const tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
   let held: Buffer[] | null = []
   let heldBytes = 0
   let last: Buffer | null = null
@@ -116,7 +133,7 @@ async function passStream(
       if (reported !== null) throw reported
       const whole = Buffer.concat(held)
       held = null
-      receiver.head(reply.status, passedHeaders(reply.headers, recording.callId))
+      receiver.head(reply.status, passedHeaders(reply.headers, recording.callId, relay.provider))
       return whole
     }
     return null
@@ -132,7 +149,7 @@ async function passStream(
   const cut = badReply(provider, 'its stream ended before the answer was complete')
   const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : complete ? null : cut
   const broken = answered ? null : failure
-  if (broken && held !== null) return fail(recording, broken, null, reply.status)
+  if (broken && held !== null) return fail(recording, broken, { httpStatus: reply.status })
   const reported = tap.failed()
   receiver.end(broken && reported === null ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
   const error = reported ?? broken
@@ -151,11 +168,11 @@ const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)
  * The error that ends a Responses stream which has already begun: flat as the reference has it, and under `error` as
  * OpenAI sends it, which is where its SDK looks before it takes the stream for an answer.
  */
-function errorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): string {
+function errorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): Buffer {
   const body = errorBody(error, requestId)
   const { code, message, param } = body
-  const data = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
-  return `event: error\ndata: ${JSON.stringify(data)}\n\n`
+  const event = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
+  return toSse([event])
 }
 
 function nextNumber(events: Buffer | null): number {
@@ -170,30 +187,19 @@ function nextNumber(events: Buffer | null): number {
 function fail(
   recording: Recording,
   error: GazewayError,
-  reply: WholeReply | null,
-  httpStatus: number | null = reply?.status ?? null,
+  end: Pick<CallEnd, 'httpStatus'> & Partial<Pick<CallEnd, 'usage' | 'answer'>>,
+  refused: WholeReply | null = null,
 ): FirstFailure {
   const status = error.code === 'cancelled' ? 'aborted' : 'error'
-  recording.finish({ status, httpStatus, error, usage: null, answer: null })
+  recording.finish({ status, error, usage: null, answer: null, ...end })
   error.callId = recording.callId
-  return { callId: recording.callId, error, reply }
+  return { callId: recording.callId, error, refused }
 }
 
 function refusal(relay: Relay, reply: WholeReply, requestId: string | null): GazewayError {
   const { provider } = relay
   const { status } = reply
-  if (status < 400) return badReply(provider, unfitness(reply) ?? 'its reply is not a response')
   const { error: cause } = readRefusal(reply, provider, requestId)
   const message = `The upstream ${provider.name} answered ${status}: ${cause.message}`
   return new GazewayError('upstream_error', message, { status, cause })
-}
-
-/** A Response, as far as it is read here; null when the bytes are not one that succeeded. */
-function readResponse(bytes: Buffer): { output: unknown[]; status?: string; usage?: unknown } | null {
-  try {
-    const value = JSON.parse(bytes.toString('utf8'))
-    return Array.isArray(value?.output) && value.status !== 'failed' ? value : null
-  } catch {
-    return null
-  }
 }

@@ -4,10 +4,13 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
+  DelegateBackoff,
   ExponentialBackoff,
   handleWhen,
+  type IBackoff,
 } from 'cockatiel'
 import { GazewayError } from '../../errors.ts'
+import { VIA } from '../../via.ts'
 import { upstreamFailure } from '../failure.ts'
 import type { UpstreamDeps } from '../invoke.ts'
 import { CLIENT_GONE, type Client, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
@@ -26,10 +29,11 @@ export interface Relay extends UpstreamDeps {
    * it then fail at once.
    *
    * @param body JSON
+   * @param via that of the client's request, where it has come through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `cancelled` when the client
    *   has gone
    */
-  open(path: string, body: string, client: Client): Promise<WholeReply | StreamReply>
+  open(path: string, body: string, client: Client, via?: string): Promise<WholeReply | StreamReply>
 }
 
 /** The relay of one upstream over a transport. */
@@ -54,35 +58,45 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
       isDownReply(reply as WholeReply),
     )
     const breaker: CircuitBreakerPolicy = circuitBreaker(failures, {
-      halfOpenAfter: PAUSE,
+      halfOpenAfter: new DelegateBackoff<unknown, IBackoff<unknown>>((context, before) => {
+        const pause = before ? before.next(context) : PAUSE.next()
+        endpoint.aloneUntil = Date.now() + pause.duration
+        return { delay: pause.duration, state: pause }
+      }),
       breaker: new ConsecutiveBreaker(FAILURES),
     })
-    const endpoint = { breaker, well: true }
+    const endpoint: Endpoint = { breaker, well: true, aloneUntil: 0 }
     endpoints.set(path, endpoint)
     return endpoint
   }
 
   return {
     ...deps,
-    open(path, body, client) {
-      const request = { path, headers, body }
-      return throughBreaker(endpointOf(path), () => openReply(send, request, client, provider)).catch((error) => {
-        if (error instanceof BrokenCircuitError)
+    open(path, body, client, via) {
+      const sent = via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` }
+      const request = { path, headers: sent, body }
+      const endpoint = endpointOf(path)
+      return throughBreaker(endpoint, () => openReply(send, request, client, provider)).catch((error) => {
+        if (error instanceof BrokenCircuitError) {
+          const seconds = Math.max(1, Math.ceil((endpoint.aloneUntil - Date.now()) / 1000))
           throw new GazewayError(
             'upstream_unreachable',
-            `The upstream ${provider.name} has failed ${FAILURES} times in a row and is left alone for a moment. Try again in a few seconds.`,
-            { status: 503, retryAfterSeconds: 2, cause: error },
+            `The upstream ${provider.name} has failed ${FAILURES} times in a row and is left alone for a moment. Try again in ${seconds} s.`,
+            { status: 503, retryAfterSeconds: seconds, cause: error },
           )
+        }
         throw upstreamFailure(error, provider, { cancelled: client.isGone() })
       })
     },
   }
 }
 
-/** An endpoint of the upstream, and whether its last reply was a good one. */
+/** An endpoint of the upstream, and whether its last reply was a good one and it is not left alone. */
 interface Endpoint {
   breaker: CircuitBreakerPolicy
   well: boolean
+  /** When the pause is over that it was left alone for last, in milliseconds. */
+  aloneUntil: number
 }
 
 /**
@@ -125,7 +139,8 @@ async function tellBreaker<Reply extends { status: number }>(
   let well = false
   try {
     const reply = await endpoint.breaker.execute(ask)
-    well = !isDownReply(reply)
+    // What had been asked before the endpoint was left alone may be answered after.
+    well = !isDownReply(reply) && endpoint.breaker.state === CircuitState.Closed
     return reply
   } finally {
     endpoint.well = well

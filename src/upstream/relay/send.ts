@@ -1,3 +1,4 @@
+import type { GazewayError } from '../../errors.ts'
 import { badReply } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 
@@ -62,8 +63,8 @@ export const CLIENT_GONE = new Error('The client has gone.')
 
 const EVENT_STREAM = /^text\/event-stream\b/i
 
-/** A reply that is not a stream is kept in memory up to this size. */
-const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
+/** What of a reply must be kept in memory until it has come in whole is kept up to this size. */
+export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
  * Sends a request and waits for its whole reply, or for the head of an event stream.
@@ -131,8 +132,12 @@ export function openReply(
         return
       }
       // Before the abort, which the transport reports as an error of its own.
-      reject(badReply(provider, `its reply is larger than ${WHOLE_LIMIT_BYTES} bytes`))
+      reject(tooLarge(provider))
       abort()
     }
   })
 }
+
+/** What a reply fails with of which more would have to be kept. */
+export const tooLarge = (provider: Provider): GazewayError =>
+  badReply(provider, `its reply is larger than ${WHOLE_LIMIT_BYTES} bytes`)

@@ -1,5 +1,5 @@
 import { hideSecrets } from '../failure.ts'
-import { ReportedError } from '../reported-error.ts'
+import { ReportedError, readReported } from '../reported-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 
 /** An event longer than this is not one that a model sends. */
@@ -120,7 +120,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       failed ??= new ReportedError(hideSecrets(fault.message, secrets).slice(0, 500), fault.code)
       return Buffer.from(hideSecrets(event.toString('utf8'), secrets))
     }
-    const onlyUsage = Array.isArray(data?.choices) && data.choices.length === 0 && Boolean(data.usage)
+    const onlyUsage = Boolean(data?.usage) && !data?.choices?.length
     return dropUsageChunk && onlyUsage ? null : event
   }
 
@@ -206,20 +206,10 @@ const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
 const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
 
 /** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
-function faultOf({ type, error, message, code, response }: EventData): Fault | null {
-  if (type === 'response.failed') return readFault(response?.error)
-  if (error) return readFault(error)
-  return type === 'error' ? readFault({ message, code }) : null
-}
-
-interface Fault {
-  message: string
-  code: unknown
-}
-
-function readFault(error: unknown): Fault {
-  const { message, code } = (typeof error === 'string' ? { message: error } : (error ?? {})) as Partial<Fault>
-  return { message: typeof message === 'string' && message !== '' ? message : 'no reason given', code }
+function faultOf({ type, error, message, code, response }: EventData): ReportedError | null {
+  if (type === 'response.failed') return readReported(response?.error)
+  if (error) return readReported(error)
+  return type === 'error' ? readReported({ message, code }) : null
 }
 
 /** All that an event adds to the answer: thoughts, refusals and tool calls are paid for as text is. */

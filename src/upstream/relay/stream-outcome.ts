@@ -10,13 +10,33 @@ import type { SseTap } from './sse-tap.ts'
  * @param sent the request, to count where nothing was reported
  */
 export async function streamOutcome(
-  { countTokens, storeContent }: Relay,
+  relay: Relay,
   tap: SseTap,
   sent: unknown,
 ): Promise<{ usage: Usage | null; answer: string | null }> {
   const reported = tap.usage()
-  if (reported && !storeContent) return { usage: reported, answer: null }
+  if (reported && !relay.storeContent) return { usage: reported, answer: null }
   const { text, factor } = tap.said()
-  const usage = reported ?? (text === '' ? null : await estimateUsage(countTokens, sent, text, factor))
+  const usage = reported ?? (text === '' ? null : await countUsage(relay, sent, text, factor))
   return { usage, answer: text }
+}
+
+/**
+ * Usage that was not reported, counted as `estimateUsage` does; null for what is nested so deeply that it can be read but
+ * not written again: its client has the answer, and its call is recorded, all the same.
+ *
+ * @param answer its text, or what of it is counted as JSON
+ */
+export async function countUsage(
+  { countTokens }: Relay,
+  sent: unknown,
+  answer: unknown,
+  factor?: number,
+): Promise<Usage | null> {
+  try {
+    return await estimateUsage(countTokens, sent, typeof answer === 'string' ? answer : JSON.stringify(answer), factor)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }

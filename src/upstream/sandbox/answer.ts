@@ -123,7 +123,7 @@ function jsonAnswer(turns: Turn[], asked: string, format: Exclude<AnswerFormat, 
 
 /** The arguments of a call are drawn from the question: what it quotes, then its names, then itself. */
 function argumentsFor(tool: FunctionTool, asked: string): unknown {
-  const quoted = [...asked.matchAll(/"([^"\n]+)"|`([^`\n]+)`|“([^”\n]+)”/g)].map(
+  const quoted = [...asked.matchAll(/"([^"\n]+)"|`([^`\n]+)`|“([^“”\n]+)”/g)].map(
     (match) => match[1] ?? match[2] ?? match[3] ?? '',
   )
   const names = asked.match(/(?<=[\p{Ll}\p{N},] )\p{Lu}[\p{L}\p{N}]*(?: \p{Lu}[\p{L}\p{N}]*)*/gu) ?? []

@@ -12,7 +12,7 @@ const TERM = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}
  * Where sentences end: a line break, a CJK full stop, or `.`, `!`, `?` before white space and a capital, digit or
  * opening mark. (`Intl.Segmenter` would know more languages, but takes 25 s for a megabyte on Node 20.)
  */
-const SENTENCE_END = /\s*\n\s*|(?<=[。！？])|(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{N}"'([`])/u
+const SENTENCE_END = /\n|(?<=[。！？])|(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{N}"'([`])/u
 
 /** BM25's saturation and length parameters (Robertson & Zaragoza 2009, section 3.4.2). */
 const K1 = 1.2

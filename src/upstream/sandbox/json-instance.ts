@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { withinTime } from '../../time-limit.ts'
 import { alternatives } from './json-alternatives.ts'
 import { conforms } from './json-conforms.ts'
 import { FORMATS } from './json-formats.ts'
@@ -28,6 +29,9 @@ const MAX_DEPTH = 64
 /** Alternatives of one schema that are weighed against each other. */
 const MAX_ALTERNATIVES = 64
 
+/** A schema may hold patterns that match for hours. */
+const TIME_LIMIT_MS = 500
+
 const IMPOSSIBLE = Symbol('impossible')
 
 /** Where in the instance a value goes. */
@@ -55,9 +59,15 @@ interface Place {
  *
  * @param steps what the text asks to be done, where it asks for something
  * @throws GazewayError `invalid_request` when the schema is malformed, endless or contradicts itself, or asks for what
- * the sandbox cannot make (a rare `pattern`, for one); it never returns a value that is not valid
+ * the sandbox cannot make (a rare `pattern`, for one), or takes it longer than 0.5 s; it never returns a value that is not valid
  */
 export function createInstance(root: unknown, texts: JsonTexts, steps: readonly Step[] = []): unknown {
+  const instance = withinTime(TIME_LIMIT_MS, () => makeInstance(root, texts, steps))
+  if (instance === undefined) throw schemaRefused(`no value was found within ${TIME_LIMIT_MS} ms; a simpler one may do`)
+  return instance
+}
+
+function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): unknown {
   const document = openSchema(root)
   const numbered = new Map<string, number>()
   let made = 0

@@ -1,11 +1,12 @@
+import { responseEvents } from '../convert/response-events.ts'
 import { type Answer, answer } from './answer.ts'
 import type { Turn } from './conversation.ts'
 import { jsonReply, sseFrame, sseReply } from './reply.ts'
 import { parseRequest } from './request.ts'
-import { responseEvents } from './response-events.ts'
 import type { ResponseHistory } from './response-history.ts'
 import { responseFrom, type WireResponse } from './response-object.ts'
 import { questionFrom, ResponseRequest, turnsFrom } from './response-request.ts'
+import { streamPieces } from './tokens.ts'
 
 /**
  * `POST /v1/responses`: a `response` object, or its events in their order. It is kept in `history`, unless `store` is
@@ -26,7 +27,7 @@ export function createResponse(request: Request, body: unknown, seed: string, hi
 }
 
 function* frames(response: WireResponse): Generator<string> {
-  for (const event of responseEvents(response)) yield sseFrame(event, event.type)
+  for (const event of responseEvents(response, streamPieces)) yield sseFrame(event, event.type)
 }
 
 function turnOf({ text, call }: Answer): Turn {

@@ -127,7 +127,7 @@ function apart(clause: string): string[] {
 function tidy(step: string): string {
   const plain = step
     .replace(WHEN, '')
-    .replace(/[\s.;,!。]+$/u, '')
+    .replace(/(?<![\s.;,!。])[\s.;,!。]+$/u, '')
     .trim()
   return /[\p{L}\p{N}]/u.test(plain) ? plain.charAt(0).toUpperCase() + plain.slice(1) : ''
 }

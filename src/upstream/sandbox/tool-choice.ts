@@ -41,7 +41,8 @@ export function chooseTool(
   if (choice.mode === 'none') return undefined
 
   const allowed = tools.filter(({ name }) => choice.names === null || choice.names.includes(name))
-  const ranked = allowed.map((tool) => ({ tool, fit: fitOf(tool, question) })).sort((a, b) => b.fit - a.fit)
+  const asked = { text: plain(question), terms: new Set(termsOf(question)) }
+  const ranked = allowed.map((tool) => ({ tool, fit: fitOf(tool, asked) })).sort((a, b) => b.fit - a.fit)
   if (choice.mode === 'auto') return ranked.find(({ tool, fit }) => fit >= 1 && !answered.has(tool.name))?.tool
   if (ranked.length === 0) throw refused("Tool choice 'required' needs at least one function tool.")
   return ranked[0]?.tool
@@ -52,15 +53,14 @@ function refused(message: string): GazewayError {
 }
 
 /** How well a question fits a tool: 3 when it names it, 1 to 2 when it asks for it in its words, below 1 otherwise. */
-function fitOf(tool: FunctionTool, question: string): number {
-  if (namesTool(question, tool.name)) return 3
-  const asked = new Set(termsOf(question))
+function fitOf(tool: FunctionTool, asked: { text: string; terms: ReadonlySet<string> }): number {
+  if (namesTool(asked.text, tool.name)) return 3
   const words = termsOf(spaced(tool.name)).filter((word) => !VERBS.has(word))
-  const partOfName = shareOf(words, asked)
+  const partOfName = shareOf(words, asked.terms)
   if (partOfName === 1) return 2
 
   const described = [...new Set(termsOf(tool.description))]
-  const part = shareOf(described, asked)
+  const part = shareOf(described, asked.terms)
   const strong = described.length * part >= MIN_SHARED_WORDS && part >= MIN_SHARED_PART
   return strong ? 1 + part / 2 : (partOfName + part) / 4
 }
@@ -71,14 +71,17 @@ function shareOf(words: string[], asked: ReadonlySet<string>): number {
 
 /** Whether the name itself is in the question, as written or with other separators (`get weather`, `get-weather`). */
 function namesTool(question: string, name: string): boolean {
-  const plain = (text: string) =>
-    ` ${
-      spaced(text)
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]+/gu)
-        ?.join(' ') ?? ''
-    } `
-  return spaced(name).trim() !== '' && plain(question).includes(plain(name))
+  return spaced(name).trim() !== '' && question.includes(plain(name))
+}
+
+/** The words of a text, in lower case with a space around each. */
+function plain(text: string): string {
+  return ` ${
+    spaced(text)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu)
+      ?.join(' ') ?? ''
+  } `
 }
 
 /** A name with its words apart: `getWeather` and `get_weather` become `get Weather` and `get weather`. */

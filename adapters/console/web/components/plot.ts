@@ -52,7 +52,7 @@ export function plot(
             stroke,
             width: 2,
             ...(filled && { fill: `${stroke}22` }),
-            points: { show: series.every(({ points }) => points.length < 3) },
+            points: { show: false, filter: (chart: uPlot, index: number) => alone(chart.data[index] ?? []) },
             value: (chart: uPlot, value: number | null, index: number, at: number | null) => {
               const shown = at === null ? lastOf(chart.data[index]) : value
               return shown === null || shown === undefined ? '—' : format(shown)
@@ -85,6 +85,12 @@ function timeLabel(ms: number, step: number): string {
 /** The last value of a line: what is shown of it while nothing is pointed at. */
 const lastOf = (values: ArrayLike<number | null | undefined> | undefined) =>
   Array.from(values ?? []).findLast((value) => value !== null && value !== undefined)
+
+/** Where a value stands alone, which no line leads to: it is drawn as a point. */
+function alone(values: ArrayLike<number | null | undefined>): number[] {
+  const has = (at: number) => typeof values[at] === 'number'
+  return Array.from(values, (_, at) => at).filter((at) => has(at) && !has(at - 1) && !has(at + 1))
+}
 
 /** All lines over the same times, in seconds; null where a line has no point. */
 function tableOf(series: readonly Series[]): uPlot.AlignedData {

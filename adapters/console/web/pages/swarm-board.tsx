@@ -1,26 +1,32 @@
 import { useState } from 'preact/hooks'
-import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Page, When } from '../components/index.ts'
+import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Page, Pager, When } from '../components/index.ts'
 import { shortId } from '../format.ts'
 import { useLive } from '../live.ts'
-import type { List } from '../paging.ts'
+import { type List, usePage } from '../paging.ts'
 import { go, href } from '../router.ts'
 import './tasks.css'
 import { NewSwarmDialog } from './swarm-new.tsx'
 import { TASK_STATUSES, TASK_TONES, type Task, type TaskStatus } from './tasks-records.ts'
 
-/** How many of the newest tasks are looked through for swarms. */
+/** How many tasks are looked through for swarms at a time. */
 const LOOKED_AT = 500
+/** More than a swarm may have. */
+const MOST_TASKS = 100
 
 interface SwarmRow {
   id: string
   tasks: Task[]
 }
 
-/** The swarms among the newest tasks. */
+/** The swarms among the newest tasks, and among older ones. */
 export function SwarmBoard() {
   const [making, setMaking] = useState(false)
-  const { data, error, reload } = useLive<List<Task>>(`/api/tasks?limit=${LOOKED_AT}`, { everyMs: 5000 })
-  const rows = swarmsIn(data?.items ?? [])
+  const page = usePage<Task>('/api/tasks', { limit: LOOKED_AT, everyMs: 5000 })
+  const found = swarmsIn(page.items)
+  // These tasks may begin and end amid a swarm.
+  const whole = [useWhole(page.previous && found[0]), useWhole(page.next && found.at(-1))]
+  const rows = found.map((swarm) => whole.find((one) => one?.id === swarm.id) ?? swarm)
+  const isAll = !page.next && !page.previous
   return (
     <Page
       title="Swarm"
@@ -32,7 +38,7 @@ export function SwarmBoard() {
       }
     >
       <Card title="Swarms">
-        <ErrorNote error={error} onRetry={reload} />
+        <ErrorNote error={page.error} onRetry={page.reload} />
         <DataTable<SwarmRow>
           label="Swarms, newest first"
           rows={rows}
@@ -57,18 +63,28 @@ export function SwarmBoard() {
             { key: 'made', label: 'Made', render: ({ tasks }) => <When at={tasks[0]?.created_at} /> },
           ]}
           empty={
-            data && (
-              <Empty
-                title="No swarms yet"
-                hint={`Name a goal, and see its tasks as a graph.${data.total > LOOKED_AT ? ` Only the newest ${LOOKED_AT} tasks are looked through.` : ''}`}
-              />
-            )
+            page.data &&
+            (isAll ? (
+              <Empty title="No swarms yet" hint="Name a goal, and see its tasks as a graph." />
+            ) : (
+              <Empty title={`No swarms among these ${page.items.length} tasks`} />
+            ))
           }
         />
+        {!isAll && <p class="hint">Swarms are looked for among {LOOKED_AT} tasks at a time; these are counted here.</p>}
+        <Pager page={page} />
       </Card>
       {making && <NewSwarmDialog onClose={() => setMaking(false)} />}
     </Page>
   )
+}
+
+/** A swarm with all of its tasks; null until they have come. */
+function useWhole(swarm: SwarmRow | null | undefined): SwarmRow | null {
+  const { data } = useLive<List<Task>>(swarm ? `/api/tasks?swarm_id=${swarm.id}&limit=${MOST_TASKS}` : null, {
+    everyMs: 5000,
+  })
+  return swarmsIn(data?.items ?? [])[0] ?? null
 }
 
 function Done({ of }: { of: readonly Task[] }) {

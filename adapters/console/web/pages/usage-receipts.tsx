@@ -142,11 +142,11 @@ function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string
   }
 }
 
-/** When a day of the reader's begins, or the day so many days later. */
+/** When a day of the reader's begins, or the day so many days later; what is no day is for the API to refuse. */
 function midnight(day: string, later: number): string {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)
-  return at.toISOString()
+  return Number.isNaN(at.getTime()) ? day : at.toISOString()
 }
 
 /** Has the browser save a file. */

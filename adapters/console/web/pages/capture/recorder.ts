@@ -34,6 +34,8 @@ export interface Recorder {
  * @param options.onChange told after each attempt to send
  */
 export function createRecorder(options: { taskId: string | null; onChange: (recorded: Recorded) => void }): Recorder {
+  // Named here: were the first reply lost, the same records would be stored again in another session, as copies.
+  const sessionId = newSessionId()
   let waiting: Tensor[] = []
   let state: Recorded = NOTHING_RECORDED
   let sending = Promise.resolve()
@@ -43,16 +45,11 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
     while (waiting.length > 0) {
       const records = waiting.slice(0, MOST_AT_ONCE)
       try {
-        const reply = await api.post<{ session_id: string; stored: number; attestation: Attestation }>(
+        const { stored, attestation } = await api.post<{ stored: number; attestation: Attestation }>(
           '/api/gaze/store',
-          {
-            ...(state.sessionId !== null && { session_id: state.sessionId }),
-            ...(options.taskId !== null && { task_id: options.taskId }),
-            records,
-          },
+          { session_id: sessionId, ...(options.taskId !== null && { task_id: options.taskId }), records },
         )
         waiting = waiting.slice(records.length)
-        const { session_id: sessionId, stored, attestation } = reply
         state = { sessionId, stored: state.stored + stored, attestation, error: null, waiting: waiting.length }
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
@@ -65,8 +62,8 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
   }
 
   function send(): Promise<void> {
-    // One batch at a time: the first names the session that the others go to.
-    sending = sending.then(sendAll)
+    // One batch at a time. What failed waits still, and was told of where it failed.
+    sending = sending.catch(() => {}).then(sendAll)
     return sending
   }
 
@@ -78,4 +75,9 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
       await send()
     },
   }
+}
+
+function newSessionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return `ses_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -32,6 +32,8 @@ export function Chat({ onChange }: { onChange: () => void }) {
   const [text, setText] = useState('')
   const [error, setError] = useState<unknown>(null)
   const socket = useRef<AgentSocket | null>(null)
+  /** The session that the lines are of. */
+  const joined = useRef('')
   const log = useRef<HTMLOListElement>(null)
 
   useEffect(() => () => socket.current?.close(), [])
@@ -40,6 +42,10 @@ export function Chat({ onChange }: { onChange: () => void }) {
   const say = (line: Line) => setLines((before) => [...before, line])
   const onFrame = (frame: Incoming) => {
     if (frame.type === 'ready') {
+      if (frame.session_id !== joined.current) setLines([])
+      joined.current = frame.session_id
+      // Whoever connects again goes on with it.
+      setSessionId(frame.session_id)
       setReady(frame)
       setConnecting(false)
       onChange()
@@ -64,7 +70,6 @@ export function Chat({ onChange }: { onChange: () => void }) {
   const connect = async () => {
     setConnecting(true)
     setError(null)
-    setLines([])
     try {
       const { url, ticket } = await api.post<Ticket>('/api/connections', { user, role })
       socket.current = openAgentSocket({ url, ticket, sessionId: sessionId.trim() || null }, { onFrame, onClose })

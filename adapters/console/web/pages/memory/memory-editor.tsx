@@ -21,7 +21,8 @@ export function MemoryEditor(props: {
   const [namespace, setNamespace] = useState(memory?.namespace ?? 'default')
   const [kind, setKind] = useState<'text' | 'json'>(memory && typeof memory.value !== 'string' ? 'json' : 'text')
   const [value, setValue] = useState(memory ? textOf(memory.value) : '')
-  const [tags, setTags] = useState(memory?.tags.join(', ') ?? '')
+  // Null until it is edited: a tag may have a comma, which the field cannot show.
+  const [tags, setTags] = useState<string | null>(null)
   const [hours, setHours] = useState<string | null>(null)
   const [json, setJson] = useState<string | null>(null)
 
@@ -34,7 +35,7 @@ export function MemoryEditor(props: {
       key,
       namespace,
       value: parsed.value,
-      tags: [...new Set(words(tags))],
+      ...(tags !== null && { tags: [...new Set(words(tags))] }),
       ...(ttl > 0 && { ttl_seconds: ttl }),
       // Nobody's newer version, and nobody's memory under the same key, is written over.
       if_version: memory?.version ?? 0,
@@ -72,11 +73,17 @@ export function MemoryEditor(props: {
             </Field>
           </div>
           <Field label="Value" error={json ?? faultOf('value')}>
-            <TextInput value={value} onInput={setValue} rows={8} required spellcheck={kind === 'text'} />
+            <TextInput
+              value={value}
+              onInput={setValue}
+              rows={8}
+              required={memory === null}
+              spellcheck={kind === 'text'}
+            />
           </Field>
           <div class="fields">
             <Field label="Tags" error={faultOf('tags')} hint="Separated by commas">
-              <TextInput value={tags} onInput={setTags} />
+              <TextInput value={tags ?? memory?.tags.join(', ') ?? ''} onInput={setTags} />
             </Field>
             <Field label="Forget after" error={faultOf('ttl_seconds')} hint="In hours; never when left empty">
               <TextInput type="number" min="0.01" step="any" value={hours ?? hoursLeft(memory)} onInput={setHours} />

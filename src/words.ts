@@ -1,10 +1,24 @@
 /** Scripts that are written without spaces: their characters are indexed one by one and searched in pairs. */
-const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー'
-const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'gu')
-/** What counts as a word: the same letters and digits as in SQLite's unicode61 tokenizer, and accents upon them. */
-const SPACED_WORD = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}][\\u0300-\\u036f]*)+`
-const WORD = new RegExp(`[${UNSPACED}]|${SPACED_WORD}`, 'gu')
-const RUN = new RegExp(`[${UNSPACED}]+|${SPACED_WORD}`, 'gu')
+const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー'
+/** What a character takes along: marks, as the vowel signs of India are, and the joiners that shape letters. */
+const UPON_IT = '[\\p{M}\\u200c\\u200d]*'
+const UNSPACED_CHARACTER = `(?!\\p{M})[${UNSPACED}]${UPON_IT}`
+const SPACED_WORD = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}]${UPON_IT})+`
+const UNSPACED_CHARACTERS = new RegExp(UNSPACED_CHARACTER, 'gu')
+const WORD = new RegExp(`${UNSPACED_CHARACTER}|${SPACED_WORD}`, 'gu')
+const RUN = new RegExp(`(?:${UNSPACED_CHARACTER})+|${SPACED_WORD}`, 'gu')
+/**
+ * Marks that people leave out or that only shape a letter: accents and points of Latin, Greek, Cyrillic, Hebrew and Arabic,
+ * enclosing marks, variation selectors, joiners. By blocks, because releases of Unicode give marks other scripts.
+ */
+const LEFT_OUT = new RegExp(
+  '(?=\\p{M})(?:[\\u0300-\\u06ff]|[\\u0870-\\u08ff]|[\\u1ab0-\\u1aff]|[\\u1dc0-\\u1dff]|[\\u20d0-\\u20ff]|[\\ufe00-\\ufe2f]|[\\u{e0100}-\\u{e01ef}])' +
+    '|[\\u200c\\u200d]',
+  'gu',
+)
+
+/** Characters of a long text whose words are taken. */
+const LOOKED_AT = 20_000
 
 /** A word of a text and where it starts in the composed text, NFC (UTF-16 units). */
 export interface Word {
@@ -12,13 +26,9 @@ export interface Word {
   start: number
 }
 
-/** `text` without case and accents: words that fold alike are the same to a search. */
+/** `text` without case, accents and points: words that fold alike are the same to a search. */
 export function fold(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .toLowerCase()
+  return text.normalize('NFD').replace(LEFT_OUT, '').normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
 }
 
 /**
@@ -33,6 +43,16 @@ export function* wordsOf(text: string): Generator<Word> {
 export function indexedText(text: string): string {
   return Array.from(wordsOf(text), (word) => word.text).join(' ')
 }
+
+/** The distinct words of texts, folded and shortened; 20,000 characters of each text are looked at. */
+export function distinctWords(...texts: string[]): string[] {
+  const words = new Set<string>()
+  for (const text of texts) for (const word of wordsOf(text.slice(0, LOOKED_AT))) words.add(shortened(word.text))
+  return [...words]
+}
+
+/** The first 64 letters of a word, which tell it from others; PostgreSQL refuses words of more than 2 KB. */
+export const shortened = (word: string): string => [...word].slice(0, 64).join('')
 
 /**
  * The distinct words of a query, folded, at most `limit`. A run of an unspaced script becomes its overlapping pairs of
@@ -50,10 +70,10 @@ export function queryWords(query: string, limit: number): string[] {
 }
 
 /** Whether `word` is of a script that is written without spaces. */
-export const isUnspaced = (word: string): boolean => word.search(UNSPACED_CHARACTER) === 0
+export const isUnspaced = (word: string): boolean => word.search(UNSPACED_CHARACTERS) === 0
 
 function pairs(run: string): string[] {
-  const characters = [...run]
+  const characters = run.match(UNSPACED_CHARACTERS) ?? []
   if (characters.length === 1) return characters
   return characters.slice(1).map((character, i) => `${characters[i]} ${character}`)
 }

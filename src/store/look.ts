@@ -1,0 +1,42 @@
+import { existsSync, statSync } from 'node:fs'
+import type { Kysely } from 'kysely'
+import type { Engine } from './columns.ts'
+import { isStore } from './migrate.ts'
+import type { Schema } from './schema.ts'
+
+/** A database that is only read, and its name without credentials. */
+interface Opened {
+  engine: Engine
+  db: Kysely<Schema>
+  name: string
+}
+
+/**
+ * Looks into a store that this process does not use: nothing is made there, migrated or written.
+ *
+ * @param url as of `openStore`
+ * @returns what `look` finds; null where no Gazeway has made a store
+ * @throws GazewayError `store_unavailable`, `store_corrupt`, `store_too_new` or `config_invalid`
+ */
+export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Promise<T>): Promise<T | null> {
+  const opened = await open(url)
+  if (opened === null) return null
+  const { engine, db, name } = opened
+  try {
+    return (await isStore(db, engine, name)) ? await look(db) : null
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function open(url: string): Promise<Opened | null> {
+  if (!url.startsWith('sqlite:')) {
+    const { readPostgres } = await import('./postgres/postgres.ts')
+    return { engine: 'postgres', ...readPostgres(url) }
+  }
+  const file = url.slice('sqlite:'.length)
+  // Nor a pipe, which would be waited for.
+  if (!existsSync(file) || !statSync(file).isFile()) return null
+  const { readSqlite } = await import('./sqlite/sqlite.ts')
+  return { engine: 'sqlite', db: readSqlite(file), name: file }
+}

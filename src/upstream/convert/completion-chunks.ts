@@ -1,0 +1,25 @@
+import type { ChatCompletion } from '../chat.ts'
+import type { ChatChunk } from './chat-to-response-events.ts'
+import { type Loose, record, records } from './loose.ts'
+
+/**
+ * A completion that came in one piece, as the chunks of a stream: what it says, why it ended, and what it used.
+ *
+ * @param options.withUsage whether to report the usage in a chunk of its own, where there is one
+ */
+export function completionChunks(completion: ChatCompletion, options: { withUsage: boolean }): ChatChunk[] {
+  const { choices, usage, ...head } = completion
+  const given = records(choices).map((choice, position) => ({ ...choice, index: choice.index ?? position }) as Loose)
+  const said = given.map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message), finish_reason: null }))
+  const ended = given.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason }))
+  const chunk = (parts: Loose[], more = {}) =>
+    ({ ...head, object: 'chat.completion.chunk', choices: parts, ...more }) as unknown as ChatChunk
+  return [chunk(said), chunk(ended), ...(usage && options.withUsage ? [chunk([], { usage })] : [])]
+}
+
+/** A message that came in one piece numbers none of its tool calls. */
+function toDelta(message: unknown): Loose {
+  const { tool_calls, ...delta } = record(message)
+  if (!Array.isArray(tool_calls)) return delta
+  return { ...delta, tool_calls: records(tool_calls).map((call, index) => ({ ...call, index })) }
+}

@@ -1,0 +1,157 @@
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { asText, type Loose, records } from './loose.ts'
+
+/** An event of a streamed response; its fields are those of the OpenAI event of that `type`. */
+export type StreamEvent = { type: ResponseStreamEvent['type']; sequence_number: number } & Record<string, unknown>
+
+type Unnumbered = Omit<StreamEvent, 'sequence_number'> & { type: ResponseStreamEvent['type'] }
+
+/** Cuts a text into what its deltas hold. */
+type Pieces = (text: string) => string[]
+
+/** The last event of a Response by its status; any other status is `response.completed`. */
+const LAST_EVENTS: Readonly<Record<string, ResponseStreamEvent['type']>> = {
+  incomplete: 'response.incomplete',
+  queued: 'response.queued',
+  in_progress: 'response.in_progress',
+}
+
+/**
+ * The events by which a whole Response is streamed, in the documented order
+ * (https://platform.openai.com/docs/api-reference/responses-streaming), numbered from 0. An item of a kind that is not
+ * known here is added, and done.
+ *
+ * @param pieces by default a text is one delta
+ */
+export function* responseEvents(
+  response: object,
+  pieces: Pieces = (text) => (text === '' ? [] : [text]),
+): Generator<StreamEvent> {
+  let number = 0
+  for (const event of unnumbered(response as Loose, pieces))
+    yield { ...event, type: event.type, sequence_number: number++ }
+}
+
+function* unnumbered(response: Loose, pieces: Pieces): Generator<Unnumbered> {
+  const begun = {
+    ...response,
+    status: 'in_progress',
+    completed_at: null,
+    incomplete_details: null,
+    output: [],
+    usage: null,
+  }
+  yield { type: 'response.created', response: begun }
+  yield { type: 'response.in_progress', response: begun }
+  for (const [index, item] of records(response.output).entries()) {
+    yield { type: 'response.output_item.added', output_index: index, item: started(item) }
+    yield* itemEvents(item, { item_id: item.id, output_index: index }, pieces)
+    yield { type: 'response.output_item.done', output_index: index, item }
+  }
+  yield { type: LAST_EVENTS[asText(response.status)] ?? 'response.completed', response }
+}
+
+/** The item as it is before anything of it has been sent. */
+function started(item: Loose): Loose {
+  const begun = { ...item, status: 'in_progress' }
+  switch (item.type) {
+    case 'message':
+      return { ...begun, content: [] }
+    case 'reasoning':
+      return { ...begun, summary: [], ...('content' in item && { content: [] }) }
+    case 'function_call':
+      return { ...begun, arguments: '' }
+    case 'custom_tool_call':
+      return { ...begun, input: '' }
+    case 'web_search_call':
+      return { ...begun, action: { type: 'search', query: '', queries: [], sources: [] } }
+    default:
+      return item
+  }
+}
+
+interface Position {
+  item_id: unknown
+  output_index: number
+}
+
+function* itemEvents(item: Loose, position: Position, pieces: Pieces): Generator<Unnumbered> {
+  switch (item.type) {
+    case 'message':
+      yield* contentEvents(item, position, pieces)
+      return
+    case 'reasoning':
+      yield* summaryEvents(item, position, pieces)
+      yield* contentEvents(item, position, pieces)
+      return
+    case 'function_call': {
+      const written = asText(item.arguments)
+      for (const delta of pieces(written)) yield { type: 'response.function_call_arguments.delta', ...position, delta }
+      yield { type: 'response.function_call_arguments.done', ...position, name: item.name, arguments: written }
+      return
+    }
+    case 'custom_tool_call':
+      yield { type: 'response.custom_tool_call_input.delta', ...position, delta: item.input }
+      yield { type: 'response.custom_tool_call_input.done', ...position, input: item.input }
+      return
+    case 'web_search_call':
+      yield { type: 'response.web_search_call.in_progress', ...position }
+      yield { type: 'response.web_search_call.searching', ...position }
+      yield { type: 'response.web_search_call.completed', ...position }
+  }
+}
+
+function* contentEvents({ content }: Loose, position: Position, pieces: Pieces): Generator<Unnumbered> {
+  for (const [index, part] of records(content).entries()) {
+    const at = { ...position, content_index: index }
+    yield { type: 'response.content_part.added', ...at, part: startedPart(part) }
+    yield* partEvents(part, at, pieces)
+    yield { type: 'response.content_part.done', ...at, part }
+  }
+}
+
+/** The part as it is before anything of it has been sent. */
+function startedPart(part: Loose): Loose {
+  switch (part.type) {
+    case 'output_text':
+      return { ...part, text: '', annotations: [] }
+    case 'reasoning_text':
+      return { ...part, text: '' }
+    case 'refusal':
+      return { ...part, refusal: '' }
+    default:
+      return part
+  }
+}
+
+function* partEvents(part: Loose, at: object, pieces: Pieces): Generator<Unnumbered> {
+  const text = asText(part.text)
+  switch (part.type) {
+    case 'output_text':
+      for (const delta of pieces(text)) yield { type: 'response.output_text.delta', ...at, delta, logprobs: [] }
+      for (const [order, annotation] of records(part.annotations).entries())
+        yield { type: 'response.output_text.annotation.added', ...at, annotation_index: order, annotation }
+      yield { type: 'response.output_text.done', ...at, text, logprobs: records(part.logprobs) }
+      return
+    case 'reasoning_text':
+      for (const delta of pieces(text)) yield { type: 'response.reasoning_text.delta', ...at, delta }
+      yield { type: 'response.reasoning_text.done', ...at, text }
+      return
+    case 'refusal': {
+      const refusal = asText(part.refusal)
+      for (const delta of pieces(refusal)) yield { type: 'response.refusal.delta', ...at, delta }
+      yield { type: 'response.refusal.done', ...at, refusal }
+    }
+  }
+}
+
+function* summaryEvents({ summary }: Loose, position: Position, pieces: Pieces): Generator<Unnumbered> {
+  for (const [index, part] of records(summary).entries()) {
+    const at = { ...position, summary_index: index }
+    const text = asText(part.text)
+    yield { type: 'response.reasoning_summary_part.added', ...at, part: { ...part, text: '' } }
+    for (const delta of pieces(text)) yield { type: 'response.reasoning_summary_text.delta', ...at, delta }
+    yield { type: 'response.reasoning_summary_text.done', ...at, text }
+    yield { type: 'response.reasoning_summary_part.done', ...at, part }
+  }
+}
