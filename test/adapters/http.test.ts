@@ -405,7 +405,7 @@ describe('the gateway over HTTP', () => {
     })
 
     it('refuses a reply that is larger than it keeps, and does not take the upstream for down', async () => {
-      server.on('/chat/completions', says70MiB('application/json', ' '.repeat(1024 * 1024)))
+      server.on('/chat/completions', saysTooMuch('application/json', ' '.repeat(1024 * 1024)))
       const reply = await post('/v1/chat/completions', ASK)
       const { code, message } = await errorOf(reply)
       assert.deepEqual([reply.status, code], [502, 'upstream_bad_reply'])
@@ -984,7 +984,7 @@ describe('the gateway over HTTP', () => {
     it('gathers no more of an answer than it would keep of a whole reply', async () => {
       server.on('/responses', double.fails(500))
       const [, piece] = double.chunks(['x'.repeat(1024 * 1024)], null)
-      server.on('/chat/completions', says70MiB('text/event-stream', `data: ${JSON.stringify(piece)}\n\n`))
+      server.on('/chat/completions', saysTooMuch('text/event-stream', `data: ${JSON.stringify(piece)}\n\n`))
       assert.equal((await post('/v1/responses', QUESTION)).status, 500, 'the first error')
       await server.received.at(-1)?.aborted
       await until(async () => (await records()).length === 2)
@@ -1395,14 +1395,13 @@ describe('the gateway over HTTP', () => {
   })
 })
 
-/** Waits for an event of a reply. */
-/** A reply of seventy pieces of 1 MiB, at the pace of its reader. */
-const says70MiB =
+/** Says one piece of 1 MiB over and over, at its reader's pace and far beyond what sockets hold, until nobody listens. */
+const saysTooMuch =
   (type: string, piece: string): double.Behaviour =>
   async (response) => {
     response.writeHead(200, { 'content-type': type })
     const closed = happens(response, 'close')
-    for (let sent = 0; sent < 70 && !response.destroyed; sent++)
+    for (let sent = 0; sent < 256 && !response.destroyed; sent++)
       if (!response.write(piece)) await Promise.race([happens(response, 'drain'), closed])
     response.end()
   }

@@ -9,7 +9,7 @@ export interface Received {
   /** The body as it came, and the JSON that it holds. */
   text: string
   body: unknown
-  /** Resolves when the client has gone before the reply was complete. */
+  /** Resolves when the client has gone before the reply was complete, rejects when all of it was sent. */
   aborted: Promise<void>
 }
 
@@ -33,11 +33,14 @@ export async function startUpstream(): Promise<UpstreamDouble> {
     let text = ''
     for await (const chunk of request) text += chunk
     const path = (request.url ?? '').replace(/^\/v1/, '').split('?')[0] ?? ''
-    const aborted = new Promise<void>((resolve) => {
+    const aborted = new Promise<void>((resolve, reject) => {
       response.on('close', () => {
-        if (!response.writableFinished) resolve()
+        if (response.writableFinished) reject(new Error('the reply was sent whole, nobody aborted it'))
+        else resolve()
       })
     })
+    // Most tests do not ask.
+    aborted.catch(() => undefined)
     const { method = '', url = '', headers } = request
     const entry = { method, path: url, headers, text, body: parsed(text), aborted }
     received.push(entry)
