@@ -20,9 +20,22 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
     gone = true
     for (const listener of listeners) listener()
   })
-  function end(bytes?: Buffer | string, encoding: BufferEncoding = 'utf8'): void {
+  function end(bytes?: Buffer | string): void {
     if (bytes === undefined) outgoing.end()
-    else outgoing.end(bytes, encoding)
+    else outgoing.end(bytes)
+    letGo()
+  }
+  /**
+   * Ends with a body that is written together with its head. `end(body)` would write that and then nothing, and have Node
+   * join the two: a fifteenth of all that a request costs.
+   */
+  function endInOnePiece(body: Buffer): void {
+    outgoing.write(body.toString('latin1'), 'latin1')
+    outgoing.socket?.uncork()
+    outgoing.end()
+    letGo()
+  }
+  function letGo(): void {
     // Most replies are in the system's hands by now; Node ends the connection of one that stays here and does not shrink.
     if (outgoing.socket && outgoing.socket.writableLength > 0) outgoing.setTimeout(stallMs)
   }
@@ -34,7 +47,7 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
       outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, 'content-length', String(bytes.length)))
       atEndOfTurn(() => {
         if (bytes.length > ONE_PIECE_BYTES) end(bytes)
-        else end(bytes.toString('latin1'), 'latin1')
+        else endInOnePiece(bytes)
       })
     },
     head(status, headers) {
