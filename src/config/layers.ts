@@ -49,8 +49,6 @@ export function foreignSecrets(before: ConfigDocument, next: ConfigDocument): st
 export const addressOf = (secret: string): string | undefined =>
   GIVEN_FOR.find(([, secrets]) => secrets.includes(secret))?.[0]
 
-const DEFAULTS = new Map(CONFIG_KEYS.map(({ key, schema }) => [key, schema.parse(undefined)]))
-
 /** An address, the same with a slash at its end. */
 function addressAt(document: ConfigDocument, key: string): unknown {
   const address = valueAt(document, key)
@@ -58,5 +56,5 @@ function addressAt(document: ConfigDocument, key: string): unknown {
 }
 
 function valueAt(document: ConfigDocument, key: string): unknown {
-  return getProperty(document, key) ?? DEFAULTS.get(key)
+  return getProperty(document, key) ?? CONFIG_KEYS.find((known) => known.key === key)?.schema.parse(undefined)
 }
