@@ -23,5 +23,6 @@ export function keyIdOf(token: string): string | null {
  * to slow down.
  */
 export function hashToken(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
+  // As a Buffer of its own it would take twice as long.
+  return Buffer.from(hash('sha256', token, 'binary'), 'binary')
 }

@@ -6,7 +6,8 @@ import { requestText } from '../../src/upstream/relay/request-text.ts'
 /** What goes upstream of a request whose client named another model. */
 const textOf = (text: string) => {
   const changes = { model: 'real' }
-  return requestText(text, { ...JSON.parse(text), ...changes }, changes)
+  const json = JSON.parse(text)
+  return requestText({ text, json }, { ...json, ...changes }, changes)
 }
 
 describe('the text of a relayed request', () => {
@@ -24,6 +25,24 @@ describe('the text of a relayed request', () => {
       const tools = `[{"type":"function","function":{"name":"draw","parameters":${schema.replaceAll(' ', '')}}}]`
       const sent = `{"model":"real","seed":${number},"tools":${tools}}`
       assert.equal(await textOf(sent.replace('"real"', '"alias"').replaceAll(':', ' :\n')), sent)
+    })
+
+  for (const text of [
+    '{ "model" : "real", "seed":9223372036854775807, "n":1.0, "2":"b", "1":"a", "said":"a \\"model\\"" }\n',
+    '{"stop":["\\n"],"model":"real","messages":[{"role":"user","content":"Schön"}]}',
+  ])
+    it(`is its client’s own where it has the model that it gets: ${text.trim()}`, async () => {
+      assert.equal(await textOf(text), text)
+    })
+
+  for (const text of [
+    '{"model":"other","model":"real"}',
+    '{"mod\\u0065l":"other", "model":"real"}',
+    '{"\\u006dodel":"real"}',
+    '{"model":"real","mod\\u0065l":"real"}',
+  ])
+    it(`names its model once: ${text}`, async () => {
+      assert.equal(await textOf(text), '{"model":"real"}')
     })
 
   it('takes the last of two equal keys, and a key that objects have of themselves', async () => {

@@ -49,7 +49,7 @@ export async function relayChat(
     ? { model: model.upstream, stream_options: { ...body.stream_options, include_usage: true } }
     : { model: model.upstream }
   const sent = { ...body, ...changes }
-  const written = requestText(request.text, sent, changes)
+  const written = requestText(request, sent, changes)
   const text = typeof written === 'string' ? written : await written
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   let reply: WholeReply | StreamReply | undefined

@@ -44,7 +44,7 @@ export async function relayResponses(
   const stream = body.stream === true
   const changes = { model: model.upstream }
   const sent = { ...body, ...changes }
-  const written = requestText(request.text, sent, changes)
+  const written = requestText(request, sent, changes)
   const text = typeof written === 'string' ? written : await written
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
   const send = () => relay.open('/responses', text, receiver, context.via)
