@@ -64,7 +64,7 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
       const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
       const record: CallRecord = {
         call_id: callId,
-        at: new Date(started).toISOString(),
+        at: timeOf(started),
         surface: context.surface,
         caller_id: context.callerId,
         path: provider.pathname + invocation.path,
@@ -86,4 +86,16 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
       return costUsd
     },
   }
+}
+
+let lastTime = 0
+let lastText = ''
+
+/** A time as RFC 3339 UTC; many calls begin in the same millisecond. @param time milliseconds since 1970 */
+function timeOf(time: number): string {
+  if (time !== lastTime) {
+    lastTime = time
+    lastText = new Date(time).toISOString()
+  }
+  return lastText
 }
