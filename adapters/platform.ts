@@ -63,6 +63,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const { http } = gateway.loaded.config
   const { agentGateway, paymentGate, payments = null } = options
   const probe = createProbe(agentGateway, () => new Date())
+  const stopping = new AbortController()
   // An earlier one is left to what is under way on it; its connections close once they are idle.
   const proxies: Passage[] = []
   const proxy = gateway.config.follow(
@@ -93,22 +94,21 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const hosts = liveHostRules(gateway)
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
   const { limit, count } = liveRateLimit(gateway)
-  const stopping = new AbortController()
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
   const resources = [
     ...keyRoutes(gateway),
     ...connectionRoutes(socket),
-    ...meteredRoutes(gateway, payments),
+    ...meteredRoutes(gateway, payments, stopping.signal),
     ...walletRoutes(gateway),
     ...agentRegistrationRoutes(gateway),
     ...taskRoutes(gateway),
-    ...swarmRoutes(gateway),
+    ...swarmRoutes(gateway, stopping.signal),
     ...escrowRoutes(gateway),
     ...callRoutes(gateway),
     ...configRoutes(gateway),
     ...configKeyRoutes(),
-    ...configModelRoutes(gateway),
-    ...gazeRoutes(gateway),
+    ...configModelRoutes(gateway, stopping.signal),
+    ...gazeRoutes(gateway, stopping.signal),
     ...attestationRoutes(gateway),
     ...verifySessionRoutes(gateway),
     ...memoryRoutes(gateway),

@@ -1,19 +1,30 @@
+import { serviceStopping } from '../../src/stopping.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { FrameContext } from '../web/frame.ts'
 
-/** What a model call knows of the platform's request that it serves; it ends when the client goes away. */
-export function callContext(c: FrameContext, callerId: string): CallContext {
+/**
+ * What a model call knows of the platform's request that it serves; it ends when the client goes away, or with
+ * `service_stopping`.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export function callContext(c: FrameContext, callerId: string, stopping: AbortSignal): CallContext {
   const { incoming, outgoing } = c.env
   const { traceparent } = incoming.headers
-  const gone = new AbortController()
+  const ending = new AbortController()
+  const stop = () => ending.abort(serviceStopping())
+  // Taken off again below: combined with AbortSignal.any, `stopping` would keep something of every call there was.
+  stopping.addEventListener('abort', stop)
   outgoing.on('close', () => {
-    if (!outgoing.writableFinished) gone.abort()
+    stopping.removeEventListener('abort', stop)
+    if (!outgoing.writableFinished) ending.abort()
   })
-  if (outgoing.destroyed) gone.abort()
+  if (outgoing.destroyed) ending.abort()
+  if (stopping.aborted) stop()
   return {
     surface: 'platform',
     callerId,
-    signal: gone.signal,
+    signal: ending.signal,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
 }

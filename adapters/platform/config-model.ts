@@ -63,8 +63,12 @@ const LABELS: Record<string, string> = {
   sandbox: 'Sandbox (in this process)',
 }
 
-/** Which models are used, and where they are. */
-export const configModelRoutes = (gateway: Gateway): Route[] => [
+/**
+ * Which models are used, and where they are.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/config/model',
@@ -102,7 +106,7 @@ export const configModelRoutes = (gateway: Gateway): Route[] => [
       const provider = query.provider ?? present.provider
       const listed =
         provider === present.provider
-          ? await gateway.upstream.models(callContext(c, callerOf(c).id))
+          ? await gateway.upstream.models(callContext(c, callerOf(c).id, stopping))
           : Object.keys(PRESETS[provider]?.aliases ?? {}).map((id) => modelOf(id))
       const aliases: Record<string, string> = {
         ...PRESETS[provider]?.aliases,

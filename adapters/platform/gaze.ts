@@ -12,8 +12,12 @@ import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Gaze'
 
-/** Gaze records: where a person's attention was. */
-export const gazeRoutes = ({ gaze }: Gateway): Route[] => [
+/**
+ * Gaze records: where a person's attention was.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const gazeRoutes = ({ gaze }: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/gaze/store',
@@ -71,7 +75,7 @@ export const gazeRoutes = ({ gaze }: Gateway): Route[] => [
     reply: ExplainedGaze,
     run({ body, c }) {
       const caller = callerOf(c)
-      return gaze.explain(body, callContext(c, caller.id), gazeVisibleTo(caller))
+      return gaze.explain(body, callContext(c, caller.id, stopping), gazeVisibleTo(caller))
     },
   }),
 ]

@@ -42,8 +42,9 @@ const UsageReport = pageOf(ReceiptRecord).extend({
  * Model calls that are paid for one by one.
  *
  * @param payments by which deposits can be made; null where there are none
+ * @param stopping aborted shortly before the service ends what is still in progress
  */
-export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | null): Route[] => [
+export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | null, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/wallet/metered/call',
@@ -60,7 +61,7 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
       (await paidCaller(caller_id, c, payments)) ?? callerNamed(caller_id, c, gateway),
     run({ body: { caller_id, ...call }, c }) {
       const callerId = callerOf(c).id
-      const context = callContext(c, callerId)
+      const context = callContext(c, callerId, stopping)
       return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey: c.req.header('idempotency-key') })
     },
   }),

@@ -68,7 +68,7 @@ const ChatReply = z.object({
  * Talking to the agent.
  *
  * @param agent who answers: the gateway's own, or an upstream's for its own sessions
- * @param stopping aborted shortly before the service ends the streams that are still open
+ * @param stopping aborted shortly before the service ends what is still in progress
  */
 export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent, stopping: AbortSignal): Route[] => [
   defineRoute({
@@ -82,7 +82,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
     reply: ChatReply,
     idempotent: true,
     async run({ params, body, c, keep }) {
-      const message = messageOf(params.id, body, c)
+      const message = messageOf(params.id, body, c, stopping)
       return completion(await agent.chat({ ...message, keep: keep && ((trx, reply) => keep(trx, completion(reply))) }))
     },
   }),
@@ -107,7 +107,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
           { param: 'Idempotency-Key' },
         )
       const events = createSessionEvents(c, gateway.loaded.config.upstream.timeout_ms)
-      return streamChat(agent, messageOf(params.id, body, c), events, stopping)
+      return streamChat(agent, messageOf(params.id, body, c, stopping), events)
     },
   }),
 ]
@@ -118,10 +118,10 @@ function completion(reply: AgentReply) {
   return { object: 'session.chat.completion' as const, ...reply, message }
 }
 
-/** What a request says, and to whom; it ends when the client goes away. */
-function messageOf(sessionId: string, body: unknown, c: FrameContext): AgentMessage {
+/** What a request says, and to whom; it ends as {@link callContext}. */
+function messageOf(sessionId: string, body: unknown, c: FrameContext, stopping: AbortSignal): AgentMessage {
   const identity = callerOf(c)
-  const { surface, traceparent, signal } = callContext(c, identity.id)
+  const { surface, traceparent, signal } = callContext(c, identity.id, stopping)
   return { sessionId, ...readChat(body), identity, surface, traceparent, signal }
 }
 
@@ -141,20 +141,10 @@ function readChat(body: unknown): { content: string; user: string | null } {
  *
  * @throws GazewayError as `agent.chat` before it began to answer
  */
-async function streamChat(
-  agent: Agent,
-  message: AgentMessage,
-  events: SessionEvents,
-  stopping: AbortSignal,
-): Promise<Response> {
-  const cut = new AbortController()
-  const cutOff = () => cut.abort()
-  // Taken off again below: combined with AbortSignal.any, `stopping` would keep something of every message there was.
-  stopping.addEventListener('abort', cutOff)
+async function streamChat(agent: Agent, message: AgentMessage, events: SessionEvents): Promise<Response> {
   try {
     const { content, usage, ...reply } = await agent.chat({
       ...message,
-      signal: message.signal ? AbortSignal.any([message.signal, cut.signal]) : cut.signal,
       onStart({ session_id, message_id: id }) {
         events.open(session_id)
         events.send('run.started', { user_message: { role: 'user', content: message.content } })
@@ -164,22 +154,12 @@ async function streamChat(
     })
     events.send('assistant.completed', { ...reply, content, completed: true })
     events.send('run.completed', { ...reply, usage, completed: true })
-  } catch (cause) {
-    const error = cut.signal.aborted && cause instanceof GazewayError ? cutShort(cause) : cause
+  } catch (error) {
     // What is Gazeway's own fault is logged, and ends the connection, where all requests are answered.
     if (!events.isOpen() || !(error instanceof GazewayError)) throw error
     events.send('error', { message: error.message, code: error.code, error: errorBody(error) })
   } finally {
-    stopping.removeEventListener('abort', cutOff)
     events.end()
   }
   return ALREADY_SENT
-}
-
-function cutShort(cause: unknown): GazewayError {
-  return new GazewayError(
-    'service_stopping',
-    'Gazeway is stopping, and the answer was not complete; neither it nor the message was kept. Send the message again.',
-    { cause },
-  )
 }

@@ -24,6 +24,8 @@ const MAX_FRAME_BYTES = 256 * 1024
 const CLOSE_MS = 2_000
 /** How long answers in progress may go on once the service is told to stop, in milliseconds. */
 const SHUTDOWN_MS = 10_000
+/** How long before the sockets are ended those who wait for an answer are told of it. */
+const LAST_WORDS_MS = 1_000
 /** Revoked keys that are remembered, for those who were let in while theirs was being revoked. */
 const MOST_REVOKED = 10_000
 
@@ -224,10 +226,14 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       forgetRevocations()
       forgetFixedKey()
       const closed = Promise.all([...open].map(([ws, serving]) => closing(ws, serving)))
+      const lastWords = setTimeout(() => {
+        for (const serving of open.values()) serving?.cutOff()
+      }, SHUTDOWN_MS - LAST_WORDS_MS)
       const deadline = setTimeout(() => {
         for (const ws of open.keys()) ws.terminate()
       }, SHUTDOWN_MS)
       await closed
+      clearTimeout(lastWords)
       clearTimeout(deadline)
       pings.stop()
       await connections.close()

@@ -4,8 +4,12 @@ import { callContext } from './call-context.ts'
 import { callerOf } from './caller.ts'
 import { defineRoute, type Route } from './route.ts'
 
-/** Goals that are divided into tasks. */
-export const swarmRoutes = ({ swarm }: Gateway): Route[] => [
+/**
+ * Goals that are divided into tasks.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const swarmRoutes = ({ swarm }: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/tasks/swarm',
@@ -20,7 +24,7 @@ export const swarmRoutes = ({ swarm }: Gateway): Route[] => [
     idempotent: true,
     run({ body, c, keep }) {
       const { id } = callerOf(c)
-      return swarm.create(body, id, callContext(c, id), keep)
+      return swarm.create(body, id, callContext(c, id, stopping), keep)
     },
   }),
 ]

@@ -4,6 +4,7 @@ import { exchangeTensor } from '../agent/exchange-tensor.ts'
 import { GazewayError } from '../errors.ts'
 import type { Gaze } from '../gaze/gaze.ts'
 import { newId } from '../ids.ts'
+import { whyEnded } from '../stopping.ts'
 import { readUsage } from '../upstream/usage.ts'
 import { createWatchdog } from '../upstream/watchdog.ts'
 import { chatEvents } from './chat-events.ts'
@@ -62,8 +63,8 @@ export function createRemoteAgent(deps: {
       onStart()
       return await listen(body, message, watchdog.touch)
     } catch (error) {
-      const { cancelled, timedOut } = watchdog.ending()
-      if (cancelled) throw new GazewayError('cancelled', 'The caller went away.', { cause: error })
+      const { cancelled, reason, timedOut } = watchdog.ending()
+      if (cancelled) throw whyEnded(reason, 'The caller went away.', error)
       if (timedOut) throw new GazewayError('upstream_timeout', 'The agent gateway fell silent.', { cause: error })
       if (error instanceof GazewayError) throw error
       throw new GazewayError('upstream_error', 'The agent gateway broke off in the middle of its answer.', {

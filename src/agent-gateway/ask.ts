@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { type ErrorCode, GazewayError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { whyEnded } from '../stopping.ts'
 
 /** The largest reply that is read, in bytes: 200 sessions with room to spare. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -28,7 +29,7 @@ export interface Door {
  * Asks the agent gateway and waits for its whole reply.
  *
  * @throws GazewayError `not_found` where it knows no such thing; `upstream_timeout`, `upstream_unreachable`,
- *   `upstream_error` or `upstream_bad_reply` where it fails; `cancelled` when `signal` aborts
+ *   `upstream_error` or `upstream_bad_reply` where it fails; as `whyEnded` when `signal` aborts
  */
 export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
   const { reply: schema, timeoutMs, signal } = question
@@ -80,7 +81,7 @@ function fail(error: unknown, signal: AbortSignal | undefined): never {
   if (error instanceof GazewayError) throw error
   if (isTimeout(error) || isTimeout(signal?.reason))
     throw new GazewayError('upstream_timeout', 'The agent gateway did not answer in time.', { cause: error })
-  if (signal?.aborted) throw new GazewayError('cancelled', 'The caller went away.', { cause: error })
+  if (signal?.aborted) throw whyEnded(signal.reason, 'The caller went away.', error)
   throw new GazewayError('upstream_unreachable', 'The agent gateway cannot be reached.', { cause: error })
 }
 

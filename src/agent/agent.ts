@@ -85,8 +85,8 @@ export interface Agent {
    * The agent has no tools, and its prompt holds no configuration and no key: an answer is text, whatever it says.
    *
    * @throws GazewayError `not_found` for a session that is unknown or somebody else's, `rate_limited` and `session_busy` as
-   *   `createTurns`, `upstream_not_configured`, `cancelled`, else of the upstream's kinds: 502, or 504 where
-   *   it took too long
+   *   `createTurns`, `upstream_not_configured`, `cancelled`, `service_stopping`, else of the upstream's kinds: 502, or
+   *   504 where it took too long
    */
   chat(message: AgentMessage): Promise<AgentReply>
 }

@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { whyEnded } from '../stopping.ts'
 
 /** Lets one piece of work at a time run under each key, in the order of arrival. */
 export interface Turns {
@@ -6,7 +7,7 @@ export interface Turns {
    * Waits for its turn, then does `work`.
    *
    * @throws GazewayError `rate_limited` at once when too many wait already, `session_busy` when its turn does not come in
-   *   time, `cancelled` when `signal` is aborted meanwhile; or what `work` throws
+   *   time, as `whyEnded` when `signal` is aborted meanwhile; or what `work` throws
    */
   run<T>(key: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>
 }
@@ -27,7 +28,7 @@ export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: numbe
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { begin: () => settle(resolve) }
       const timer = setTimeout(() => settle(() => reject(busy(longestWaitMs))), longestWaitMs)
-      const cancel = () => settle(() => reject(new GazewayError('cancelled', 'The client went away before its turn.')))
+      const cancel = () => settle(() => reject(givenUp(signal)))
       function settle(then: () => void): void {
         clearTimeout(timer)
         signal?.removeEventListener('abort', cancel)
@@ -48,7 +49,7 @@ export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: numbe
 
   return {
     async run(key, signal, work) {
-      if (signal?.aborted) throw new GazewayError('cancelled', 'The client went away before its turn.')
+      if (signal?.aborted) throw givenUp(signal)
       const busyLane = lanes.get(key)
       const lane = busyLane ?? []
       if (busyLane === undefined) lanes.set(key, lane)
@@ -62,6 +63,8 @@ export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: numbe
     },
   }
 }
+
+const givenUp = (signal: AbortSignal | undefined) => whyEnded(signal?.reason, 'The client went away before its turn.')
 
 const crowded = (most: number) =>
   new GazewayError(

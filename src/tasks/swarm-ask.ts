@@ -17,7 +17,7 @@ const SHOWN_AGAIN = 100_000
  * instructions tell the form, too.
  *
  * @returns the plan, and the call that it came from
- * @throws GazewayError `upstream_bad_reply` naming the last fault, `cancelled`, or an upstream failure
+ * @throws GazewayError `upstream_bad_reply` naming the last fault, `cancelled`, `service_stopping`, or an upstream failure
  */
 export async function askForPlan(
   upstream: Pick<Upstream, 'chat' | 'provider'>,

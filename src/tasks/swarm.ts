@@ -5,6 +5,7 @@ import { Recipient, Reward, TtlSeconds } from '../escrow/record.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Micros, toMicros, toUsd } from '../money.ts'
+import { whyEnded } from '../stopping.ts'
 import type { CallContext } from '../upstream/call-record.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Balances } from '../wallet/balances.ts'
@@ -66,8 +67,8 @@ export interface Swarm {
    *
    * @param keep told of the reply in the transaction that makes the tasks
    * @throws GazewayError `insufficient_credit`, or `validation_failed` for the recipient, before a model is asked, or when
-   *   the rewards cannot be locked; `upstream_bad_reply` naming the last fault when there is no usable plan; `cancelled`, or an upstream failure. Nothing
-   *   was created then.
+   *   the rewards cannot be locked; `upstream_bad_reply` naming the last fault when there is no usable plan; `cancelled`,
+   *   `service_stopping`, or an upstream failure. Nothing was created then.
    */
   create(input: NewSwarm, callerId: string, context: CallContext, keep?: Keep<SwarmReply>): Promise<SwarmReply>
 }
@@ -87,7 +88,7 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
         const tasks = plan.tasks.map((task) => ({ ...task, reward_usd: toUsd(shareOf(task.id)) }))
         return { swarm_id: null, goal, tasks, edges: plan.edges, order: plan.order, call_id: callId }
       }
-      if (context.signal?.aborted) throw new GazewayError('cancelled', 'The call was cancelled by its client.')
+      if (context.signal?.aborted) throw whyEnded(context.signal.reason, 'The call was cancelled by its client.')
       const swarmId = newId('swarm')
       const graph = plan.tasks.map(({ id, depends_on, ...task }) => ({
         ...task,

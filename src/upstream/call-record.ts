@@ -37,7 +37,7 @@ export interface CallContext {
   surface: Surface
   /** Id of the key or wallet that pays; null on stdio. */
   callerId: string | null
-  /** Aborted when the client cancels or goes away. */
+  /** Aborted when the client cancels or goes away; with an error as the reason when the service ends the call itself. */
   signal?: AbortSignal | undefined
   /** W3C trace context of the request, as its client sent it. */
   traceparent?: string | undefined

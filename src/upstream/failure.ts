@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { whyEnded } from '../stopping.ts'
 import type { Provider } from './provider.ts'
 import { isReported, ReportedError } from './reported-error.ts'
 
@@ -7,8 +8,10 @@ const BODY_BROKE_OFF = 'terminated'
 
 /** Who ended a call that was cut short. */
 export interface Ending {
-  /** The client cancelled or went away. */
+  /** The client cancelled or went away, or the service ended it as it stops. */
   cancelled: boolean
+  /** What the call's signal was aborted with then. */
+  reason?: unknown
   /** The watchdog saw nothing arrive for the provider's time limit. */
   timedOut?: boolean
 }
@@ -20,7 +23,7 @@ export interface Ending {
  */
 export function upstreamFailure(error: unknown, provider: Provider, ending: Ending): GazewayError {
   if (error instanceof GazewayError) return error
-  if (ending.cancelled) return new GazewayError('cancelled', 'The call was cancelled by its client.', { cause: error })
+  if (ending.cancelled) return whyEnded(ending.reason, 'The call was cancelled by its client.', error)
   if (ending.timedOut || isTimeout(error))
     return new GazewayError(
       'upstream_timeout',

@@ -21,7 +21,7 @@ export type RespondResult = Omit<Invoked<ResponseObject>, 'httpStatus' | 'answer
  * Asks the responses endpoint, and where it fails before its first output, chat completions with the fallback model.
  * If that fails too, the first error is thrown. Both calls are recorded, the second with `fallback_from`.
  *
- * @throws GazewayError `upstream_not_configured` without a key, `cancelled`, else of the kinds in `failure.ts`
+ * @throws GazewayError `upstream_not_configured` without a key, `cancelled`, `service_stopping`, else of the kinds in `failure.ts`
  */
 export async function respond(
   deps: UpstreamDeps,
@@ -35,7 +35,7 @@ export async function respond(
       outputBegan = true
     })
   } catch (error) {
-    if (!(error instanceof GazewayError) || error.code === 'cancelled' || outputBegan) throw error
+    if (!(error instanceof GazewayError) || isEnded(error) || outputBegan) throw error
     return await fallBack(deps, request, context, error)
   }
 }
@@ -76,7 +76,7 @@ async function fallBack(
     const response = toResponse(result.value, request)
     return { ...result, value: { ...response, output_text: outputText(response) }, route: 'chat_fallback' }
   } catch (second) {
-    if (second instanceof GazewayError && second.code === 'cancelled') throw second
+    if (second instanceof GazewayError && isEnded(second)) throw second
     throw first
   }
 }
@@ -123,6 +123,9 @@ const BEFORE_OUTPUT = new Set([
   'error',
 ])
 const ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+
+/** Whether nobody waits for another answer: the client has gone, or the service stops. */
+const isEnded = ({ code }: GazewayError): boolean => code === 'cancelled' || code === 'service_stopping'
 
 /** The field that an upstream's 400 complains of. */
 function refusedField(error: GazewayError): string | null {

@@ -1,4 +1,4 @@
-/** Ends a call that its client gave up, or in which nothing has happened for too long. */
+/** Ends a call that was given up, or in which nothing has happened for too long. */
 export interface Watchdog {
   /** Aborted in either case; hand it to the request. */
   signal: AbortSignal
@@ -6,13 +6,14 @@ export interface Watchdog {
   touch(): void
   /** Rejects as soon as the signal is aborted, even where the work itself would go on waiting. */
   guard<T>(work: Promise<T>): Promise<T>
-  ending(): { cancelled: boolean; timedOut: boolean }
+  /** `reason` is what the caller's signal was aborted with. */
+  ending(): { cancelled: boolean; reason: unknown; timedOut: boolean }
   /** Lets go of the timer and of the caller's signal. */
   stop(): void
 }
 
 /**
- * @param caller aborted when the client cancels
+ * @param caller aborted when the client cancels, or the service ends the call as it stops
  * @param silenceMs how long nothing may arrive
  */
 export function createWatchdog(caller: AbortSignal | undefined, silenceMs: number): Watchdog {
@@ -36,7 +37,7 @@ export function createWatchdog(caller: AbortSignal | undefined, silenceMs: numbe
     signal: controller.signal,
     touch: () => void timer.refresh(),
     guard: (work) => Promise.race([work, aborted]),
-    ending: () => ({ cancelled: caller?.aborted ?? false, timedOut }),
+    ending: () => ({ cancelled: caller?.aborted ?? false, reason: caller?.reason, timedOut }),
     stop() {
       clearTimeout(timer)
       caller?.removeEventListener('abort', cancel)

@@ -26,7 +26,7 @@ export function needsResponses({ provider }: Pick<Upstream, 'provider'>, { model
  * Asks the upstream through the gateway's own routing: the responses endpoint with its fallback, or chat completions.
  *
  * @param timeoutMs how long it may take in all, retries and fallback included
- * @throws GazewayError `cancelled`, or an upstream failure: 502, or 504 where it took too long
+ * @throws GazewayError `cancelled`, `service_stopping`, or an upstream failure: 502, or 504 where it took too long
  */
 export async function askModel(
   upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>,

@@ -479,6 +479,9 @@ describe('a session of a platform that stops', () => {
     await (await restarted)?.()
     const { message_count } = await running.gateway.sessions.get('mine', { userId: running.keyId, all: false })
     assert.equal(message_count, 0)
+    await running.gateway.calls.flush()
+    const [record] = (await running.gateway.calls.history({ limit: 1 })).items
+    assert.match(`${record?.status}: ${record?.error}`, /^error: Gazeway is stopping/)
     await running.close()
     await upstream.close()
   })

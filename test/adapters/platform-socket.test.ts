@@ -619,4 +619,27 @@ describe('the agent socket of a service that stops', () => {
     await upstream.close()
     await assert.rejects(once(connect(Number(new URL(running.url).port), '127.0.0.1'), 'connect'))
   })
+
+  it('tells those who are not answered in time, then closes with 1001', async (t) => {
+    const upstream = await double.startUpstream()
+    const running = await startPlatform(upstream.url, { withHttp: false })
+    upstream.on('/chat/completions', double.hangs)
+    const client = await connectWithKey(running, running.key)
+    client.send({ type: 'chat', content: 'Hello.', id: 'mine' })
+    await until(async () => upstream.received.length > 0)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const stopped = running.pause()
+    t.mock.timers.tick(9_000)
+    t.mock.timers.reset()
+    const { type, code, id } = await client.next()
+    assert.deepEqual([type, code, id], ['error', 'service_stopping', 'mine'])
+    assert.equal((await client.closed).code, 1001)
+    await stopped
+    await upstream.received[0]?.aborted
+    await running.gateway.calls.flush()
+    const [record] = (await running.gateway.calls.history({ limit: 1 })).items
+    assert.match(`${record?.status}: ${record?.error}`, /^error: Gazeway is stopping/)
+    await running.close()
+    await upstream.close()
+  })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createTurns } from '../../src/agent/turns.ts'
+import { GazewayError } from '../../src/errors.ts'
 
 /** Work that ends when it is told to. */
 function held(): { work: () => Promise<string>; end(): void; begun: Promise<void> } {
@@ -78,6 +79,20 @@ describe('turns', () => {
     )
     first.end()
     assert.equal(await staying, 'here')
+    await running
+  })
+
+  it('are given up with the error that their signal is aborted with, before they wait and after', async () => {
+    const turns = createTurns({ mostWaiting: 2, longestWaitMs: 5_000 })
+    const stopping = new AbortController()
+    const first = held()
+    const running = turns.run('a', undefined, first.work)
+    const ask = () => turns.run('a', stopping.signal, () => assert.fail('it was given up'))
+    const waiting = ask()
+    stopping.abort(new GazewayError('service_stopping', 'The service is stopping.'))
+    await assert.rejects(waiting, { code: 'service_stopping' })
+    await assert.rejects(ask(), { code: 'service_stopping' })
+    first.end()
     await running
   })
 })

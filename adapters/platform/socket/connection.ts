@@ -1,6 +1,7 @@
 import type { RawData, WebSocket } from 'ws'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Log } from '../../../src/log.ts'
+import { serviceStopping } from '../../../src/stopping.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
 import { type ClientFrame, checkFrame, readFrame } from './frames.ts'
@@ -17,6 +18,8 @@ export interface OpenConnection {
   send(frame: object): void
   /** Reads nothing more, and closes once what came in is answered. */
   finish(): Promise<void>
+  /** Ends the chats that are being answered, with `service_stopping`. */
+  cutOff(): void
 }
 
 /** What a connection is served with. */
@@ -63,7 +66,7 @@ export function serveConnection({ ws, id, speaker, answer, log, onFrame }: Conne
       outbox.send(frame.id === undefined ? reply : { ...reply, id: frame.id })
     } catch (error) {
       // Nobody is left to be told of a call that ended with its connection.
-      if (!call.signal.aborted) outbox.send(errorFrame(error, frame.id))
+      if (ws.readyState !== ws.CLOSED) outbox.send(errorFrame(error, frame.id))
     }
     unanswered.delete(call)
     if (unanswered.size === 0) idle()
@@ -111,6 +114,9 @@ export function serveConnection({ ws, id, speaker, answer, log, onFrame }: Conne
           idle = resolve
         })
       ws.close(CLOSE.goingAway, 'The service is stopping.')
+    },
+    cutOff() {
+      for (const call of unanswered) call.abort(serviceStopping())
     },
   }
 }

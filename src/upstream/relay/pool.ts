@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { errors, Pool } from 'undici'
-import { GazewayError } from '../../errors.ts'
+import { serviceStopping } from '../../stopping.ts'
 import type { Provider } from '../provider.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
 
@@ -66,7 +66,8 @@ export function poolSend(
           settle()
           listener.onEnd()
         },
-        onResponseError: (_, error) => fail(error instanceof errors.ClientDestroyedError ? stopping(error) : error),
+        onResponseError: (_, error) =>
+          fail(error instanceof errors.ClientDestroyedError ? serviceStopping(error) : error),
       })
       function settle(): void {
         over = true
@@ -99,12 +100,4 @@ export function poolSend(
     },
     close: () => pool.destroy(),
   }
-}
-
-function stopping(cause: Error): GazewayError {
-  return new GazewayError(
-    'service_stopping',
-    'Gazeway is stopping, and the answer was not complete. Send the request again.',
-    { cause },
-  )
 }
