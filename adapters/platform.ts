@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { createRemoteAgent } from '../src/agent-gateway/agent.ts'
 import { createSessionDirectory } from '../src/agent-gateway/directory.ts'
@@ -64,6 +65,9 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const { agentGateway, paymentGate, payments = null } = options
   const probe = createProbe(agentGateway, () => new Date())
   const stopping = new AbortController()
+  const deadline = new AbortController()
+  // One listener for each call under way: they are no leak.
+  setMaxListeners(0, stopping.signal, deadline.signal)
   // An earlier one is left to what is under way on it; its connections close once they are idle.
   const proxies: Passage[] = []
   const proxy = gateway.config.follow(
@@ -74,7 +78,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       url: agent_gateway.url,
     }),
     (settings) => {
-      const made = createProxy({ ...settings, target: agentGateway })
+      const made = createProxy({ ...settings, target: agentGateway, stopping: deadline.signal })
       proxies.push(made)
       return made
     },
@@ -152,6 +156,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     requestTimeoutMs: http.request_timeout_ms,
     onUpgrade: socket.upgrade,
     onLastWords: () => stopping.abort(),
+    onDeadline: () => deadline.abort(),
   })
   probe.start()
   return {
@@ -159,6 +164,9 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     async stop() {
       await Promise.all([listening.stop(), socket.stop()])
       await probe.stop()
+      // In a later turn: of sockets that are closed in one, the last hears of it first, and this process's own gateway would
+      // take what was passed on to it for left by its client before it hears that it has ended it itself.
+      await new Promise((resolve) => setImmediate(resolve))
       await Promise.all(proxies.map((made) => made.close()))
     },
   }

@@ -1,60 +1,100 @@
 import type { ServerResponse } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
+import { serviceStopping } from '../../src/stopping.ts'
 import type { PoolRequest, RequestPool } from '../../src/upstream/relay/pool.ts'
 import type { Exchange } from '../../src/upstream/relay/send.ts'
+import { type PassedEvents, watchEvents } from './passed-events.ts'
 import { replyHeaders } from './proxy-headers.ts'
+
+/** How a request is passed on. */
+interface Forwarding {
+  requestId: string
+  /** How long a client may leave its reply unread, in milliseconds. */
+  stallMs: number
+  /** The agent gateway, for those who read errors. */
+  url: string
+  /** Aborted when the service ends what is still in progress. */
+  stopping: AbortSignal
+}
 
 /**
  * Sends a request and writes its reply to a client as it arrives, at the client's pace. A client that goes away, or
- * leaves its reply unread for `stallMs`, ends the request.
+ * leaves its reply unread for `stallMs`, ends the request. A stream of events that is cut off as the service stops ends
+ * with an error in it.
  *
- * @returns when the reply is over, whole or not
- * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or what the request's body failed with, as long as
- *   nothing was written
+ * @returns when the reply is over, whole or not: the error that it ended with, where the client was told of one
+ * @throws GazewayError `upstream_unreachable`, `upstream_timeout`, `service_stopping` or what the request's body failed
+ *   with, as long as nothing was written
  */
 export function forward(
   pool: RequestPool,
   request: PoolRequest,
   outgoing: ServerResponse,
-  { requestId, stallMs, url }: { requestId: string; stallMs: number; url: string },
-): Promise<void> {
+  { requestId, stallMs, url, stopping }: Forwarding,
+): Promise<GazewayError | null> {
   return new Promise((resolve, reject) => {
     let exchange: Exchange | undefined
+    let events: PassedEvents | null = null
     let stalled: NodeJS.Timeout | undefined
-    const gone = () => {
+    let over = false
+
+    function settle(told: GazewayError | null): void {
+      over = true
       clearTimeout(stalled)
+      stopping.removeEventListener('abort', stop)
+      resolve(told)
+    }
+    const gone = () => {
       if (!outgoing.writableFinished) exchange?.abort()
-      resolve()
+      settle(null)
     }
     const resume = () => {
       clearTimeout(stalled)
       exchange?.resume()
     }
+    function fail(error: Error): void {
+      if (!outgoing.headersSent && !outgoing.destroyed) reject(failure(error, url))
+      // Too late for another status: the client sees that the reply is not whole.
+      else outgoing.destroy(error)
+      settle(null)
+    }
+    /** The request is left to end with its pool: the gateway of this process tells its own end, which is not its client's. */
+    function stop(): void {
+      const error = serviceStopping()
+      const event = outgoing.headersSent ? events?.errorEvent(error) : undefined
+      if (!event) return void fail(error)
+      outgoing.end(event)
+      settle(error)
+    }
     outgoing.on('close', gone)
     outgoing.on('drain', resume)
+    stopping.addEventListener('abort', stop)
 
     exchange = pool.send(request, {
       onHead(status, headers) {
+        if (over) return
         outgoing.writeHead(status, replyHeaders(headers, requestId))
         outgoing.flushHeaders()
+        events = watchEvents(request.path, headers, requestId)
       },
       onData(chunk) {
+        if (over) return
+        events?.saw(chunk)
         if (outgoing.write(chunk)) return
         exchange?.pause()
         stalled = setTimeout(() => outgoing.destroy(), stallMs)
       },
       onEnd() {
+        if (over) return
         outgoing.end()
-        resolve()
+        settle(null)
       },
       onError(error) {
-        if (!outgoing.headersSent && !outgoing.destroyed) return reject(failure(error, url))
-        // Too late for another status: the client sees that the reply is not whole.
-        outgoing.destroy(error)
-        resolve()
+        if (!over) fail(error)
       },
     })
     if (outgoing.destroyed) gone()
+    else if (stopping.aborted) stop()
   })
 }
 

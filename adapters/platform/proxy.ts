@@ -24,10 +24,12 @@ export interface ProxyOptions {
   connectTimeoutMs: number
   /** How long the agent gateway may be silent, and a client may leave its reply unread. */
   timeoutMs: number
+  /** Aborted when the service ends what is still in progress. */
+  stopping: AbortSignal
 }
 
 /** Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. */
-export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs }: ProxyOptions): Passage {
+export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping }: ProxyOptions): Passage {
   const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
   return {
     async handle(c) {
@@ -45,7 +47,10 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs 
           headers: requestHeaders(incoming.headers, { caller, token: pass?.token ?? null, requestId }),
           body: bodyOf(incoming, maxBodyBytes),
         }
-        await forward(pool, request, outgoing, { requestId, stallMs: timeoutMs, url: target.url })
+        const how = { requestId, stallMs: timeoutMs, url: target.url, stopping }
+        const told = await forward(pool, request, outgoing, how)
+        // For those who look afterwards whether the request was served: its status was sent before.
+        if (told !== null) c.error = told
         return ALREADY_SENT
       } finally {
         pass?.end()

@@ -9,8 +9,9 @@ import { eventsOf, type SentEvent } from './sse.ts'
 /** What tells whoever waits that the service has ended it. */
 const STOPPING = [503, 'service_stopping', 'server_error']
 const MESSAGE = 'Gazeway is stopping, and the answer was not complete. Send the request again.'
-/** When those who wait are told, in milliseconds. */
+/** The last moment at which those who wait are told, and when what is passed on is ended; in milliseconds. */
 const LAST_WORDS_MS = 9_000
+const DEADLINE_MS = 10_000
 
 const toldOf = async (reply: Response) => {
   const { code, type } = await errorOf(reply)
@@ -150,6 +151,110 @@ describe('a platform that stops while its agent gateway answers', () => {
       await until(async () => agent.received.includes(`POST /api/sessions/theirs/${path}`))
       const stopped = stopFor(t, running, LAST_WORDS_MS)
       assert.deepEqual(await toldOf(await waiting), STOPPING)
+      await stopped
+    })
+})
+
+describe('a platform that stops while it passes on', () => {
+  let server: double.UpstreamDouble
+  let running: RunningPlatform
+  beforeEach(async () => {
+    server = await double.startUpstream()
+    running = await startPlatform('sandbox', {
+      withHttp: false,
+      env: { GAZEWAY_AGENT_GATEWAY_URL: server.url, GAZEWAY_AGENT_GATEWAY_KEY: 'agent-secret-key' },
+    })
+  })
+  afterEach(async () => {
+    await running.close()
+    await server.close()
+  })
+
+  const post = (path: string) => ask(running, 'POST', path, { body: { stream: true } })
+  /** What arrives of a reply; its first piece has by the time that this returns. */
+  async function begun(reply: Response) {
+    const reader = (reply.body ?? assert.fail()).pipeThrough(new TextDecoderStream()).getReader()
+    let text = (await reader.read()).value ?? ''
+    return async () => {
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value
+      return text
+    }
+  }
+  const lastEvent = (text: string) => {
+    const [name, data] = /(?:event: (\w+)\n)?data: (.*)\n\n$/.exec(text)?.slice(1) ?? assert.fail(text)
+    return { name, data: JSON.parse(data ?? '') }
+  }
+
+  it('answers 503 to whoever has had nothing yet', async (t) => {
+    server.on('/chat/completions', double.hangs)
+    const waiting = post('/v1/chat/completions')
+    await until(async () => server.received.some(({ path }) => path === '/v1/chat/completions'))
+    const stopped = stopFor(t, running, DEADLINE_MS)
+    assert.deepEqual(await toldOf(await waiting), STOPPING)
+    await stopped
+    await server.received.at(-1)?.aborted
+  })
+
+  it('tells many at once, without a warning', async (t) => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => void (warning.name === 'MaxListenersExceededWarning' && warnings.push(warning))
+    process.on('warning', note)
+    t.after(() => process.off('warning', note))
+    server.on('/chat/completions', double.hangs)
+    server.on('/api/sessions/theirs/chat', double.hangs)
+    const many = Array.from({ length: 12 }, () => post('/v1/chat/completions'))
+    const chats = Array.from({ length: 12 }, () =>
+      ask(running, 'POST', '/api/sessions/upstream:theirs/chat', { key: running.admin, body: { message: 'Hello?' } }),
+    )
+    await until(async () => server.received.filter(({ method }) => method === 'POST').length === 24)
+    const stopped = stopFor(t, running, DEADLINE_MS)
+    for (const reply of await Promise.all([...many, ...chats])) assert.deepEqual(await toldOf(reply), STOPPING)
+    await stopped
+    assert.deepEqual(warnings, [])
+  })
+
+  it('ends a stream of chunks with an error, whole events before it', async (t) => {
+    server.on('/chat/completions', double.sse(double.chunks(['Half an ']).slice(0, 2), 'hang'))
+    const rest = await begun(await post('/v1/chat/completions'))
+    const stopped = stopFor(t, running, DEADLINE_MS)
+    const { name, data } = lastEvent(await rest())
+    assert.equal(name, undefined)
+    assert.deepEqual(
+      [data.error.code, data.error.type, data.error.message],
+      ['service_stopping', 'server_error', MESSAGE],
+    )
+    assert.match(data.error.request_id, /^req_/)
+    await stopped
+    await server.received.at(-1)?.aborted
+  })
+
+  it('ends a stream of a Response with an event that counts on', async (t) => {
+    const events = double.responseEvents(['Half an '])
+    server.on('/responses', double.sse(events.slice(0, 4), 'hang'))
+    const reply = await post('/v1/responses')
+    const rest = await begun(reply)
+    const stopped = stopFor(t, running, DEADLINE_MS)
+    const text = await rest()
+    const { name, data } = lastEvent(text)
+    const count = text.split('event: response.').length - 1
+    assert.deepEqual(
+      [name, data.type, data.code, data.error.code, data.sequence_number],
+      ['error', 'error', 'service_stopping', 'service_stopping', count],
+    )
+    await stopped
+  })
+
+  for (const [what, type, text] of [
+    ['in the middle of an event', 'text/event-stream', 'data: {"half'],
+    ['that has no events', 'application/json', '{"half":'],
+  ] as const)
+    it(`breaks a reply off ${what}`, async (t) => {
+      server.on('/chat/completions', (response) => {
+        response.writeHead(200, { 'content-type': type }).write(text)
+      })
+      const rest = await begun(await post('/v1/chat/completions'))
+      const stopped = stopFor(t, running, DEADLINE_MS)
+      await assert.rejects(rest(), { message: 'terminated' })
       await stopped
     })
 })

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
-import { newPlace, PATIENCE_MS, run } from './server.ts'
+import { connect, newPlace, PATIENCE_MS, run } from './server.ts'
 
 const BOTH = ['--platform', '--platform-port', '0']
 const ENDED_WELL = { code: 0, signal: null }
@@ -76,6 +76,69 @@ describe('gazeway --http --platform', () => {
     assert.equal(gateway.stderr().split(gateway.key).length - 1, 1, 'it is shown once, at the start')
   })
 })
+
+describe('the end of gazeway --http --platform', () => {
+  it('is told to all who wait, gives back what was set aside, and is what records say', {
+    timeout: 60_000,
+  }, async () => {
+    const upstream = await startProvider()
+    const place = newPlace()
+    const start = () => startGatewayProcess(place, { args: [...BOTH, '--upstream', upstream.url] })
+    const gateway = await start()
+    const platform = await platformOf(gateway)
+    const ask = (path: string, body: object) => post(platform + path, gateway.key, body)
+    for (const id of ['whole', 'streamed']) assert.equal((await ask('/api/sessions', { id })).status, 201)
+    upstream.on('/chat/completions', (response, request) => {
+      const { stream } = request.body as { stream?: boolean }
+      if (stream) return double.sse(double.chunks(['Half an ']).slice(0, 2), 'hang')(response, request)
+    })
+    const call = { caller_id: gateway.key, model: 'llm-4-1-fast-reasoning', prompt: 'Hello.', max_tokens: 20 }
+    const chat = { messages: [{ role: 'user', content: 'Hello.' }] }
+    const waiting = [
+      ask('/api/wallet/metered/call', call),
+      ask('/api/tasks/swarm', { goal: 'A cake.', reward_usd: 1 }),
+      ask('/api/sessions/whole/chat', { message: 'Hello.' }),
+      ask('/v1/chat/completions', chat),
+    ]
+    const streams = await Promise.all([
+      ask('/api/sessions/streamed/chat/stream', { message: 'Hello.' }),
+      ask('/v1/chat/completions', { ...chat, stream: true }),
+    ])
+    const asked = waiting.length + streams.length
+    await until(() => upstream.received.filter(({ path }) => path === '/v1/chat/completions').length === asked)
+
+    gateway.kill('SIGTERM')
+    for (const reply of await Promise.all(waiting)) {
+      const { error } = (await reply.json()) as { error: { code: string; type: string } }
+      assert.deepEqual([reply.status, error.code, error.type], [503, 'service_stopping', 'server_error'])
+    }
+    for (const reply of streams) assert.match(await reply.text(), /Half an [\s\S]*"code":"service_stopping"/)
+    assert.deepEqual(await gateway.exit, ENDED_WELL)
+
+    const { call: tool } = await connect(place)
+    const { structuredContent } = await tool('gateway_upstream_api_history')
+    const ended = structuredContent.items.map(
+      (item: { status: string; error: string }) => `${item.status}: ${item.error}`,
+    )
+    assert.deepEqual([ended.length, [...new Set(ended)].length], [asked, 1], ended.join('\n'))
+    assert.match(ended[0], /^error: Gazeway is stopping/)
+
+    const next = await start()
+    const {
+      ledger: { available_usd, held_usd, escrow_usd },
+    } = (await (
+      await fetch(`${await platformOf(next)}/api/wallet`, { headers: { authorization: `Bearer ${gateway.key}` } })
+    ).json()) as { ledger: Record<string, number> }
+    assert.deepEqual([available_usd, held_usd, escrow_usd], [0, 0, 0])
+    assert.deepEqual(await next.stop(), ENDED_WELL)
+    await upstream.close()
+  })
+})
+
+/** Waits until `holds` does. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10))
+}
 
 describe('the demo of the platform', () => {
   it('shows a receipt and the usage, and ends well', () => {

@@ -15,8 +15,10 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
 import { createLog } from '../../src/log.ts'
+import { until } from '../adapters/platform.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import * as double from '../doubles/upstream.ts'
 
 describe('a platform that takes payments', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-payments-'))
@@ -24,6 +26,7 @@ describe('a platform that takes payments', () => {
   let anvil: Anvil
   let token: Token
   let gateway: Gateway
+  let payments: Awaited<ReturnType<typeof openPayments>>
   let http: Listening
   let listening: Listening
 
@@ -41,7 +44,7 @@ describe('a platform that takes payments', () => {
     const loaded = await loadConfig({ env, flags: { data: folder, upstream: 'sandbox', port: '0', platformPort: '0' } })
     const log = createLog({ level: 'silent', secrets: () => loaded.secrets })
     gateway = await createGateway(loaded, log)
-    const payments = await openPayments(gateway)
+    payments = await openPayments(gateway)
     const passes = createPasses()
     http = await serveHttp(gateway, passes)
     listening = await servePlatform(gateway, {
@@ -170,6 +173,36 @@ describe('a platform that takes payments', () => {
     await response.text()
     assert.equal((await gateway.wallet.balances(payer.address.toLowerCase())).available_usd, 0.09)
   })
+
+  for (const [what, behaviour] of [
+    ['that has begun', double.sse(double.chunks(['Half an ']).slice(0, 2), 'hang')],
+    ['that has not', double.hangs],
+  ] as const)
+    it(`credits a reply ${what} when the service ends it as it stops, once`, async (t) => {
+      const leaving = privateKeyToAccount(generatePrivateKey())
+      await token.mint(leaving.address, 90_000n)
+      const agent = await double.startUpstream()
+      agent.on('/chat/completions', behaviour)
+      const serving = await servePlatform(gateway, {
+        agentGateway: { url: agent.url.replace(/\/v1$/, ''), key: null, admit: () => null },
+        paymentGate: paymentGate(payments, () => payments.amount),
+      })
+      const asked = client(leaving).fetch(`${serving.url}/v1/chat/completions`, { method: 'POST', body: '{}' })
+      const isAsked = () => agent.received.some(({ path }) => path === '/v1/chat/completions')
+      await until(async () => isAsked())
+      const reader = behaviour === double.hangs ? null : (await asked).body?.getReader()
+      await reader?.read()
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      const stopped = serving.stop()
+      t.mock.timers.tick(10_000)
+      t.mock.timers.reset()
+      if (reader) assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /service_stopping/)
+      else assert.equal((await asked).status, 503)
+      await stopped
+      await agent.close()
+      assert.equal((await gateway.wallet.balances(leaving.address.toLowerCase())).available_usd, 0.09)
+      assert.equal(await payments.sweep(100), 0)
+    })
 
   it('charges a metered call to the wallet that pays for it, and to no other', async () => {
     const call = (caller_id: string, headers: Record<string, string> = {}) =>

@@ -1,4 +1,4 @@
-import { errorBody, GazewayError } from '../../errors.ts'
+import { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
 import { responseEvents } from '../convert/response-events.ts'
 import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
@@ -8,7 +8,7 @@ import { gatherResponse } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
-import { passedHeaders, type ReadResponse, readRefusal, readResponse, toSse } from './reply.ts'
+import { passedHeaders, type ReadResponse, readRefusal, readResponse, responseErrorEvent, toSse } from './reply.ts'
 import { type ClientRequest, requestText } from './request-text.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, type SseTap, splitEvents } from './sse-tap.ts'
@@ -151,7 +151,7 @@ async function passStream(
   const broken = answered ? null : failure
   if (broken && held !== null) return fail(recording, broken, { httpStatus: reply.status })
   const reported = tap.failed()
-  receiver.end(broken && reported === null ? errorEvent(broken, requestId, nextNumber(last)) : undefined)
+  receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
   const error = reported ?? broken
   await finish(error === null ? 'ok' : 'error', error)
   return null
@@ -163,17 +163,6 @@ async function passStream(
 
 /** A text may hold the name of an event, too. */
 const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)?.type ?? '')
-
-/**
- * The error that ends a Responses stream which has already begun: flat as the reference has it, and under `error` as
- * OpenAI sends it, which is where its SDK looks before it takes the stream for an answer.
- */
-function errorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): Buffer {
-  const body = errorBody(error, requestId)
-  const { code, message, param } = body
-  const event = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
-  return toSse([event])
-}
 
 function nextNumber(events: Buffer | null): number {
   const last =

@@ -119,5 +119,16 @@ export const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>
 export const chatErrorEvent = (error: GazewayError, requestId: string | null): string =>
   `data: ${JSON.stringify({ error: errorBody(error, requestId) })}\n\n`
 
+/**
+ * The error that ends a Responses stream which has already begun: flat as the reference has it, and under `error` as
+ * OpenAI sends it, which is where its SDK looks before it takes the stream for an answer.
+ */
+export function responseErrorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): Buffer {
+  const body = errorBody(error, requestId)
+  const { code, message, param } = body
+  const event = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
+  return toSse([event])
+}
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
