@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { errors, Pool } from 'undici'
+import { GazewayError } from '../../errors.ts'
 import { serviceStopping } from '../../stopping.ts'
 import type { Provider } from '../provider.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
 
-/** Connections to one upstream; more requests wait for one of them. */
+/** Connections to one upstream; more requests wait for one of them, for as long as the upstream may be silent. */
 const CONNECTIONS = 512
 
 /** A request over a pool; POST unless it says otherwise. */
@@ -36,11 +37,15 @@ export function poolSend(
     connections: CONNECTIONS,
     connect: { timeout: connectTimeoutMs },
   })
+  // Of each connection one request is under way; undici tells nothing of those that wait for theirs.
+  let underWay = 0
   return {
     send({ method = 'POST', path, headers, body }, listener) {
       let controller: Dispatcher.DispatchController | undefined
       let given: Error | undefined
       let over = false
+      const waits = underWay >= CONNECTIONS
+      underWay++
       // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
       const watched = typeof body === 'string'
@@ -71,6 +76,7 @@ export function poolSend(
       })
       function settle(): void {
         over = true
+        underWay--
         clearTimeout(silence)
       }
       function fail(error: Error): void {
@@ -87,7 +93,7 @@ export function poolSend(
       }
       function giveUp(): void {
         if (controller?.paused) silence?.refresh()
-        else end(new errors.HeadersTimeoutError())
+        else end(waits && !controller ? tooMany(base, timeoutMs) : new errors.HeadersTimeoutError())
       }
       return {
         pause: () => controller?.pause(),
@@ -101,3 +107,10 @@ export function poolSend(
     close: () => pool.destroy(),
   }
 }
+
+const tooMany = ({ origin }: URL, timeoutMs: number): GazewayError =>
+  new GazewayError(
+    'too_many_requests',
+    `All ${CONNECTIONS} connections of Gazeway to ${origin} were busy for ${timeoutMs / 1000} s, and the request was not sent. Make fewer requests at once, and try again.`,
+    { retryAfterSeconds: 1 },
+  )

@@ -30,8 +30,8 @@ export interface Relay extends UpstreamDeps {
    *
    * @param body JSON
    * @param via that of the client's request, where it has come through others
-   * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `cancelled` when the client
-   *   has gone
+   * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
+   *   connection was free for it; `cancelled` when the client has gone
    */
   open(path: string, body: string, client: Client, via?: string): Promise<WholeReply | StreamReply>
 }
