@@ -106,6 +106,8 @@ export class GazewayError extends Error {
   readonly retryAfterSeconds: number | null
   /** The call record that tells more, where the error came from an upstream call. */
   callId?: string
+  /** The HTTP status of the upstream's reply, where the error ended a reply that had begun. */
+  upstreamStatus?: number
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })

@@ -6,6 +6,9 @@ import { isReported, ReportedError } from './reported-error.ts'
 /** What `fetch` fails with when a connection ends in the middle of a body. */
 const BODY_BROKE_OFF = 'terminated'
 
+/** What undici says of a 100 or a 101 that nobody had asked for, and of bytes that are no HTTP. */
+const NO_HTTP = /^bad (?:response|upgrade)$|HTTP\/1\.1 protocol/
+
 /** Who ended a call that was cut short. */
 export interface Ending {
   /** The client cancelled or went away, or the service ended it as it stops. */
@@ -54,6 +57,8 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
     return badReply(provider, 'its stream ended before the answer was complete', error)
   if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
+  if (NO_HTTP.test(reason(error)))
+    return badReply(provider, 'its reply does not keep to HTTP (as a 100 Continue that nobody asked for)', error)
   return new GazewayError(
     'upstream_unreachable',
     `The upstream ${provider.name} at ${provider.baseUrl} could not be reached (${hide(reason(error), provider)}). Check the address and the network.`,

@@ -1,3 +1,4 @@
+import { GazewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { toUsd } from '../money.ts'
 import type { CallContext, CallRecord, CallStatus } from './call-record.ts'
@@ -73,7 +74,7 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
         upstream: provider.name,
         stream: invocation.stream,
         status,
-        http_status: httpStatus,
+        http_status: httpStatus ?? statusIn(error),
         fallback_from: invocation.fallbackFrom ?? null,
         latency_ms: Date.now() - started,
         first_token_ms: firstTokenMs,
@@ -99,3 +100,7 @@ function timeOf(time: number): string {
   }
   return lastText
 }
+
+/** The status of a reply that broke off before there was anything to read in it. */
+const statusIn = (error: CallEnd['error']): number | null =>
+  error instanceof GazewayError ? (error.upstreamStatus ?? null) : null

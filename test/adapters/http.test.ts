@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import OpenAI from 'openai'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
@@ -452,6 +452,36 @@ describe('the gateway over HTTP', () => {
         assert.equal((await errorOf(reply)).type, 'upstream_error')
         assert.equal((await records())[0]?.status, 'error')
       })
+
+    for (const [name, end, status, code] of [
+      ['ended', (socket: Socket) => void socket.end(), 502, 'upstream_bad_reply'],
+      ['reset', (socket: Socket) => void socket.resetAndDestroy(), 502, 'upstream_bad_reply'],
+      ['forgotten', () => {}, 504, 'upstream_timeout'],
+    ] as const)
+      it(`says ${code} of a reply that is ${name} in the middle, and notes its status`, async () => {
+        server.on('/chat/completions', begins(201, end))
+        const reply = await post('/v1/chat/completions', ASK)
+        const error = await errorOf(reply)
+        assert.deepEqual([reply.status, error.code], [status, code])
+        if (code === 'upstream_bad_reply')
+          assert.match(String(error.message), /broke off before the answer was complete/)
+        const [record] = await records()
+        assert.deepEqual([record?.status, record?.http_status], ['error', 201])
+      })
+
+    it('calls a 100 that nobody asked for a bad reply', async () => {
+      server.on('/chat/completions', (response) => response.writeContinue())
+      const reply = await post('/v1/chat/completions', ASK)
+      const { code, message } = await errorOf(reply)
+      assert.deepEqual([reply.status, code], [502, 'upstream_bad_reply'])
+      assert.match(String(message), /does not keep to HTTP/)
+    })
+
+    it('calls what is no HTTP a bad reply', async () => {
+      server.on('/chat/completions', (response) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'))
+      const reply = await post('/v1/chat/completions', ASK)
+      assert.deepEqual([reply.status, (await errorOf(reply)).code], [502, 'upstream_bad_reply'])
+    })
 
     for (const end of ['break', 'hang', 'none'] as const)
       it(`ends a stream with an error chunk when the upstream's ends with ${end}`, async () => {
@@ -1374,6 +1404,27 @@ describe('the gateway over HTTP', () => {
     assert.ok(longest > 2, `${longest} s`)
   })
 
+  it('does not leave an endpoint alone for replies that break off', async () => {
+    const fresh = await startGateway(server.url)
+    const statuses: number[] = []
+    server.on(
+      '/chat/completions',
+      begins(200, (socket) => socket.resetAndDestroy()),
+    )
+    for (let i = 0; i < 12; i++) {
+      const headers = { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' }
+      const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers,
+      })
+      statuses.push(reply.status)
+      await reply.body?.cancel()
+    }
+    assert.deepEqual(statuses, Array(12).fill(502))
+    await fresh.close()
+  })
+
   it('leaves an endpoint alone that keeps failing, and falls back at once', async () => {
     const fresh = await startGateway(server.url)
     const call = (path: string, body: unknown) =>
@@ -1394,6 +1445,14 @@ describe('the gateway over HTTP', () => {
     await fresh.close()
   })
 })
+
+/** Begins a reply with a status and 50 of its 500 bytes, and does the given to its connection then. */
+const begins =
+  (status: number, end: (socket: Socket) => void): double.Behaviour =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': 500 })
+    response.write(' '.repeat(50), () => end(response.socket as Socket))
+  }
 
 /** Says one piece of 1 MiB over and over, at its reader's pace and far beyond what sockets hold, until nobody listens. */
 const saysTooMuch =

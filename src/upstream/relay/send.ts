@@ -1,5 +1,5 @@
 import type { GazewayError } from '../../errors.ts'
-import { badReply } from '../failure.ts'
+import { badReply, streamFailure } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 
 /** A request to the upstream, as bytes. */
@@ -70,7 +70,8 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
  * Sends a request and waits for its whole reply, or for the head of an event stream.
  *
  * @param client the request, and the stream that follows, end when it goes
- * @throws whatever the transport failed with; GazewayError `upstream_bad_reply` for a reply that is too large
+ * @throws whatever the transport failed with before there was a head; GazewayError `upstream_bad_reply` for a reply that
+ *   broke off or is too large, `upstream_timeout` for one that fell silent, both with the status that the reply had
  */
 export function openReply(
   send: Send,
@@ -113,7 +114,7 @@ export function openReply(
       onError(error) {
         failed = error
         if (sink) sink.onError(error)
-        else reject(error)
+        else reject(status === 0 || error === CLIENT_GONE ? error : withStatus(streamFailure(error, provider), status))
       },
     })
     client.onGone(abort)
@@ -132,7 +133,7 @@ export function openReply(
         return
       }
       // Before the abort, which the transport reports as an error of its own.
-      reject(tooLarge(provider))
+      reject(withStatus(tooLarge(provider), status))
       abort()
     }
   })
@@ -141,3 +142,9 @@ export function openReply(
 /** What a reply fails with of which more would have to be kept. */
 export const tooLarge = (provider: Provider): GazewayError =>
   badReply(provider, `its reply is larger than ${WHOLE_LIMIT_BYTES} bytes`)
+
+/** `error`, with the status that the upstream had answered before. */
+function withStatus(error: GazewayError, status: number): GazewayError {
+  error.upstreamStatus = status
+  return error
+}
