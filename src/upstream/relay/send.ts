@@ -70,6 +70,7 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
  * Sends a request and waits for its whole reply, or for the head of an event stream.
  *
  * @param client the request, and the stream that follows, end when it goes
+ * @param onStatus hears the status of the reply with its head, however long the rest of it takes
  * @throws whatever the transport failed with before there was a head; GazewayError `upstream_bad_reply` for a reply that
  *   broke off or is too large, `upstream_timeout` for one that fell silent, both with the status that the reply had
  */
@@ -78,6 +79,7 @@ export function openReply(
   request: RelayRequest,
   client: Client,
   provider: Provider,
+  onStatus: (status: number) => void,
 ): Promise<WholeReply | StreamReply> {
   return new Promise((resolve, reject) => {
     if (client.isGone()) return reject(CLIENT_GONE)
@@ -97,6 +99,7 @@ export function openReply(
       onHead(code, head) {
         status = code
         headers = head
+        onStatus(code)
         if (code < 200 || code >= 300 || !EVENT_STREAM.test(String(head['content-type']))) return
         early = []
         if (exchange) resolve({ kind: 'stream', status, headers, exchange, consume })
