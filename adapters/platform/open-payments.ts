@@ -29,6 +29,11 @@ export async function openPayments(gateway: Gateway): Promise<PlatformPayments> 
     methods: await loadMethods(settings, gateway.chain),
     credit: wallet.credit,
     onError: (err) => log.error('What became of a payment could not be noted; it is looked at again.', { err }),
+    onSpent: ({ id, method, payer, proof }) =>
+      log.warn(
+        'A payment was ended and not credited: its authorization was used for something else, so that it can never be made.',
+        { payment: id, method, payer, proof },
+      ),
   })
   const sweeps = [{ name: 'payments.unfinished', everyMs: UNFINISHED_MS, batch: payments.sweep }]
   return {

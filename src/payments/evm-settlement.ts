@@ -12,15 +12,15 @@ import { isRevert } from '../chain/revert.ts'
 import { createTending } from '../chain/tend.ts'
 import { hasContract } from '../chain/token.ts'
 import { GazewayError } from '../errors.ts'
+import { AUTHORIZATION_USED, type AuthorizedPayment, isPaidBy } from './authorization-use.ts'
 import { chainUnreachable, unconfirmed } from './refusal.ts'
-import type { EvmSettings } from './settings.ts'
+import type { EvmSettings, PaymentSettings } from './settings.ts'
 
 /** EIP-3009, as far as it is used here. */
 const TOKEN = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ])
 /** What a payment's transaction is for, before its authorization's nonce. */
 const PURPOSE = 'payment:'
@@ -46,7 +46,8 @@ export interface Authorization {
 /** Settles authorizations with one account, which pays the gas. */
 export interface EvmSettlement {
   /**
-   * Checks that the token would carry an authorization out now. One that was carried out already passes.
+   * Checks that the token would carry an authorization out now. One that was carried out already passes; one whose nonce was
+   * used for something else does not.
    *
    * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the chain cannot
    *   be asked
@@ -62,17 +63,22 @@ export interface EvmSettlement {
   settle(authorization: Authorization): Promise<Hex>
   /** Looks after transactions that are in no block yet: sends them again, raises the fee of what is stuck. */
   tend(): Promise<void>
-  /** The transaction that used an authorization, in a block that is deep enough; null while there is none. */
-  find(payer: string, nonce: string): Promise<Hex | null>
-  /** Whether the chain may yet take a transaction that was signed here for an authorization, or another one has used it. */
-  isOpen(payer: string, nonce: string): Promise<boolean>
+  /** The transaction that carried a payment out, in a block that is deep enough; null while there is none. */
+  find(payment: AuthorizedPayment): Promise<Hex | null>
+  /** Whether the chain may yet take a transaction that was signed here for a payment, or another one has carried it out. */
+  isOpen(payment: AuthorizedPayment): Promise<boolean>
+  /** Whether the authorization was used for something else than its payment, in a block that is deep enough. */
+  isSpent(payment: AuthorizedPayment): Promise<boolean>
 }
 
 /**
  * An authorization moves money once, whatever transaction carries it, and the chain itself tells after a crash whether one
  * went through. The transactions get their numbers where settlements do: they may share the account.
  */
-export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, account: ChainAccount): EvmSettlement {
+export function createEvmSettlement(
+  { token, recipient }: Pick<EvmSettings, 'token'> & Pick<PaymentSettings, 'recipient'>,
+  account: ChainAccount,
+): EvmSettlement {
   const { client } = account.node
   const call = { address: token, abi: TOKEN, functionName: 'transferWithAuthorization' } as const
   /** Whether the token is known to be there. */
@@ -85,17 +91,18 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
     followers: { follows: ({ purpose }) => purpose.startsWith(PURPOSE) },
   })
 
-  async function find(payer: string, nonce: string): Promise<Hex | null> {
+  async function find(payment: AuthorizedPayment): Promise<Hex | null> {
     // What was signed here is known by its hashes, however long ago that was.
-    const own = await account.transactions.findFor(PURPOSE + nonce)
+    const own = await account.transactions.findFor(PURPOSE + payment.nonce)
     const receipt = own && (await account.finalReceipt(own.hashes))
     if (receipt?.status === 'success') return receipt.transactionHash
-    const use = await useOf(payer, nonce)
-    return use && (await account.isFinal(use)) ? use.transactionHash : null
+    const use = await useOf(payment)
+    return use?.isPayment && (await account.isFinal(use.receipt)) ? use.receipt.transactionHash : null
   }
 
-  /** Where an authorization was used, as far as the chain tells now; null where it was not. */
-  async function useOf(payer: string, nonce: string) {
+  /** Where an authorization was used, as far as the chain tells now, and whether for its payment; null where it was not. */
+  async function useOf(payment: AuthorizedPayment) {
+    const { payer, nonce } = payment
     const authorization = { authorizer: payer as Hex, nonce: nonce as Hex }
     const used = await client.readContract({
       address: token,
@@ -104,15 +111,20 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
       args: [authorization.authorizer, authorization.nonce],
     })
     if (!used) return null
-    const [event] = await client.getContractEvents({
+    const [event] = await client.getLogs({
       address: token,
-      abi: TOKEN,
-      eventName: 'AuthorizationUsed',
+      event: AUTHORIZATION_USED,
       args: authorization,
       fromBlock: await recentBlock(),
     })
     // Cancelled by its payer, or used by somebody else so long ago that it is no payment that was interrupted.
-    return event ?? null
+    if (!event) return null
+    const receipt = await account.receiptOf([event.transactionHash])
+    if (!receipt) throw new GazewayError('upstream_bad_reply', 'The node tells of an event, and of no receipt for it.')
+    // What was signed here carries out nothing else, in whatever order the token tells of it.
+    const own = await account.transactions.findFor(PURPOSE + nonce)
+    const isOwn = own?.hashes.includes(receipt.transactionHash) ?? false
+    return { receipt, isPayment: isOwn || isPaidBy(receipt, { token, recipient, ...payment }) }
   }
 
   /** At an address without a contract every call succeeds, and moves nothing. */
@@ -122,11 +134,10 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
   }
 
   /** @throws GazewayError `upstream_unreachable` when the chain cannot be asked */
-  async function isUsed({ from, nonce }: Authorization): Promise<boolean> {
-    const use = await useOf(from, nonce).catch((error: unknown) => {
+  async function useNow({ from: payer, nonce, value }: Authorization) {
+    return useOf({ payer, nonce, units: BigInt(value) }).catch((error: unknown) => {
       throw chainUnreachable(error)
     })
-    return use !== null
   }
 
   /** Nodes limit how far back events are searched. */
@@ -143,8 +154,10 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
         await client.simulateContract({ ...call, account: account.address, args })
       } catch (error) {
         if (!isRevert(error)) throw chainUnreachable(error)
-        if (await isUsed(authorization)) return
-        throw refused(error)
+        const use = await useNow(authorization)
+        if (use === null) throw refused(error)
+        if (!use.isPayment)
+          throw new Errors.VerificationFailedError({ reason: 'its authorization was used for something else' })
       }
     },
 
@@ -164,10 +177,14 @@ export function createEvmSettlement({ token }: Pick<EvmSettings, 'token'>, accou
 
     tend,
     find,
-    async isOpen(payer, nonce) {
-      const own = await account.transactions.findFor(PURPOSE + nonce)
+    async isOpen(payment) {
+      const own = await account.transactions.findFor(PURPOSE + payment.nonce)
       if (own?.status === 'sent' && (await account.finalReceipt(own.hashes)) === null) return true
-      return (await useOf(payer, nonce)) !== null
+      return (await useOf(payment))?.isPayment ?? false
+    },
+    async isSpent(payment) {
+      const use = await useOf(payment)
+      return use !== null && !use.isPayment && (await account.isFinal(use.receipt))
     },
   }
 }

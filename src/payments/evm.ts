@@ -3,13 +3,19 @@ import { evm } from 'mppx/evm/server'
 import { Mppx } from 'mppx/server/core'
 import { formatUnits } from 'viem'
 import type { ChainAccount } from '../chain/account.ts'
+import { tokenUnits } from '../chain/transfer.ts'
 import { createEvmSettlement } from './evm-settlement.ts'
-import type { PaymentMethod } from './payment.ts'
+import type { PaymentMethod, SoughtPayment } from './payment.ts'
 import type { EvmSettings, PaymentSettings } from './settings.ts'
 
 /** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
 export function evmMethod(settings: EvmSettings, common: PaymentSettings, account: ChainAccount): PaymentMethod {
-  const settlement = createEvmSettlement(settings, account)
+  const settlement = createEvmSettlement({ token: settings.token, recipient: common.recipient }, account)
+  const onChain = ({ payer, proof, amount }: SoughtPayment) => ({
+    payer,
+    nonce: proof,
+    units: tokenUnits(amount, settings.decimals),
+  })
   const mppx = Mppx.create({
     methods: [
       evm.charge({
@@ -49,8 +55,9 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
       })
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
     },
-    find: ({ payer, proof }) => settlement.find(payer, proof),
-    isOpen: ({ payer, proof }) => settlement.isOpen(payer, proof),
+    find: (payment) => settlement.find(onChain(payment)),
+    isOpen: (payment) => settlement.isOpen(onChain(payment)),
+    isSpent: (payment) => settlement.isSpent(onChain(payment)),
     tend: settlement.tend,
   }
 }

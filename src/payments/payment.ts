@@ -38,6 +38,9 @@ export interface Checked {
   proof: string
 }
 
+/** A payment that the chain is asked about. */
+export type SoughtPayment = Checked & Pick<Payment, 'amount'>
+
 /** One way to pay. Credentials are passed as they were sent: `Payment …`. */
 export interface PaymentMethod {
   name: 'evm' | 'tempo'
@@ -57,9 +60,14 @@ export interface PaymentMethod {
    */
   settle(credential: string, terms: Terms): Promise<{ reference: string; receipt: string }>
   /** What the chain says of a payment whose settlement was interrupted: its reference, or null while there is none. */
-  find(payment: { payer: string; proof: string }): Promise<string | null>
+  find(payment: SoughtPayment): Promise<string | null>
   /** Whether money has moved for a payment, or may yet, even after its credential has expired, though it is not certain. */
-  isOpen(payment: { payer: string; proof: string }): Promise<boolean>
+  isOpen(payment: SoughtPayment): Promise<boolean>
+  /**
+   * Whether a payment can never be made, because what its payer signed for it has been used for something else, and that is
+   * certain.
+   */
+  isSpent?(payment: SoughtPayment): Promise<boolean>
   /** Looks after transactions of this gateway's own that the chain has yet to take. */
   tend?(): Promise<void>
 }

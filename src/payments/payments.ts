@@ -54,6 +54,8 @@ export interface PaymentsDeps {
   credit(credit: Credit): Promise<unknown>
   /** Told when a payment's state could not be noted; a sweep does it later. */
   onError: (error: unknown) => void
+  /** Told when a payment was ended uncredited because it can never be made: what its payer signed went to something else. */
+  onSpent: (payment: PaymentRow) => void
   /** How long a dead process counts as at work; 60 s when absent. */
   leaseMs?: number
 }
@@ -78,7 +80,7 @@ export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { store, now, methods, onError, leaseMs } = deps
+  const { store, now, methods, onError, onSpent, leaseMs } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
   const alive = new Map<string, NodeJS.Timeout>()
 
@@ -133,11 +135,16 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const status = row.status as PaymentStatus
     if (status !== 'claimed' && status !== 'freed') return creditOnce({ id, account, amount }, status)
     const method = methods.find(({ name }) => name === row.method)
-    const reference = method ? await method.find(row) : null
+    const sought = { ...row, amount }
+    const reference = method ? await method.find(sought) : null
     if (reference !== null && (await claims.advance(id, status, 'settled', reference)))
       return creditOnce({ id, account, amount }, 'settled')
+    if (await method?.isSpent?.(sought)) {
+      if (await claims.advance(id, status, 'failed')) onSpent(row)
+      return
+    }
     if (!method || now().getTime() <= Date.parse(row.expires_at) + LATE_MS) return
-    if (!(await method.isOpen(row))) await claims.advance(id, status, 'failed')
+    if (!(await method.isOpen(sought))) await claims.advance(id, status, 'failed')
   }
 
   return {

@@ -1,8 +1,8 @@
-import { createPublicClient, createWalletClient, getAddress, type Hex, http } from 'viem'
+import { createPublicClient, createWalletClient, encodeFunctionData, getAddress, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { type Anvil, KEYS } from './anvil.ts'
-import { compile } from './compile.ts'
+import { type Compiled, compile } from './compile.ts'
 
 /** An EIP-3009 token on a chain of one's own. */
 export interface Token {
@@ -12,19 +12,28 @@ export interface Token {
   mint(to: string, amount: bigint): Promise<void>
   balanceOf(owner: string): Promise<bigint>
   call(functionName: string, args: readonly unknown[]): Promise<void>
+  /** Makes calls of the token, each of its function and arguments, in one transaction of a contract. */
+  callTogether(calls: readonly [functionName: string, args: readonly unknown[]][]): Promise<void>
+  /** What a call's transaction says. */
+  dataOf(functionName: string, args: readonly unknown[]): Hex
 }
 
-export async function deployToken({ url, chainId }: Anvil): Promise<Token> {
-  const { abi, bytecode } = compile('Token3009')
+/** @param name the contract in `test/chain/NAME.sol` */
+export async function deployToken({ url, chainId }: Anvil, name = 'Token3009'): Promise<Token> {
+  const { abi, bytecode } = compile(name)
   const chain = { ...foundry, id: chainId }
   const reader = createPublicClient({ chain, transport: http(url), pollingInterval: 50 })
   const writer = createWalletClient({ chain, transport: http(url), account: privateKeyToAccount(KEYS[2]) })
-  const deployed = await reader.waitForTransactionReceipt({ hash: await writer.deployContract({ abi, bytecode }) })
-  const address = getAddress(deployed.contractAddress as Hex)
+  const address = await deploy({ abi, bytecode })
 
+  async function deploy(contract: Compiled): Promise<Hex> {
+    const deployed = await reader.waitForTransactionReceipt({ hash: await writer.deployContract(contract) })
+    return getAddress(deployed.contractAddress as Hex)
+  }
   async function call(functionName: string, args: readonly unknown[]): Promise<void> {
     await reader.waitForTransactionReceipt({ hash: await writer.writeContract({ abi, address, functionName, args }) })
   }
+  const dataOf = (functionName: string, args: readonly unknown[]) => encodeFunctionData({ abi, functionName, args })
   return {
     address,
     domain: { name: 'Test USD', version: '2' },
@@ -32,5 +41,18 @@ export async function deployToken({ url, chainId }: Anvil): Promise<Token> {
     balanceOf: async (owner) =>
       (await reader.readContract({ abi, address, functionName: 'balanceOf', args: [owner] })) as bigint,
     call,
+    async callTogether(calls) {
+      const batch = compile('Batch')
+      const args = [address, calls.map(([functionName, given]) => dataOf(functionName, given))]
+      const hash = await writer.writeContract({
+        abi: batch.abi,
+        address: await deploy(batch),
+        functionName: 'run',
+        args,
+      })
+      const { status } = await reader.waitForTransactionReceipt({ hash })
+      if (status !== 'success') throw new Error('The calls failed.')
+    },
+    dataOf,
   }
 }

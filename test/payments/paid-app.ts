@@ -22,6 +22,8 @@ export interface PaidApp {
   /** Requests that came through the gate. */
   served(): number
   errors: unknown[]
+  /** The payments that were ended because they can never be made. */
+  spent: string[]
   close(): Promise<void>
 }
 
@@ -36,6 +38,7 @@ export async function startPaidApp(
 ): Promise<PaidApp> {
   const store = await openStore(storeUrl)
   const errors: unknown[] = []
+  const spent: string[] = []
   const onError = (error: unknown) => void errors.push(error)
   const settings = paymentSettings(config)
   const payments = createPayments({
@@ -47,6 +50,7 @@ export async function startPaidApp(
     ),
     credit: (credit) => creditAccount(store, credit, now()),
     onError: (error) => errors.push(error),
+    onSpent: ({ id }) => spent.push(id),
     leaseMs,
   })
   const keys = createKeys({ store, now, fixedKey: null, onError: (error) => errors.push(error) })
@@ -93,6 +97,7 @@ export async function startPaidApp(
     payments,
     served: () => served,
     errors,
+    spent,
     async close() {
       await listening.stop()
       await keys.close()

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { Credential } from 'mppx'
 import { evm, Mppx } from 'mppx/client'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { serveHttp } from '../../adapters/http.ts'
@@ -19,6 +20,7 @@ import { until } from '../adapters/platform.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
 import * as double from '../doubles/upstream.ts'
+import { spentBy } from './spent.ts'
 
 describe('a platform that takes payments', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-payments-'))
@@ -262,5 +264,38 @@ describe('a platform that takes payments', () => {
       assert.match(error.message, /mpp\.evm\.token is not set/)
       return true
     })
+  })
+
+  it('says in the log which payment it has ended because its authorization was used for something else', async () => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    const credential = await client(account).createCredential(await fetch(`${listening.url}/v1/models`))
+    const { challenge, payload } = Credential.deserialize<Record<string, string>>(credential)
+    const [payer, proof] = [account.address.toLowerCase(), payload.nonce as string]
+    const long_ago = new Date(0).toISOString()
+    await gateway.store.db
+      .insertInto('payments')
+      .values({
+        ...{
+          id: challenge.id,
+          method: 'evm',
+          payer,
+          account: payer,
+          amount_micros: 90_000,
+          scope: 'GET /v1/models',
+          proof,
+        },
+        ...{ reference: null, status: 'claimed', lease_until: long_ago, created_at: long_ago },
+        expires_at: new Date(challenge.expires as string).toISOString(),
+      })
+      .execute()
+    await token.call('transferWithAuthorization', await spentBy(credential, account, { token, chainId: 31_337 }))
+    const warned: unknown[] = []
+    const log = { ...gateway.log, warn: (...line: unknown[]) => void warned.push(line), error: assert.fail }
+    const payments = await openPayments({ ...gateway, log })
+    await payments.sweep(100)
+    await payments.sweep(100)
+    const reason =
+      'A payment was ended and not credited: its authorization was used for something else, so that it can never be made.'
+    assert.deepEqual(warned, [[reason, { payment: challenge.id, method: 'evm', payer, proof }]])
   })
 })
