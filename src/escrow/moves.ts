@@ -1,11 +1,13 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { WalletAddress } from '../identity/key.ts'
 import type { Micros } from '../money.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import { statusesBefore } from '../transitions.ts'
 import { accountOf, escrowAccount } from '../wallet/accounts.ts'
+import { lockedPayerAccount } from '../wallet/bind-wallet.ts'
 import { post } from '../wallet/ledger.ts'
 import { dayOf, giveBackToDay, type Limits, spendOnDay } from '../wallet/limits.ts'
 import { statusAt } from './record.ts'
@@ -119,13 +121,16 @@ export async function release(
   const { recipient, account } = payee
   const released = { ...row, status: 'released', recipient, attestation_id: attestationId, released_at: at }
   await change(trx, 'release', released)
+  // A wallet's own account was found before the transaction, and a key may have been bound to it since.
+  const wallet = WalletAddress.safeParse(account).data
+  const owner = wallet === undefined ? account : await lockedPayerAccount(trx, wallet)
   await post(trx, {
     key: `escrow:${row.id}:release`,
     kind: 'release',
     entries: [
       { account: escrowAccount(row.id, row.payer), micros: -row.amount_micros },
       {
-        account: account === null ? accountOf('settling', row.payer) : accountOf('caller', account),
+        account: owner === null ? accountOf('settling', row.payer) : accountOf('caller', owner),
         micros: row.amount_micros,
       },
     ],

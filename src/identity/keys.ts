@@ -5,6 +5,7 @@ import { GazewayError } from '../errors.ts'
 import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { parseInput } from '../validation.ts'
+import { bindWallet } from '../wallet/bind-wallet.ts'
 import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
 import { keepFirstKey } from './first-key.ts'
 import { ENVIRONMENT_IDENTITY, type Identity } from './identity.ts'
@@ -32,7 +33,8 @@ const MAX_TOKEN = 4096
 /** API keys: who may call, and what they may do. */
 export interface Keys {
   /**
-   * Makes a key. `key` is its token: shown now and never again.
+   * Makes a key. `key` is its token: shown now and never again. What its wallet had is then the key's, as {@link bindWallet}
+   * says.
    *
    * @throws GazewayError `validation_failed`
    */
@@ -139,7 +141,12 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
   return {
     async create(input) {
       const { token, row } = newKey(input)
-      await db.insertInto('keys').values(row).execute()
+      await store.write(async (trx) => {
+        const insertion = trx.insertInto('keys').values(row).returning('id')
+        const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
+        // Not made: it was, before the connection was lost.
+        if (made && row.wallet !== null) await bindWallet(trx, { ...row, wallet: row.wallet })
+      })
       return { key: token, record: toRecord(row) }
     },
 

@@ -1,11 +1,14 @@
+import type { Transaction } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { ENVIRONMENT_IDENTITY } from '../identity/identity.ts'
 import { KeyId, WalletAddress } from '../identity/key.ts'
 import { type Micros, toMicros, toUsd } from '../money.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { parseInput } from '../validation.ts'
 import { accountOf } from './accounts.ts'
+import { lockedPayerAccount } from './bind-wallet.ts'
 import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 
@@ -46,15 +49,44 @@ export interface Credit {
 }
 
 /**
- * Credits a caller's account, once per `reference`.
+ * Credits a caller's account, once per `reference`: whoever its caller is by now, a deposit that was made before is the
+ * same.
  *
  * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist or was revoked, and as
  *   {@link creditAccount}
  */
 export async function makeDeposit(store: Store, input: unknown, at: Date): Promise<DepositReceipt> {
   const { caller_id, amount_usd, reference } = parseInput(Deposit, input)
-  const account = await knownCaller(store, caller_id)
-  return creditAccount(store, { account, micros: toMicros(amount_usd) as Micros, reference }, at)
+  const wallet = WalletAddress.safeParse(caller_id).data
+  return store.write(async (trx) => {
+    const payer = wallet === undefined ? null : await lockedPayerAccount(trx, wallet)
+    const before = await creditedBefore(trx, { callerId: wallet ?? caller_id, payer, reference })
+    const account = before ?? payer ?? (await knownCaller({ db: trx }, caller_id))
+    return credit(trx, { account, micros: toMicros(amount_usd) as Micros, reference }, at)
+  })
+}
+
+/**
+ * Whose account was credited under a reference, where that is the caller's: its own, that of the wallet's payer, or that
+ * of a key that was the payer until it was revoked.
+ *
+ * @param payer see {@link payerAccount}; null for a caller that is no wallet
+ */
+async function creditedBefore(
+  trx: Transaction<Schema>,
+  { callerId, payer, reference }: { callerId: string; payer: string | null; reference: string },
+): Promise<string | null> {
+  const transfer = await trx
+    .selectFrom('ledger_transfers')
+    .innerJoin('ledger_accounts', 'ledger_accounts.id', 'ledger_transfers.chain')
+    .leftJoin('keys', 'keys.id', 'ledger_accounts.owner')
+    .select(['ledger_accounts.owner', 'keys.wallet', 'keys.revoked_at'])
+    .where('ledger_transfers.key', '=', keyOf(reference))
+    .executeTakeFirst()
+  if (!transfer) return null
+  const { owner, wallet, revoked_at } = transfer
+  const wasPayer = wallet === callerId && revoked_at !== null
+  return owner === callerId || owner === payer || wasPayer ? owner : null
 }
 
 /**
@@ -62,36 +94,41 @@ export async function makeDeposit(store: Store, input: unknown, at: Date): Promi
  *
  * @throws GazewayError `conflict` when the reference was credited to another account or with another amount
  */
-export async function creditAccount(
-  store: Store,
+export function creditAccount(store: Store, to: Credit, at: Date): Promise<DepositReceipt> {
+  return store.write((trx) => credit(trx, to, at))
+}
+
+async function credit(
+  trx: Transaction<Schema>,
   { account: callerId, micros, reference }: Credit,
   at: Date,
 ): Promise<DepositReceipt> {
-  return store.write(async (trx) => {
-    const account = accountOf('caller', callerId)
-    const transfer = await post(trx, {
-      key: `deposit:${reference}`,
-      kind: 'deposit',
-      entries: [
-        { account: accountOf('deposits', callerId), micros: -micros, floor: null },
-        { account, micros },
-      ],
-      at: at.toISOString(),
-    })
-    const { balance_micros } = await trx
-      .selectFrom('ledger_accounts')
-      .select('balance_micros')
-      .where('id', '=', account.id)
-      .executeTakeFirstOrThrow()
-    return {
-      caller_id: callerId,
-      amount_usd: toUsd(micros),
-      reference,
-      at: transfer.at,
-      available_usd: toUsd(balance_micros),
-    }
+  const account = accountOf('caller', callerId)
+  const transfer = await post(trx, {
+    key: keyOf(reference),
+    kind: 'deposit',
+    entries: [
+      { account: accountOf('deposits', callerId), micros: -micros, floor: null },
+      { account, micros },
+    ],
+    at: at.toISOString(),
   })
+  const { balance_micros } = await trx
+    .selectFrom('ledger_accounts')
+    .select('balance_micros')
+    .where('id', '=', account.id)
+    .executeTakeFirstOrThrow()
+  return {
+    caller_id: callerId,
+    amount_usd: toUsd(micros),
+    reference,
+    at: transfer.at,
+    available_usd: toUsd(balance_micros),
+  }
 }
+
+/** What a deposit's transfer is called. */
+const keyOf = (reference: string): string => `deposit:${reference}`
 
 /**
  * The caller whose account money for this id or wallet address goes to: see {@link payerAccount} for an address. Money for a
@@ -100,7 +137,11 @@ export async function creditAccount(
  * @param options.orRevoked a revoked key will do too: its owner had earned the money before
  * @throws GazewayError `not_found` for what is neither a wallet address nor the id of such a key
  */
-export async function knownCaller(store: Store, callerId: string, { orRevoked = false } = {}): Promise<string> {
+export async function knownCaller(
+  store: Pick<Store, 'db'>,
+  callerId: string,
+  { orRevoked = false } = {},
+): Promise<string> {
   const wallet = WalletAddress.safeParse(callerId)
   if (wallet.success) return payerAccount(store, wallet.data)
   const key = KeyId.safeParse(callerId).success

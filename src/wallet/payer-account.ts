@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
  *
  * @param wallet an address in lower case
  */
-export async function payerAccount({ db }: Store, wallet: string): Promise<string> {
+export async function payerAccount({ db }: Pick<Store, 'db'>, wallet: string): Promise<string> {
   const key = await db
     .selectFrom('keys')
     .select('id')

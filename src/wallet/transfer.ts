@@ -3,7 +3,17 @@ import { z } from 'zod'
 import type { Micros } from '../money.ts'
 
 /** What a transfer does. */
-export const TransferKind = z.enum(['deposit', 'reserve', 'capture', 'void', 'lock', 'release', 'refund', 'settle'])
+export const TransferKind = z.enum([
+  'deposit',
+  'reserve',
+  'capture',
+  'void',
+  'lock',
+  'release',
+  'refund',
+  'settle',
+  'bind',
+])
 export type TransferKind = z.infer<typeof TransferKind>
 
 /** A signed amount on one account. */

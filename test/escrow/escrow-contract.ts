@@ -3,6 +3,8 @@ import { describe, it } from 'node:test'
 import type { NewSettlement, Settlements } from '../../src/chain/settlements.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type Caller, createEscrows, EscrowList } from '../../src/escrow/escrows.ts'
+import { lockedRow, release } from '../../src/escrow/moves.ts'
+import { createTally } from '../../src/escrow/tally.ts'
 import { WalletAddress } from '../../src/identity/key.ts'
 import type { Task } from '../../src/tasks/tasks.ts'
 import { readBalances } from '../../src/wallet/balances.ts'
@@ -191,6 +193,28 @@ export function escrowContract(open: OpenStore): void {
         assert.equal(status, 'released')
         assert.equal(await works.left(account), before + 5)
       }
+      await works.audit()
+    })
+
+    it('is within reach of a key that is bound to the wallet after it was paid, or as it is', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, wallet] = [await works.payer(), await works.agent(), newAddress()]
+      const [paid, late] = [
+        await completed(works, payer, agent, { recipient: wallet }),
+        await completed(works, payer, agent, { recipient: wallet }),
+      ]
+      await works.release(payer, { escrow_id: paid.escrow_id, attestation_id: await works.attest(paid.id) })
+      assert.equal(await works.left(wallet), 5)
+      const holder = await newKey(works.store, { wallet })
+      assert.deepEqual([await works.left(wallet), await works.left(holder)], [0, 5])
+      const found = { recipient: wallet, account: wallet }
+      const of = { payee: found, attestationId: 'att_1', at: works.clock.now().toISOString() }
+      await works.store.write(async (trx) => {
+        const tally = createTally()
+        await release(trx, (await lockedRow(trx, late.escrow_id ?? '')) ?? assert.fail(), of, tally)
+        await tally.write(trx)
+      })
+      assert.deepEqual([await works.left(wallet), await works.left(holder)], [0, 10])
       await works.audit()
     })
 

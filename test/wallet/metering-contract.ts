@@ -331,6 +331,75 @@ export function meteringContract(open: () => Promise<Store>): void {
     )
   })
 
+  it('gives the same deposit for a reference again, also once a key was bound to the wallet or revoked', async (t) => {
+    const { store, wallet } = await start(t)
+    const address = newAddress()
+    const deposit = { caller_id: `0x${address.slice(2).toUpperCase()}`, amount_usd: 5, reference: 'before' }
+    const { available_usd: _, ...before } = await wallet.deposit(deposit)
+    const key = await newKey(store, { wallet: address })
+    const ofKey = await wallet.deposit({ caller_id: key, amount_usd: 2, reference: 'of-key' })
+    const ofBound = await wallet.deposit({ ...deposit, amount_usd: 3, reference: 'of-bound' })
+    assert.deepEqual([before.caller_id, ofKey.caller_id, ofBound.caller_id], [address, key, key])
+    assert.deepEqual([ofKey.available_usd, ofBound.available_usd], [7, 10])
+    assert.deepEqual(await wallet.deposit(deposit), { ...before, available_usd: 0 })
+    const younger = await newKey(store, { wallet: address })
+    const revoke = (id: string) =>
+      store.db.updateTable('keys').set({ revoked_at: new Date().toISOString() }).where('id', '=', id).execute()
+    await wallet.deposit({ caller_id: younger, amount_usd: 1, reference: 'of-younger' })
+    await assert.rejects(wallet.deposit({ ...deposit, amount_usd: 1, reference: 'of-younger' }), { code: 'conflict' })
+    await revoke(key)
+    const again = { caller_id: key, amount_usd: 2, reference: 'of-key' }
+    assert.deepEqual(await wallet.deposit(again), { ...ofKey, available_usd: 10 })
+    assert.deepEqual(await wallet.deposit({ ...deposit, amount_usd: 3, reference: 'of-bound' }), ofBound)
+    await revoke(younger)
+    assert.deepEqual(await wallet.deposit({ ...deposit, amount_usd: 3, reference: 'of-bound' }), ofBound)
+    await assert.rejects(wallet.deposit({ ...again, amount_usd: 3 }), { code: 'conflict' })
+    await assert.rejects(wallet.deposit({ ...again, caller_id: newAddress() }), { code: 'conflict' })
+    await assert.rejects(wallet.deposit({ ...again, reference: 'new' }), { code: 'not_found' })
+    await assert.rejects(wallet.deposit({ ...deposit, caller_id: key }), { code: 'not_found' })
+    const left = [address, key, younger].map(async (id) => (await wallet.balances(id)).available_usd)
+    assert.deepEqual(await Promise.all(left), [0, 10, 1])
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
+  it('moves what a wallet has to the key that is bound to it, in the statements of both', async (t) => {
+    const { store, wallet } = await start(t)
+    const address = newAddress()
+    await wallet.deposit({ caller_id: address, amount_usd: 1.000001, reference: 'early' })
+    const key = await newKey(store, { wallet: address, credit_limit_usd: 0 })
+    await wallet.meteredCall(ONE_CALL, by(key))
+    assert.equal((await wallet.balances(key)).available_usd, toUsd(1_000_001 - 80_045))
+    const moved = async (id: string) =>
+      (await wallet.statement(id, { limit: 10 })).items.map((line) => [line.kind, line.key, line.amount_usd])
+    assert.deepEqual(await moved(address), [
+      ['bind', `bind:${key}:out`, -1.000001],
+      ['deposit', 'deposit:early', 1.000001],
+    ])
+    assert.deepEqual((await moved(key)).at(-1), ['bind', `bind:${key}:in`, 1.000001])
+    await wallet.credit({ account: address, micros: 90_000, reference: 'mpp:left' })
+    const younger = await newKey(store, { wallet: address })
+    const left = [address, key, younger].map(async (id) => (await wallet.balances(id)).available_usd)
+    assert.deepEqual(await Promise.all(left), [0, toUsd(1_000_001 - 80_045 + 90_000), 0])
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
+  it('leaves nothing behind of deposits that are made as keys are bound to their wallet', async (t) => {
+    const { store, wallet } = await start(t)
+    const address = newAddress()
+    const deposit = (i: number) => wallet.deposit({ caller_id: address, amount_usd: 1, reference: `d${i}` })
+    const bind = () => newKey(store, { wallet: address })
+    const works = Array.from({ length: 30 }, (_, i) => (i % 10 === 5 ? bind : () => deposit(i)))
+    await Promise.all(works.map((work) => work()))
+    const keys = await store.db.selectFrom('keys').select('id').where('wallet', '=', address).execute()
+    const left = await Promise.all(keys.map(async ({ id }) => (await wallet.balances(id)).available_usd))
+    assert.equal(
+      left.reduce((sum, usd) => sum + usd, 0),
+      27,
+    )
+    assert.equal((await wallet.balances(address)).available_usd, 0)
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
   it("credits a wallet's own account with what it pays for a call, also where it is bound to a key", async (t) => {
     const { store, wallet } = await start(t)
     const address = newAddress()

@@ -18,6 +18,7 @@ const KINDS: Record<string, { label: string; tone: Tone }> = {
   release: { label: 'Reward paid', tone: 'good' },
   refund: { label: 'Escrow refunded', tone: 'warn' },
   settle: { label: 'Settled on a chain', tone: 'neutral' },
+  bind: { label: 'From a wallet to its key', tone: 'neutral' },
 }
 
 /** The statement of one account. @param of whose; the signed-in key's where it is null */
