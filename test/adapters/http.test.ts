@@ -377,7 +377,7 @@ describe('the gateway over HTTP', () => {
     ] as const)
       it(`tells why there is an error in place of the answer, with its code ${code}`, async () => {
         const error = { message: 'Too long for upstream-secret-key.', code }
-        const failed = { ...double.response(''), status: 'failed', error }
+        const failed = { ...double.response(''), status: 'failed', error, usage: null }
         server.on('/chat/completions', double.json(200, { error, user_id: 'u' }))
         for (const [path, whole] of [
           ['/v1/chat/completions', null],
@@ -907,7 +907,12 @@ describe('the gateway over HTTP', () => {
       'a dropped connection': double.drops,
       silence: double.hangs,
       'malformed JSON': double.malformed,
-      'a failed response': double.json(200, { ...double.response(''), status: 'failed', error: { message: 'busy' } }),
+      'a failed response': double.json(200, {
+        ...double.response(''),
+        status: 'failed',
+        error: { message: 'busy' },
+        usage: null,
+      }),
       'a stream that breaks before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'break'),
       'a stream that ends before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'none'),
       'a stream whose only event is a failure without its blank line': (response) => {
@@ -949,6 +954,31 @@ describe('the gateway over HTTP', () => {
         assert.deepEqual([first?.status, second?.status], ['error', 'ok'])
         assert.deepEqual([first?.usage ?? null, second?.usage?.total_tokens], [null, 15], 'usage is counted once')
       })
+
+    it('records what a response has used that failed before its first output, and what it cost', async () => {
+      const failed = { ...double.response(''), output: [], status: 'failed', error: { message: 'busy' } }
+      const { output: _, ...without } = failed
+      const begun = double.responseEvents([]).slice(0, 1)
+      server.on('/chat/completions', double.fails(500))
+      for (const [name, stream, behaviour] of [
+        ['whole', false, double.json(200, failed)],
+        ['whole, without output', false, double.json(200, without)],
+        ['whole, asked for as a stream', true, double.json(200, failed)],
+        ['a stream', true, double.sse([...begun, { type: 'response.failed', response: failed }], 'none')],
+        ['an unasked stream', false, double.sse([...begun, { type: 'response.failed', response: failed }], 'none')],
+      ] as const) {
+        await running.gateway.store.db.deleteFrom('calls').execute()
+        await running.gateway.store.db.deleteFrom('call_totals').execute()
+        server.on('/responses', behaviour)
+        const { message } = await errorOf(await post('/v1/responses', { ...QUESTION, stream }))
+        assert.match(String(message), /reported an error: busy/)
+        await until(async () => (await records()).length === 2)
+        const [, first] = await records()
+        assert.deepEqual([name, first?.status, first?.http_status], [name, 'error', 200])
+        assert.deepEqual(first?.usage, { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 }, name)
+        assert.ok(first.upstream_cost_usd > 0, name)
+      }
+    })
 
     for (const [name, sent] of Object.entries({ 'a finish reason and ': double.chunks(['Hello.']), '': UNFINISHED }))
       it(`takes the fallback’s answer for complete at ${name}[DONE], whatever comes after`, async () => {

@@ -3,6 +3,7 @@ import type { CallContext } from '../call-record.ts'
 import { responseEvents } from '../convert/response-events.ts'
 import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type CallEnd, type Recording, startRecording } from '../recording.ts'
+import { readReported } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { gatherResponse } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
@@ -72,7 +73,7 @@ async function attempt(
   const stream = sent.stream === true
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
-  let response: ReadResponse
+  let response: ReadResponse | undefined
   let events: Buffer | null
   try {
     reply = await send()
@@ -84,11 +85,12 @@ async function attempt(
     const { status: httpStatus } = reply
     if (httpStatus >= 400) return fail(recording, refusal(relay, reply, requestId), { httpStatus }, reply)
     response = readResponse(reply, provider)
+    if (response.status === 'failed') throw readReported(response.error)
     // Some providers never stream.
     events = stream ? toSse([...responseEvents(response)]) : null
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
-    const outcome = tap && (await streamOutcome(relay, tap, sent))
+    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: readUsage(response?.usage) }
     return fail(recording, failure, { httpStatus: reply?.status ?? null, ...outcome })
   }
   const { status: httpStatus } = reply
@@ -149,7 +151,8 @@ async function passStream(
   const cut = badReply(provider, 'its stream ended before the answer was complete')
   const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : complete ? null : cut
   const broken = answered ? null : failure
-  if (broken && held !== null) return fail(recording, broken, { httpStatus: reply.status })
+  if (broken && held !== null)
+    return fail(recording, broken, { httpStatus: reply.status, ...(await streamOutcome(relay, tap, sent)) })
   const reported = tap.failed()
   receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
   const error = reported ?? broken

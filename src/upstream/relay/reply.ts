@@ -2,7 +2,7 @@ import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
 import { badReply, hideSecrets } from '../failure.ts'
 import type { Provider } from '../provider.ts'
-import { ReportedError, readReported, reportedIn } from '../reported-error.ts'
+import { ReportedError, reportedIn } from '../reported-error.ts'
 import type { Headers, WholeReply } from './send.ts'
 
 /** Reply headers that tell a client something and hold nothing of the account; all others stay here. */
@@ -65,13 +65,13 @@ export interface ReadResponse {
   output: unknown[]
   status?: string
   usage?: unknown
+  error?: unknown
 }
 
-/** The Response that a reply holds. @throws as `readCompletion`, and ReportedError for one that failed */
+/** The Response that a reply holds, which may have failed, and have no output then. @throws as `readCompletion` */
 export function readResponse(reply: WholeReply, provider: Provider): ReadResponse {
   const value = readObject(reply, provider)
-  if (Array.isArray(value.output) && value.status !== 'failed') return value as unknown as ReadResponse
-  if (value.status === 'failed') throw readReported(value.error)
+  if (Array.isArray(value.output) || value.status === 'failed') return value as unknown as ReadResponse
   throw reportedIn(value) ?? badReply(provider, 'its reply is not a response')
 }
 
