@@ -719,6 +719,48 @@ describe('the gateway over HTTP', () => {
         }
       })
 
+    for (const [path, sent] of [
+      ['/chat/completions', [...double.chunks(['Hello.']), '[DONE]']],
+      ['/responses', double.responseEvents(['Hello.'])],
+      [
+        '/responses',
+        [...double.responseEvents(['Hello.']).slice(0, -1), { type: 'response.incomplete', response: {} }],
+      ],
+      ['/responses', [...double.responseEvents(['Hello.']).slice(0, -1), { type: 'response.failed', response: {} }]],
+    ] as const) {
+      const last = sent.at(-1) as { type?: string } | string
+      const ending = typeof last === 'string' ? last : last.type
+      it(`ends a stream on ${path} at ${ending}, though its upstream leaves it open`, {
+        timeout: 20_000,
+      }, async (t) => {
+        const patient = await startGateway(server.url)
+        t.after(() => patient.close())
+        const said = sent.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+        server.on(path, (response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          for (const event of said) response.write(event)
+        })
+        const reply = await fetch(`${patient.url}/v1${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${patient.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...ASK, ...QUESTION, stream: true, stream_options: { include_usage: true } }),
+        })
+        assert.equal(await reply.text(), said.join(''))
+        await server.received[0]?.aborted
+      })
+    }
+
+    it('leaves the upstream a moment to end a stream after its [DONE]', async () => {
+      server.on('/chat/completions', (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const chunk of double.chunks(['Hi.'])) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+        response.write('data: [DONE]\n\n')
+        setTimeout(() => response.end(), 50)
+      })
+      await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()
+      await assert.rejects(server.received[0]?.aborted ?? assert.fail(), /nobody aborted it/)
+    })
+
     it('holds the upstream back for a client that does not read', async () => {
       let written = 0
       server.on('/chat/completions', async (response) => {

@@ -29,7 +29,7 @@ export async function gatherCompletion(relay: Relay, unasked: Unasked): Promise<
     joined.push(data)
     isEmpty = false
   }
-  await gather(relay, unasked, take, () => tap.ending().done)
+  await gather(relay, unasked, take)
   const { done, finished } = tap.ending()
   // Some providers only say that the stream is over.
   if (done && !finished && !isEmpty) joined.push({ choices: [{ index: 0, finish_reason: 'stop' }] })
@@ -51,7 +51,7 @@ async function gather(
   { provider }: Relay,
   { reply, tap, receiver, recording }: Unasked,
   take: (data: EventData) => void,
-  isOver: () => boolean,
+  isOver?: () => boolean,
 ): Promise<void> {
   let size = 0
   function filter(events: Buffer): null {

@@ -22,9 +22,10 @@ export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broke
 const CLOSING_MS = 1000
 
 /**
- * Passes a stream on as it arrives, at the pace of its reader.
+ * Passes a stream on as it arrives, at the pace of its reader, until its upstream ends it or says that it is over. What
+ * follows `[DONE]` in the same piece is passed on too; nothing that comes later is.
  *
- * @param options.isOver asked after each piece: whether the stream is complete although its upstream leaves it open
+ * @param options.isOver asked after each piece: whether the stream is complete although no `[DONE]` has gone by
  * @param options.filter what to pass on of the whole events that have arrived; the tap has seen them
  * @param options.stallMs how long a reader may leave its connection full before it counts as gone
  */
@@ -36,13 +37,14 @@ export function pump(
     filter: (events: Buffer) => Buffer | null
     onFirst: () => void
     stallMs: number
-    isOver?: () => boolean
+    isOver?: (() => boolean) | undefined
   },
 ): Promise<StreamEnd> {
   return new Promise((resolve) => {
     let first = true
     let over = false
     let stalled: NodeJS.Timeout | undefined
+    let closing: NodeJS.Timeout | undefined
     const { exchange } = reply
 
     function settle(end: StreamEnd): void {
@@ -60,6 +62,12 @@ export function pump(
       clearTimeout(stalled)
       stalled = undefined
       exchange.resume()
+    }
+    /** The upstream's connection can be used again once the reply ends, which most do at once. */
+    function leaveOpen(): void {
+      if (stalled !== undefined) resume()
+      settle({ kind: 'complete' })
+      closing = setTimeout(() => exchange.abort(), CLOSING_MS).unref()
     }
     function pass(events: Buffer | null): void {
       const bytes = events && options.filter(events)
@@ -86,9 +94,7 @@ export function pump(
         }
         try {
           pass(tap.push(chunk))
-          if (!options.isOver?.()) return
-          settle({ kind: 'complete' })
-          setTimeout(() => exchange.abort(), CLOSING_MS).unref()
+          if (tap.ending().done || options.isOver?.()) leaveOpen()
         } catch (error) {
           // Before the abort, which the transport reports as an error of its own.
           settle({ kind: 'broken', error: error as Error })
@@ -96,6 +102,7 @@ export function pump(
         }
       },
       onEnd() {
+        clearTimeout(closing)
         if (over) return
         try {
           pass(tap.rest())
@@ -104,7 +111,10 @@ export function pump(
           settle({ kind: 'broken', error: error as Error })
         }
       },
-      onError: (error) => settle(receiver.isGone() ? { kind: 'gone' } : { kind: 'broken', error }),
+      onError(error) {
+        clearTimeout(closing)
+        settle(receiver.isGone() ? { kind: 'gone' } : { kind: 'broken', error })
+      },
     })
   })
 }

@@ -137,13 +137,7 @@ async function passEvents(
     return toSse(out)
   }
 
-  const end = await pump(reply, receiver, tap, {
-    filter,
-    onFirst: recording.firstToken,
-    stallMs: provider.timeoutMs,
-    // The client waits for the last event, which is made of what has come until then.
-    isOver: () => tap.ending().done,
-  })
+  const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
   const outcome = await streamOutcome(relay, tap, sent)
   if (end.kind === 'gone') {
     const error = 'The client went away before the end of the stream.'

@@ -141,7 +141,12 @@ async function passStream(
     return null
   }
 
-  const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
+  const end = await pump(reply, receiver, tap, {
+    filter,
+    onFirst: recording.firstToken,
+    stallMs: provider.timeoutMs,
+    isOver: () => complete,
+  })
   // Whatever comes after the last event changes nothing about the answer; many clients leave at it.
   const answered = complete && held === null && tap.failed() === null
   if (end.kind === 'gone' && !answered) {
