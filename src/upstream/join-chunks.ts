@@ -1,4 +1,5 @@
 import type { ChatCompletion } from './chat.ts'
+import { callOf } from './convert/streamed-calls.ts'
 
 type Fields = Record<string, unknown>
 
@@ -13,8 +14,9 @@ export interface JoinedChunks {
 }
 
 /**
- * Joins the chunks of a chat stream: pieces of text one after the other, tool calls by their `index`, whatever a provider
- * adds in the same way. Nothing is read into the answer: arguments and structured output stay the texts that were sent.
+ * Joins the chunks of a chat stream: pieces of text one after the other, tool calls as `callOf` tells them apart, whatever
+ * a provider adds by its `index`. Nothing is read into the answer: arguments and structured output stay the texts that
+ * were sent.
  */
 export function joinChunks(): JoinedChunks {
   const head: Fields = {}
@@ -44,8 +46,10 @@ function join(whole: Fields, piece: Fields): void {
     const known = Object.hasOwn(whole, name) ? whole[name] : undefined
     if (value === null || value === undefined) whole[name] ??= value
     else if (typeof value === 'string' && typeof known === 'string' && !WHOLE.has(name)) whole[name] = known + value
-    else if (isList(value)) whole[name] = joinLists(isList(known) ? known : [], value)
-    else if (isFields(value)) {
+    else if (isList(value)) {
+      const entries = isList(known) ? known : []
+      whole[name] = name === 'tool_calls' ? joinCalls(entries, value) : joinLists(entries, value)
+    } else if (isFields(value)) {
       const fields = isFields(known) ? known : {}
       join(fields, value)
       whole[name] = fields
@@ -58,6 +62,16 @@ function joinLists(whole: Fields[], pieces: Fields[]): Fields[] {
   for (const piece of pieces)
     if (typeof piece.index === 'number') join(entryOf(whole, piece.index), piece)
     else whole.push(piece)
+  return whole
+}
+
+function joinCalls(whole: Fields[], pieces: Fields[]): Fields[] {
+  for (const piece of pieces) {
+    const known = callOf(whole, piece)
+    const call = known ?? {}
+    if (!known) whole.push(call)
+    join(call, piece)
+  }
   return whole
 }
 

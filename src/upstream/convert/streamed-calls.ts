@@ -19,19 +19,35 @@ interface Slot {
 }
 
 /**
- * Tells the calls of a chat stream apart: by index, and where an upstream gives none or the same to all, by id.
+ * The call of a chat stream that a delta goes on with: told apart by index, and where an upstream gives none or the same
+ * to all, by id; where it gives neither, each name begins another.
+ *
+ * @param calls those that have begun, in their order
+ * @returns undefined when the delta begins another
+ */
+export function callOf<Call extends { index?: unknown; id?: unknown }>(
+  calls: readonly Call[],
+  { index, id, function: called }: Loose,
+): Call | undefined {
+  const known = calls.findLast((call) => (index === undefined ? !isText(id) || call.id === id : call.index === index))
+  const isOther = isText(id) ? isText(known?.id) && known?.id !== id : index === undefined
+  return isOther && isText(record(called).name) ? undefined : known
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/**
+ * Tells the calls of a chat stream apart, as `callOf` does.
  *
  * @param open begins a call, once its name is known; the id is made up where the upstream gave none
  */
 export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) => StreamedCall): StreamedCalls {
   const slots: Slot[] = []
 
-  function slotOf({ index, id }: Loose, isNamed: boolean): Slot {
-    const hasId = typeof id === 'string' && id !== ''
-    const known = slots.findLast((slot) => (index === undefined ? !hasId || slot.id === id : slot.index === index))
-    const isAnother = known !== undefined && hasId && isNamed && known.id !== '' && known.id !== id
-    if (known && !isAnother) return known
-    const slot: Slot = { index, id: hasId ? id : '', early: '' }
+  function slotOf(delta: Loose): Slot {
+    const known = callOf(slots, delta)
+    if (known) return known
+    const slot: Slot = { index: delta.index, id: isText(delta.id) ? delta.id : '', early: '' }
     slots.push(slot)
     return slot
   }
@@ -46,10 +62,9 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
   return {
     push(delta) {
       const { name, arguments: args } = record(delta.function)
-      const isNamed = typeof name === 'string' && name !== ''
-      const slot = slotOf(delta, isNamed)
+      const slot = slotOf(delta)
       if (slot.id === '' && typeof delta.id === 'string') slot.id = delta.id
-      if (!slot.call && isNamed) begin(slot, name)
+      if (!slot.call && isText(name)) begin(slot, name)
       const written = asText(args)
       if (slot.call) slot.call.write(written)
       else slot.early += written
