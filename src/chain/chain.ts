@@ -96,7 +96,12 @@ export function createChain(deps: {
 
   async function settler(chain: SettlementChain, onConfirmed: OnConfirmed): Promise<Settler> {
     const { createSettler } = await import('./settler.ts')
-    return createSettler({ chain, account: await account(chain.network, chain.privateKey), onConfirmed })
+    return createSettler({
+      chain,
+      account: await account(chain.network, chain.privateKey),
+      paymentConfirmations: config.mpp.evm.confirmations,
+      onConfirmed,
+    })
   }
 
   return {

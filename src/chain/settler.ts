@@ -13,6 +13,8 @@ import type { SentTransaction } from './transactions.ts'
 import { hasTransfer, tokenUnits, transferCall } from './transfer.ts'
 
 const PURPOSE = 'settlement:'
+/** Blocks that hold a transaction of a payment before it is looked after no more, however soon payments count. */
+const PAYMENT_TENDED = 2
 /** The pause after something went wrong, in milliseconds; it doubles with every transaction that failed. */
 const RETRY_MS = 15_000
 const LONGEST_RETRY_MS = 3_600_000
@@ -39,6 +41,8 @@ export interface ConfirmedSettlement {
 export interface SettlerDeps {
   chain: SettlementChain
   account: ChainAccount
+  /** Blocks that hold a transaction that a payment has sent, its own included, before that counts. */
+  paymentConfirmations: number
   /** Part of the transaction that notes a payment as confirmed. */
   onConfirmed(trx: Transaction<Schema>, settlement: ConfirmedSettlement): Promise<void>
 }
@@ -58,7 +62,7 @@ export interface Settler {
 
 /** Pays the settlements of one chain from one account. */
 export function createSettler(deps: SettlerDeps): Settler {
-  const { chain, account, onConfirmed } = deps
+  const { chain, account, paymentConfirmations, onConfirmed } = deps
   const { store, now, node, address } = account
   const outbox = createOutbox(store, chain.network.chainId)
   const tender = randomUUID()
@@ -70,6 +74,9 @@ export function createSettler(deps: SettlerDeps): Settler {
   const followers: Followers = {
     // All: where settlements are paid from an account, nobody else ends what it sent.
     follows: () => true,
+    // Each as deep as whoever sent it asks for: a payment that is ended before that would not be sent again.
+    depthOf: ({ purpose }) =>
+      purpose.startsWith(PURPOSE) ? chain.network.confirmations : Math.max(PAYMENT_TENDED, paymentConfirmations),
     async onBlock(trx, sent, receipt) {
       const changes = {
         block_number: receipt && Number(receipt.blockNumber),

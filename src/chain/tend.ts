@@ -21,6 +21,8 @@ const STANDING = new Set(['sent', 'final'])
 export interface Followers {
   /** Whether this one is followed here; others are only kept on their way. */
   follows(sent: SentTransaction): boolean
+  /** Blocks that hold this one, its own included, before it is looked after no more; `confirmations` where absent. */
+  depthOf?(sent: SentTransaction): number
   /** In the transaction that notes it: it is in a block, which is not deep yet; null: it is in none any more. */
   onBlock?(trx: Transaction<Schema>, sent: SentTransaction, receipt: TransactionReceipt | null): Promise<void>
   /** In the transaction that notes it: it is in a block that is deep enough; its call may have failed. */
@@ -55,6 +57,7 @@ export function createTending(
   const { account, followers, confirmations, stuckMs, resendMs } = deps
   const { store, now, node, transactions, address, signer, feeLimit } = account
   const { client, chainId } = node
+  const depthOf = (sent: SentTransaction) => followers.depthOf?.(sent) ?? confirmations
   const resent = new Map<number, number>()
   let first = { nonce: -1, since: 0 }
 
@@ -94,11 +97,12 @@ export function createTending(
   /** It, or another one with its number, is in a block. */
   async function follow(sent: SentTransaction, head: number): Promise<void> {
     const { nonce, hashes, block_number } = sent
-    if (block_number !== null && depth(head, block_number) < confirmations) return
+    const needed = depthOf(sent)
+    if (block_number !== null && depth(head, block_number) < needed) return
     const receipt = await account.receiptOf(hashes)
     if (receipt === null) return doubt(sent, head)
     const block = Number(receipt.blockNumber)
-    if (!(await account.isFinal(receipt, { confirmations, head }))) {
+    if (!(await account.isFinal(receipt, { confirmations: needed, head }))) {
       if (block !== block_number) await noteBlock(sent, receipt)
       return
     }
@@ -119,7 +123,7 @@ export function createTending(
   /** Its number is used up, and the node does not know it. */
   async function doubt(sent: SentTransaction, head: number): Promise<void> {
     const block = await strangersBlock(account, sent, head)
-    if (block === null || depth(head, block) < confirmations) return
+    if (block === null || depth(head, block) < depthOf(sent)) return
     await store.write(async (trx) => {
       if (await transactions.end(trx, sent.nonce, 'lost', block)) await followers.onLost?.(trx, sent)
     })

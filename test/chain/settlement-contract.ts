@@ -244,7 +244,36 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       for (const one of sent.slice(0, 8))
         assert.equal((await account.mined(one?.nonce ?? -1, { pollMs: 10, timeoutMs: 5000 }))?.status, 'success')
       assert.equal(await nonceOf(), 16)
+      await mine()
       await waitFor(async () => !(await account.transactions.anyOpen()))
+    })
+
+    it('looks after a payment of the same account until it is as deep as payments ask for', async () => {
+      await holdBlocks(anvil)
+      const chain = gateway({ confirmations: 1, paymentConfirmations: 3 })
+      chain.start()
+      const { network, privateKey } = chain.settlementChain() ?? assert.fail('it pays on a chain')
+      const account = await chain.account(network, privateKey)
+      const recipient = newRecipient()
+      const sent = await account.send({
+        purpose: 'payment:1',
+        to: token.address as `0x${string}`,
+        data: transferAll(recipient, 1n),
+      })
+      const [hash = ''] = sent?.hashes ?? []
+      await chain.owe('esc_1', newRecipient(), CENT)
+      await chain.until('esc_1', ({ status }) => status === 'submitted')
+      const isKnown = async (one = '') => (await rpc(anvil.url, 'eth_getTransactionByHash', [one])) !== null
+      await waitFor(async () => isKnown((await hashesOf(1))[0]))
+      await mine()
+      await chain.until('esc_1', ({ status }) => status === 'confirmed')
+      assert.equal((await account.transactions.find(0))?.status, 'sent')
+      await rpc(anvil.url, 'anvil_reorg', [1, []])
+      assert.equal(await token.balanceOf(recipient), 0n)
+      await waitFor(() => isKnown(hash))
+      await mine(3)
+      await waitFor(async () => (await account.transactions.find(0))?.status === 'final')
+      assert.equal(await token.balanceOf(recipient), 1n)
     })
   })
 }

@@ -16,15 +16,27 @@ export interface ChainSetup {
   token: string
   decimals?: number
   confirmations?: number
+  /** How deep a payment has to be that is settled by the same account. */
+  paymentConfirmations?: number
   settlement?: object
   wallet?: object
 }
 
 /** A configuration that pays escrows with a token on a chain. */
 export function chainConfig(setup: ChainSetup): Config {
-  const { url, chainId, token, decimals = 6, confirmations = 1, settlement = {}, wallet } = setup
+  const {
+    url,
+    chainId,
+    token,
+    decimals = 6,
+    confirmations = 1,
+    paymentConfirmations = 1,
+    settlement = {},
+    wallet,
+  } = setup
   return Config.parse({
     wallet: wallet ?? { private_key: KEYS[0] },
+    mpp: { evm: { confirmations: paymentConfirmations } },
     chain: {
       networks: {
         [chainId]: {
