@@ -13,6 +13,13 @@ import { createTransactions, type SentTransaction, type Transactions } from './t
 /** What a node answers to bytes that it has, or whose number is used up: nothing is wrong then. */
 const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
 
+/**
+ * Transactions of the account that others may have signed and that wait in the node: as many as a node promises to keep of
+ * one account (geth's `txpool.accountslots`). One that counts more is wrong, and each number that is left out on its word
+ * holds up all that comes behind it.
+ */
+const MOST_FOREIGN = 16
+
 /** What a call is to do on the chain. */
 export interface Call {
   to: `0x${string}`
@@ -132,14 +139,18 @@ export function openAccount(deps: {
   }
 
   async function price(call: Call): Promise<Price> {
-    const [, count, fees, gas] = await Promise.all([
+    const [, count, mined, fees, gas] = await Promise.all([
       node.verify(),
       client.getTransactionCount({ address, blockTag: 'pending' }),
+      client.getTransactionCount({ address, blockTag: 'latest' }),
       suggestFees(node, feeLimit),
       gasFor(node, { account: address, ...call }),
     ])
-    if (![count, gas, fees.maxFee, fees.priorityFee ?? 0].every(Number.isSafeInteger))
+    if (![count, mined, gas, fees.maxFee, fees.priorityFee ?? 0].every(Number.isSafeInteger))
       throw new GazewayError('upstream_bad_reply', 'The node answered something that is no number.')
+    // Read after the node was asked: it may know what another process has just signed.
+    const known = Math.max(mined, await transactions.nextNonce())
+    if (count > known + MOST_FOREIGN) throw tooFarAhead(count, known)
     return { count, fees, gas }
   }
 
@@ -208,6 +219,14 @@ function nullIfUnknown(error: unknown): null {
 function nullIfUnanswered(error: unknown): null {
   if (error instanceof BaseError) return null
   throw error
+}
+
+function tooFarAhead(count: number, known: number): GazewayError {
+  return new GazewayError(
+    'upstream_bad_reply',
+    `The node says that the account's next number is ${count}, but by its blocks and by what was signed here it is ${known}. ` +
+      'Nothing is signed while it says so.',
+  )
 }
 
 /** Gives the store's transaction up, and with it the number that was taken there. */

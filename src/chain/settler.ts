@@ -80,7 +80,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     async onBlock(trx, sent, receipt) {
       const changes = {
         block_number: receipt && Number(receipt.blockNumber),
-        ...(receipt && { tx_hash: receipt.transactionHash }),
+        ...(receipt && { tx_hash: receipt.transactionHash, error: null }),
       }
       await whenSettlement(sent, (escrowId) =>
         outbox.advance(trx, escrowId, ['submitted'], { status: 'submitted', ...changes, updated_at: time() }),

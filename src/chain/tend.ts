@@ -76,7 +76,22 @@ export function createTending(
     for (const sent of followed) if (sent.nonce >= count && sent.block_number !== null) await takeBack(sent)
     const [next] = waiting
     if (next) await attempt(next, () => closeGap(next, count))
-    for (const sent of waiting.slice(0, MOST_RESENT)) await attempt(sent, () => push(sent))
+    const gap = await findGap(waiting, count)
+    const hindrance = ({ nonce }: SentTransaction) => (gap !== null && nonce > gap ? behind(gap) : null)
+    for (const sent of waiting.slice(0, MOST_RESENT)) await attempt(sent, () => push(sent, hindrance(sent)))
+    for (const sent of waiting.slice(MOST_RESENT)) await tell(sent, hindrance(sent))
+  }
+
+  /** The first number from `count` on that nothing was signed with here, and that others wait behind. */
+  async function findGap(waiting: readonly SentTransaction[], count: number): Promise<number | null> {
+    const at = waiting.findIndex(({ nonce }, i) => nonce !== count + i)
+    if (at === -1) return null
+    const earlier = await transactions.find(count + at)
+    return earlier && STANDING.has(earlier.status) ? null : count + at
+  }
+
+  async function tell(sent: SentTransaction, fault: string | null): Promise<void> {
+    if (fault !== null) await followers.onFault?.(sent, fault)
   }
 
   /** What cannot be done for one, as when fees are above the limit, is no reason to leave the others alone. */
@@ -129,15 +144,19 @@ export function createTending(
     })
   }
 
-  /** It is in no block yet. */
-  async function push(sent: SentTransaction): Promise<void> {
+  /**
+   * It is in no block yet.
+   *
+   * @param hindrance what keeps it from one, as far as that is known here
+   */
+  async function push(sent: SentTransaction, hindrance: string | null): Promise<void> {
     const at = now().getTime()
     if (sent.nonce === first.nonce && at - Math.max(first.since, Date.parse(sent.signed_at)) >= stuckMs)
       return replace(sent)
     if (at - (resent.get(sent.nonce) ?? -resendMs) < resendMs) return
     resent.set(sent.nonce, at)
     const fault = await account.broadcast(sent.raw)
-    if (fault !== null) await followers.onFault?.(sent, fault)
+    await tell(sent, hindrance ?? fault)
   }
 
   async function replace(sent: SentTransaction): Promise<void> {
@@ -166,8 +185,7 @@ export function createTending(
     if (!(await transactions.replace(sent, by))) return
     resent.set(nonce, now().getTime())
     await followers.onReplaced?.({ ...sent, ...by })
-    const fault = await account.broadcast(raw)
-    if (fault !== null) await followers.onFault?.(sent, fault)
+    await tell(sent, await account.broadcast(raw))
   }
 
   /**
@@ -183,12 +201,15 @@ export function createTending(
     const fees = await suggestFees(node, feeLimit)
     const { raw } = await signer.sign({ chainId, nonce: count, to: address, data: '0x', gas: EMPTY_GAS, fees })
     first.since = now().getTime()
-    const fault = await account.broadcast(raw)
-    if (fault !== null) await followers.onFault?.(next, fault)
+    await tell(next, await account.broadcast(raw))
   }
 
   return round
 }
+
+const behind = (gap: number): string =>
+  `It waits for the account's number ${gap}, with which nothing was signed here that can still be taken. If it stays free, ` +
+  'it is used up by an empty transaction after chain.settlement.stuck_after_seconds, and so is each number that is missing.'
 
 function failingGas(error: unknown): number {
   if (isRevert(error)) return FAILING_GAS

@@ -29,6 +29,8 @@ export interface Transactions {
    * @param atLeast what the chain says that is next
    */
   takeNonce(trx: Transaction<Schema>, atLeast: number): Promise<number>
+  /** The number that comes after all that were signed here; 0 where none was. */
+  nextNonce(): Promise<number>
   add(trx: Transaction<Schema>, transaction: SentTransaction): Promise<void>
   /** Notes what replaces `old` under its number. @returns false when another process was faster */
   replace(
@@ -95,6 +97,16 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
         .where('address', '=', address)
         .execute()
       return nonce
+    },
+
+    async nextNonce() {
+      const row = await db
+        .selectFrom('chain_accounts')
+        .select('next_nonce')
+        .where('chain_id', '=', chainId)
+        .where('address', '=', address)
+        .executeTakeFirst()
+      return row?.next_nonce ?? 0
     },
 
     async add(trx, { hashes, ...row }) {

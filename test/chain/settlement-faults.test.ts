@@ -70,6 +70,11 @@ describe('settlement on a chain that misbehaves', () => {
       keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [payer, 0n])),
       toHex(units, { size: 32 }),
     ])
+  /** Says that so many transactions of an account are on their way or in a block. */
+  const countsPending =
+    (count: number) =>
+    ({ method, params }: { method: string; params: readonly unknown[] }) =>
+      method === 'eth_getTransactionCount' && params[1] === 'pending' ? { result: toHex(count) } : undefined
   /** Says that the token has other decimals. */
   const decimalsOf = (decimals: number) => (asked: { method: string; params: readonly unknown[] }) =>
     JSON.stringify(asked.params).includes('0x313ce567')
@@ -293,6 +298,54 @@ describe('settlement on a chain that misbehaves', () => {
     await rpc(anvil.url, 'evm_mine', [])
     await chain.until('esc_1', ({ error }) => /max_fee_gwei/.test(error ?? ''))
     assert.deepEqual(chain.errors, [])
+  })
+
+  it('signs nothing while the node counts transactions that nobody can have sent', async () => {
+    let at = Date.now()
+    const chain = gateway({}, () => new Date(at))
+    const recipient = newRecipient()
+    node.lie = countsPending(5000)
+    chain.start()
+    await chain.owe('esc_1', recipient, CENT)
+    await chain.until('esc_1', ({ error, attempts }) => error !== null || attempts > 0)
+    const state = await stateOf(chain, 'esc_1')
+    assert.deepEqual([state?.status, state?.attempts], ['pending', 0])
+    assert.match(state?.error ?? '', /next number is 5000, but .* it is 0/)
+    node.lie = undefined
+    at += 60_000
+    await chain.until('esc_1', ({ status }) => status === 'confirmed')
+    assert.equal(await token.balanceOf(recipient), 10_000n)
+  })
+
+  it('pays on behind transactions of its own that wait, however many', async () => {
+    const chain = gateway()
+    await holdBlocks(anvil)
+    chain.start()
+    const ids = Array.from({ length: 40 }, (_, i) => `esc_${i}`)
+    for (const id of ids) await chain.owe(id, newRecipient(), CENT)
+    for (const id of ids) await chain.until(id, ({ status }) => status === 'submitted')
+    await chain.owe('esc_last', newRecipient(), CENT)
+    await chain.until('esc_last', ({ status, error }) => status === 'submitted' || error !== null)
+    assert.equal((await stateOf(chain, 'esc_last'))?.error, null)
+  })
+
+  it('says for which number a payment waits that was signed behind one that is missing', async () => {
+    const chain = gateway({ settlement: { stuck_after_seconds: 1 } })
+    const [one, other] = [newRecipient(), newRecipient()]
+    await holdBlocks(anvil)
+    node.lie = countsPending(2)
+    chain.start()
+    await chain.owe('esc_1', one, CENT)
+    await chain.until('esc_1', ({ status }) => status === 'submitted')
+    node.lie = undefined
+    await chain.owe('esc_2', other, CENT)
+    for (const id of ['esc_1', 'esc_2'])
+      await chain.until(id, ({ error }) => /the account's number 0,/.test(error ?? ''))
+    await releaseBlocks(anvil)
+    for (const id of ['esc_1', 'esc_2'])
+      await chain.until(id, ({ status, error }) => status === 'confirmed' && error === null)
+    assert.equal(await token.balanceOf(one), 10_000n)
+    assert.equal(await token.balanceOf(other), 10_000n)
   })
 
   it('stops soon, however slow the node is and however much is due', async () => {
