@@ -1,4 +1,5 @@
 import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
+import { keyNeeded } from '../src/chain/status.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
 import { connectionSweeps } from '../src/connections/connections.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
@@ -58,6 +59,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
         (settings) => agentGatewayTarget(settings, own),
       ).always
       settling = gateway.chain.startSettling(gateway.escrows.settled)
+      for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
       payments = gateway.loaded.config.mpp.enabled ? await startPayments(gateway) : null
       const platform = await servePlatform(gateway, { agentGateway, ...payments })
       running.push(platform)

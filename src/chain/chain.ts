@@ -12,7 +12,16 @@ import { type SettlementChain, settlementChain } from './settings.ts'
 import { createSettlements, type Settlements } from './settlements.ts'
 import type { ConfirmedSettlement, Settler } from './settler.ts'
 import { type Settling, startSettling } from './settling.ts'
-import { type ChainStatus, chainStatus, type Stranded, strandedIn, type Vault, vaultOf } from './status.ts'
+import {
+  type ChainStatus,
+  chainStatus,
+  type Stranded,
+  strandedIn,
+  type Unkeyed,
+  unkeyedIn,
+  type Vault,
+  vaultOf,
+} from './status.ts'
 
 export { AgentRegistration } from './agent-identity.ts'
 export { ChainBalance } from './balances.ts'
@@ -33,6 +42,8 @@ export interface Chain {
   vault(): Promise<Vault>
   /** Payments that nobody makes, by chain. @throws GazewayError `config_invalid` */
   stranded(): Promise<Stranded[]>
+  /** Payments that wait for the chain to take what another account than the present one has signed. @throws as `stranded` */
+  unkeyed(): Promise<Unkeyed[]>
   /** The agent's ERC-8004 registration file. */
   registration(origin: string): Promise<AgentRegistration>
   /** How settlements are paid; null with the ledger alone. @throws GazewayError `config_invalid` */
@@ -122,6 +133,10 @@ export function createChain(deps: {
       return vaultOf(store, own === null ? [] : await balances(own), settlementChain(config))
     },
     stranded: async () => strandedIn(store, settlementChain(config)),
+    async unkeyed() {
+      const chain = settlementChain(config)
+      return chain === null ? [] : unkeyedIn(store, chain, (await address()) ?? '')
+    },
     registration: async (origin) => agentRegistration(config, await address(), origin),
     settlementChain: () => settlementChain(config),
     startSettling(onConfirmed) {

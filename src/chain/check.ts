@@ -1,6 +1,6 @@
 import { GazewayError } from '../errors.ts'
 import type { Chain } from './chain.ts'
-import type { Stranded } from './status.ts'
+import { keyNeeded, type Stranded } from './status.ts'
 import { requireDecimals } from './token.ts'
 
 /**
@@ -8,7 +8,7 @@ import { requireDecimals } from './token.ts'
  *
  * @returns what was found, in words
  * @throws GazewayError `config_invalid` when settlement is not configured whole, the token is none or has other decimals, or
- *   payments wait for a chain that is not paid on, `upstream_unreachable` naming the chains that cannot be used, `insufficient_credit`
+ *   payments wait for a chain that is not paid on, or for an account whose key is not set any more, `upstream_unreachable` naming the chains that cannot be used, `insufficient_credit`
  *   when nothing is there to pay gas with
  */
 export async function checkChains({
@@ -18,6 +18,7 @@ export async function checkChains({
   balances,
   account,
   stranded,
+  unkeyed,
 }: Chain): Promise<string> {
   const settlement = settlementChain()
   const states = await status()
@@ -30,6 +31,8 @@ export async function checkChains({
   const reached = states.map(({ chain, block_number }) => `${chain} at block ${block_number}`).join(', ')
   const [waiting] = await stranded()
   if (waiting) throw unpaid(waiting)
+  const [signed] = await unkeyed()
+  if (signed) throw new GazewayError('config_invalid', keyNeeded(signed), { param: 'wallet.private_key' })
   if (settlement === null)
     return reached === ''
       ? 'none configured; escrows are paid in the ledger'

@@ -4,9 +4,10 @@ import { BaseError, type TransactionReceipt } from 'viem'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { SettlementRow } from '../store/tables/settlements.ts'
-import type { ChainAccount } from './account.ts'
+import { type ChainAccount, openAccount } from './account.ts'
 import { createOutbox } from './outbox.ts'
 import type { SettlementChain } from './settings.ts'
+import { watchOnly } from './signer.ts'
 import { createTending, type Followers } from './tend.ts'
 import { hasContract, requireDecimals } from './token.ts'
 import type { SentTransaction } from './transactions.ts'
@@ -63,7 +64,7 @@ export interface Settler {
 /** Pays the settlements of one chain from one account. */
 export function createSettler(deps: SettlerDeps): Settler {
   const { chain, account, paymentConfirmations, onConfirmed } = deps
-  const { store, now, node, address } = account
+  const { store, now, node } = account
   const outbox = createOutbox(store, chain.network.chainId)
   const tender = randomUUID()
   const turnMs = TURN_ROUNDS * chain.pollMs
@@ -92,7 +93,7 @@ export function createSettler(deps: SettlerDeps): Settler {
         outbox.advance(trx, escrowId, ['submitted'], {
           status: 'pending',
           ...{ nonce: null, tx_hash: null, block_number: null, next_at: time(), updated_at: time() },
-          error: `The number ${sent.nonce} of the account ${address} went to a transaction that was signed elsewhere.`,
+          error: `The number ${sent.nonce} of the account ${sent.address} went to a transaction that was signed elsewhere.`,
         }),
       ),
     onReplaced: (sent) =>
@@ -111,10 +112,23 @@ export function createSettler(deps: SettlerDeps): Settler {
       ),
     onFault: (sent, fault) => whenSettlement(sent, (escrowId) => outbox.noteFault(escrowId, fault, time())),
   }
-  const tend = createTending({
-    ...{ account, followers, confirmations: chain.network.confirmations },
-    ...{ stuckMs: chain.stuckMs, resendMs: RESEND_ROUNDS * chain.pollMs },
-  })
+  const tending = (of: ChainAccount) =>
+    createTending({
+      ...{ account: of, followers, confirmations: chain.network.confirmations },
+      ...{ stuckMs: chain.stuckMs, resendMs: RESEND_ROUNDS * chain.pollMs },
+    })
+  const tend = tending(account)
+  /** Of accounts that paid before this one, by address. */
+  const earlier = new Map<string, () => Promise<void>>()
+
+  /** What another account has sent is followed without its key, and paid from this one only if it cannot be taken any more. */
+  async function tendEarlier(addresses: readonly string[]): Promise<void> {
+    for (const one of addresses) {
+      const tendOne = earlier.get(one) ?? tending(openAccount({ ...account, signer: watchOnly(one) }))
+      earlier.set(one, tendOne)
+      await tendOne()
+    }
+  }
 
   const time = () => now().toISOString()
 
@@ -169,14 +183,14 @@ export function createSettler(deps: SettlerDeps): Settler {
   async function finish(
     trx: Transaction<Schema>,
     escrowId: string,
-    { to_address: token, data: call }: SentTransaction,
+    { address: from, to_address: token, data: call }: SentTransaction,
     receipt: TransactionReceipt,
   ): Promise<void> {
     const row = await outbox.find(trx, escrowId)
     if (row?.status !== 'submitted') return
     const { transactionHash: tx_hash, status } = receipt
     const mined = { tx_hash, block_number: Number(receipt.blockNumber), updated_at: time() }
-    if (status === 'success' && hasTransfer(receipt, { token, from: address, call })) {
+    if (status === 'success' && hasTransfer(receipt, { token, from, call })) {
       await outbox.advance(trx, escrowId, ['submitted'], { status: 'confirmed', ...mined, error: null })
       await onConfirmed(trx, { escrowId, txHash: tx_hash, at: mined.updated_at })
       return
@@ -199,11 +213,14 @@ export function createSettler(deps: SettlerDeps): Settler {
   return {
     anyDue,
     async round(stopping = () => false) {
-      const isBusy = async () => (await account.transactions.anyOpen()) || (await anyDue())
+      const untended = () => account.transactions.untended(time())
+      const isBusy = async () =>
+        (await account.transactions.anyOpen()) || (await anyDue()) || (await untended()).length > 0
       if (!(await isBusy())) return false
       if (!(await takeTurn())) return true
       await submitDue(stopping)
       if (!stopping()) await tend()
+      if (!stopping()) await tendEarlier(await untended())
       return isBusy()
     },
   }

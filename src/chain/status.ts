@@ -33,6 +33,13 @@ export interface Stranded {
   usd: number
 }
 
+/** Payments that an account has signed which is not the present one, and that no block is known to hold. */
+export interface Unkeyed {
+  address: string
+  payments: number
+  usd: number
+}
+
 /** Asks every chain for its id and newest block, all at once. */
 export function chainStatus(
   networks: readonly Network[],
@@ -110,3 +117,41 @@ export async function strandedIn(
     usd: toUsd(Number(micros)),
   }))
 }
+
+/** The payments on a chain that other accounts than `own` have signed and that no block is known to hold, by account. */
+export async function unkeyedIn(
+  { db }: Store,
+  { network }: Pick<SettlementChain, 'network'>,
+  own: string,
+): Promise<Unkeyed[]> {
+  const rows = await db
+    .selectFrom('chain_transactions as sent')
+    .innerJoin('settlements', (join) =>
+      join
+        .onRef('settlements.chain_id', '=', 'sent.chain_id')
+        .on('sent.purpose', '=', sql<string>`'settlement:' || settlements.escrow_id`),
+    )
+    .select([
+      'sent.address',
+      ({ fn }) => fn.countAll().as('payments'),
+      ({ fn }) => fn.sum<number>('micros').as('micros'),
+    ])
+    .where(sql<boolean>`sent.status = 'sent'`)
+    .where('sent.chain_id', '=', network.chainId)
+    .where('sent.address', '<>', own)
+    .where('sent.block_number', 'is', null)
+    .groupBy('sent.address')
+    .orderBy('sent.address')
+    .execute()
+  return rows.map(({ address, payments, micros }) => ({
+    address,
+    payments: Number(payments),
+    usd: toUsd(Number(micros)),
+  }))
+}
+
+/** What is to be done about payments that an account has signed whose key is not set any more. */
+export const keyNeeded = ({ address, payments, usd }: Unkeyed): string =>
+  `${payments} payments of released escrows, ${usd} USD in all, were signed by the account ${address}, whose key is not set any ` +
+  'more, and are in no block yet. They are sent again as they are; if they stay, set GAZEWAY_WALLET_PRIVATE_KEY back to the ' +
+  `key of ${address} until they are confirmed.`

@@ -6,6 +6,7 @@ import { type ChainAccount, depth } from './account.ts'
 import { bumpFees, suggestFees } from './fees.ts'
 import { EMPTY_GAS, gasFor } from './gas.ts'
 import { isRevert } from './revert.ts'
+import { keyMissing } from './signer.ts'
 import { strangersBlock } from './stranger.ts'
 import type { SentTransaction } from './transactions.ts'
 
@@ -77,7 +78,11 @@ export function createTending(
     const [next] = waiting
     if (next) await attempt(next, () => closeGap(next, count))
     const gap = await findGap(waiting, count)
-    const hindrance = ({ nonce }: SentTransaction) => (gap !== null && nonce > gap ? behind(gap) : null)
+    const hindrance = ({ nonce }: SentTransaction) => {
+      // Sent again as it is, it may go through yet; what it takes beyond that is a signature.
+      if (!signer.hasKey) return isStuck() ? keyMissing(address).message : null
+      return gap !== null && nonce > gap ? behind(gap) : null
+    }
     for (const sent of waiting.slice(0, MOST_RESENT)) await attempt(sent, () => push(sent, hindrance(sent)))
     for (const sent of waiting.slice(MOST_RESENT)) await tell(sent, hindrance(sent))
   }
@@ -89,6 +94,8 @@ export function createTending(
     const earlier = await transactions.find(count + at)
     return earlier && STANDING.has(earlier.status) ? null : count + at
   }
+
+  const isStuck = () => now().getTime() - first.since >= stuckMs
 
   async function tell(sent: SentTransaction, fault: string | null): Promise<void> {
     if (fault !== null) await followers.onFault?.(sent, fault)
@@ -139,6 +146,8 @@ export function createTending(
   async function doubt(sent: SentTransaction, head: number): Promise<void> {
     const block = await strangersBlock(account, sent, head)
     if (block === null || depth(head, block) < depthOf(sent)) return
+    // Another process may have replaced it since it was read: then that stranger is one of ours.
+    if ((await transactions.find(sent.nonce))?.raw !== sent.raw) return
     await store.write(async (trx) => {
       if (await transactions.end(trx, sent.nonce, 'lost', block)) await followers.onLost?.(trx, sent)
     })
@@ -151,12 +160,19 @@ export function createTending(
    */
   async function push(sent: SentTransaction, hindrance: string | null): Promise<void> {
     const at = now().getTime()
-    if (sent.nonce === first.nonce && at - Math.max(first.since, Date.parse(sent.signed_at)) >= stuckMs)
+    if (
+      signer.hasKey &&
+      sent.nonce === first.nonce &&
+      at - Math.max(first.since, Date.parse(sent.signed_at)) >= stuckMs
+    )
       return replace(sent)
     if (at - (resent.get(sent.nonce) ?? -resendMs) < resendMs) return
     resent.set(sent.nonce, at)
     const fault = await account.broadcast(sent.raw)
-    await tell(sent, hindrance ?? fault)
+    await tell(
+      sent,
+      signer.hasKey ? (hindrance ?? fault) : (hindrance ?? (fault && `${fault} ${keyMissing(address).message}`)),
+    )
   }
 
   async function replace(sent: SentTransaction): Promise<void> {
@@ -197,7 +213,7 @@ export function createTending(
     if (next.nonce === count) return
     const earlier = await transactions.find(count)
     if (earlier && STANDING.has(earlier.status)) return void (await account.broadcast(earlier.raw))
-    if (now().getTime() - first.since < stuckMs) return
+    if (!signer.hasKey || !isStuck()) return
     const fees = await suggestFees(node, feeLimit)
     const { raw } = await signer.sign({ chainId, nonce: count, to: address, data: '0x', gas: EMPTY_GAS, fees })
     first.since = now().getTime()

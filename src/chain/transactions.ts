@@ -46,6 +46,8 @@ export interface Transactions {
   find(nonce: number): Promise<SentTransaction | null>
   /** The newest that was signed for a purpose. */
   findFor(purpose: string): Promise<SentTransaction | null>
+  /** The other accounts on this chain that have some which are not final, and that no process tends at `at`. */
+  untended(at: string): Promise<string[]>
   /** Whether there is one that is not final. */
   anyOpen(): Promise<boolean>
   /**
@@ -154,6 +156,24 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
         .limit(1)
         .executeTakeFirst()
       return row ? toSent(row) : null
+    },
+
+    async untended(at) {
+      const others = await db
+        .selectFrom('chain_transactions')
+        .innerJoin('chain_accounts', (join) =>
+          join
+            .onRef('chain_accounts.chain_id', '=', 'chain_transactions.chain_id')
+            .onRef('chain_accounts.address', '=', 'chain_transactions.address'),
+        )
+        .select('chain_transactions.address')
+        .distinct()
+        .where(isOpen)
+        .where('chain_transactions.chain_id', '=', chainId)
+        .where('chain_transactions.address', '<>', address)
+        .where('chain_accounts.tended_until', '<=', at)
+        .execute()
+      return others.map((other) => other.address)
     },
 
     async anyOpen() {

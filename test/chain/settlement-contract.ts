@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { encodeAbiParameters, keccak256, toHex } from 'viem'
+import { checkChains } from '../../src/chain/check.ts'
+import { createSigner } from '../../src/chain/signer.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Anvil, KEYS, startAnvil } from './anvil.ts'
 import { rpc } from './rpc.ts'
@@ -23,7 +25,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
     before(async () => {
       anvil = await startAnvil({ chainId: CHAIN_ID })
       token = await deployToken(anvil)
-      payer = (await import('../../src/chain/signer.ts')).createSigner(KEYS[0]).address
+      payer = createSigner(KEYS[0]).address
       await token.mint(payer, FUNDS)
     })
     after(() => anvil.stop())
@@ -223,6 +225,31 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       assert.equal(await nonceOf(), recipients.length)
       assert.equal(one.confirmed.length + other.confirmed.length, recipients.length)
       assert.deepEqual([...one.errors, ...other.errors], [])
+    })
+
+    it('follows what was signed before the key was changed, and pays nothing of it twice', async () => {
+      await token.mint(createSigner(KEYS[1]).address, FUNDS)
+      await holdBlocks(anvil)
+      const before = gateway()
+      before.start()
+      const [mined, dropped] = [newRecipient(), newRecipient()]
+      await before.owe('esc_1', mined, CENT)
+      await before.owe('esc_2', dropped, CENT)
+      for (const id of ['esc_1', 'esc_2']) await before.until(id, ({ status }) => status === 'submitted')
+      await before.stop()
+      assert.deepEqual(await before.unkeyed(), [])
+      const since = gateway({ wallet: { private_key: KEYS[1] }, settlement: { stuck_after_seconds: 1 } })
+      assert.deepEqual(await since.unkeyed(), [{ address: payer, payments: 2, usd: 0.02 }])
+      await assert.rejects(checkChains(since), { code: 'config_invalid', message: new RegExp(`account ${payer}`) })
+      since.start()
+      for (const id of ['esc_1', 'esc_2']) await since.until(id, ({ error }) => error?.includes(payer) ?? false)
+      await rpc(anvil.url, 'anvil_dropAllTransactions', [])
+      await releaseBlocks(anvil)
+      for (const id of ['esc_1', 'esc_2'])
+        await since.until(id, ({ status, attempts }) => status === 'confirmed' && attempts === 1)
+      assert.equal(await token.balanceOf(mined), 10_000n)
+      assert.equal(await token.balanceOf(dropped), 10_000n)
+      assert.deepEqual(await since.unkeyed(), [])
     })
 
     it('gives every transaction a number of its own, whatever it is for', async () => {
