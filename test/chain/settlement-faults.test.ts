@@ -54,6 +54,8 @@ describe('settlement on a chain that misbehaves', () => {
     await rpc(anvil.url, 'anvil_dropAllTransactions', [])
     await rpc(anvil.url, 'evm_revert', [clean])
     await rpc(anvil.url, 'evm_setAutomine', [true])
+    // That of the next block is not taken back with the others.
+    await rpc(anvil.url, 'anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00'])
   })
 
   function gateway(setup: Partial<ChainSetup> = {}, now?: () => Date): TestChain {
