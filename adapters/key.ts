@@ -15,6 +15,7 @@ import {
 import type { Log } from '../src/log.ts'
 import { openStore } from '../src/store/open.ts'
 import { explain } from '../src/validation.ts'
+import { bindWallet } from '../src/wallet/bind-wallet.ts'
 
 /** Keys that are read at a time for the table. */
 const PAGE = 1000
@@ -72,7 +73,7 @@ async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (keys: Keys) =>
   const store = await openStore(loaded.storeUrl)
   const onError = (err: unknown) => log.error('Keys could not be read or noted.', { err })
   try {
-    return await work(createKeys({ store, now: () => new Date(), fixedKey: null, onError }))
+    return await work(createKeys({ store, now: () => new Date(), fixedKey: null, onBound: bindWallet, onError }))
   } finally {
     await store.close()
   }

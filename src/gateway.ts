@@ -27,6 +27,7 @@ import type { CallContext } from './upstream/call-record.ts'
 import { type Calls, createCalls } from './upstream/calls.ts'
 import { followingUpstream } from './upstream/following-relay.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
+import { bindWallet } from './wallet/bind-wallet.ts'
 import { createLimits } from './wallet/limits.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 
@@ -97,6 +98,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     now,
     fixedKey: config.identity.api_key,
+    onBound: bindWallet,
     onError: (err) => log.error('Keys could not be read or noted.', { err }),
   })
   const idempotency = createIdempotency({

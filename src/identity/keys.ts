@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { KeyRow } from '../store/tables/keys.ts'
 import { parseInput } from '../validation.ts'
-import { bindWallet } from '../wallet/bind-wallet.ts'
 import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
 import { keepFirstKey } from './first-key.ts'
 import { ENVIRONMENT_IDENTITY, type Identity } from './identity.ts'
@@ -33,8 +34,8 @@ const MAX_TOKEN = 4096
 /** API keys: who may call, and what they may do. */
 export interface Keys {
   /**
-   * Makes a key. `key` is its token: shown now and never again. What its wallet had is then the key's, as {@link bindWallet}
-   * says.
+   * Makes a key. `key` is its token: shown now and never again. What its wallet had is then the key's, as
+   * {@link KeysDeps.onBound} has it.
    *
    * @throws GazewayError `validation_failed`
    */
@@ -91,12 +92,15 @@ export interface KeysDeps {
   fixedKey: string | null
   /** Told when work in the background failed. */
   onError: (error: unknown) => void
+  /** Part of the transaction that makes a key for a wallet: what is to happen with what the wallet has. */
+  onBound?: (trx: Transaction<Schema>, key: KeyRow & { wallet: string }) => Promise<void>
   /** A clock that is never set, in milliseconds; the process's own when absent. */
   elapsedMs?: () => number
 }
 
 /** The keys in `store`. */
-export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => performance.now() }: KeysDeps): Keys {
+export function createKeys(deps: KeysDeps): Keys {
+  const { store, now, fixedKey, onError, onBound, elapsedMs = () => performance.now() } = deps
   const { db } = store
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
@@ -145,7 +149,7 @@ export function createKeys({ store, now, fixedKey, onError, elapsedMs = () => pe
         const insertion = trx.insertInto('keys').values(row).returning('id')
         const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
         // Not made: it was, before the connection was lost.
-        if (made && row.wallet !== null) await bindWallet(trx, { ...row, wallet: row.wallet })
+        if (made && row.wallet !== null) await onBound?.(trx, { ...row, wallet: row.wallet })
       })
       return { key: token, record: toRecord(row) }
     },

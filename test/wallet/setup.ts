@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { createTokenCounter } from '../../src/tokens.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { createUpstream } from '../../src/upstream/upstream.ts'
+import { bindWallet } from '../../src/wallet/bind-wallet.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
 
 /** A model that goes to chat completions. */
@@ -77,6 +78,7 @@ export const newAddress = (): string => `0x${(++addresses).toString(16).padStart
 /** The id of a new key with the default credit. */
 export async function newKey(store: Store, limits: Partial<z.input<typeof NewKey>> = {}): Promise<string> {
   const keys = createKeys({
+    onBound: bindWallet,
     store,
     now: () => new Date(),
     fixedKey: null,
