@@ -1,10 +1,10 @@
-import { Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import type { Provider } from '../../src/upstream/provider.ts'
 import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
-import { tallyingCounter } from './tally.ts'
+import { tallyingCounter, tallyingHistogram } from './tally.ts'
 
 /** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
 const OTHER = 'other'
@@ -34,7 +34,7 @@ export function callMetrics(
     help: 'Calls made in place of one that failed.',
     registers,
   })()
-  const firstToken = new Histogram({
+  const firstToken = tallyingHistogram({
     name: 'gazeway_first_token_seconds',
     help: 'From an upstream call to the first piece of its streamed answer.',
     labelNames: ['model'],
@@ -58,7 +58,7 @@ export function callMetrics(
   const ofEnding = cached((path: string) => cached((status: string) => calls(path, status)))
   const ofError = cached((path: string) => cached((status: number | null) => errors(path, String(status ?? 'none'))))
   const ofModel = cached((model: string) => ({
-    firstToken: firstToken.labels(model),
+    firstToken: firstToken(model),
     prompt: tokens(model, 'prompt'),
     completion: tokens(model, 'completion'),
     cost: cost(model),

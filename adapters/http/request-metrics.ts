@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
-import { Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import type { Frame } from '../web/frame.ts'
 import { cached } from './cached.ts'
-import { tallyingCounter } from './tally.ts'
+import { tallyingCounter, tallyingHistogram } from './tally.ts'
 
 /** Upper bounds in seconds, from a reply that needs no model to a long stream. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -44,7 +44,7 @@ export function requestMetrics(registry: Registry): RequestMetrics {
     labelNames: ['route', 'method', 'status'],
     registers,
   })
-  const seconds = new Histogram({
+  const seconds = tallyingHistogram({
     name: 'gazeway_http_request_duration_seconds',
     help: 'From the head of a request to the end of its reply, streams included.',
     labelNames: ['route', 'method', 'status_class'],
@@ -58,7 +58,7 @@ export function requestMetrics(registry: Registry): RequestMetrics {
       cached((status: number) => {
         const route = routeLabel(pattern)
         const ended = total(route, method, String(status))
-        const lasted = seconds.labels(route, method, `${Math.floor(status / 100)}xx`)
+        const lasted = seconds(route, method, `${Math.floor(status / 100)}xx`)
         return (durationSeconds: number) => {
           ended.add(1)
           lasted.observe(durationSeconds)

@@ -5,6 +5,7 @@ import { GazewayError } from '../../errors.ts'
 import { serviceStopping } from '../../stopping.ts'
 import type { Provider } from '../provider.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
+import { watchSilence } from './silence.ts'
 
 /** Connections to one upstream; more requests wait for one of them, for as long as the upstream may be silent. */
 const CONNECTIONS = 512
@@ -37,6 +38,7 @@ export function poolSend(
     connections: CONNECTIONS,
     connect: { timeout: connectTimeoutMs },
   })
+  const watch = watchSilence(timeoutMs)
   // Of each connection one request is under way; undici tells nothing of those that wait for theirs.
   let underWay = 0
   return {
@@ -50,21 +52,21 @@ export function poolSend(
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
       const watched = typeof body === 'string'
       const limit = watched ? 0 : timeoutMs
-      const silence = watched ? setTimeout(giveUp, timeoutMs) : undefined
+      const wait = watched ? watch.begin(giveUp) : null
       const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
       pool.dispatch(options, {
         onRequestStart(started) {
           controller = started
           if (given) started.abort(given)
-          else silence?.refresh()
+          else heard()
         },
         onResponseStart(_, status, head) {
-          silence?.refresh()
+          heard()
           // 1xx heads come before the one that counts.
           if (status >= 200) listener.onHead(status, head)
         },
         onResponseData(_, chunk) {
-          silence?.refresh()
+          heard()
           listener.onData(chunk)
         },
         onResponseEnd() {
@@ -74,10 +76,13 @@ export function poolSend(
         onResponseError: (_, error) =>
           fail(error instanceof errors.ClientDestroyedError ? serviceStopping(error) : error),
       })
+      function heard(): void {
+        if (wait) watch.heard(wait)
+      }
       function settle(): void {
         over = true
         underWay--
-        clearTimeout(silence)
+        if (wait) watch.end(wait)
       }
       function fail(error: Error): void {
         if (over) return
@@ -92,13 +97,13 @@ export function poolSend(
         else fail(reason)
       }
       function giveUp(): void {
-        if (controller?.paused) silence?.refresh()
+        if (controller?.paused) heard()
         else end(waits && !controller ? tooMany(base, timeoutMs) : new errors.HeadersTimeoutError())
       }
       return {
         pause: () => controller?.pause(),
         resume() {
-          silence?.refresh()
+          heard()
           controller?.resume()
         },
         abort: () => end(CLIENT_GONE),
