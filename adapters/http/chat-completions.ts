@@ -3,6 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts'
+import type { ClientRequest } from '../../src/upstream/relay/request-body.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { Arrival, Endpoint } from '../web/arrival.ts'
 import { readJson } from '../web/json-body.ts'
@@ -23,10 +24,10 @@ const ChatRequest = z.looseObject({
 /** `POST /v1/chat/completions` */
 export function chatCompletions(relay: OpenRelay, gateway: Gateway): Endpoint {
   return async (arrival) => {
-    const { text, json } = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
-    const stream = parseInput(ChatRequest, json).stream === true
-    return relayOnce(arrival, gateway, { path: '/v1/chat/completions', text, stream }, (receiver) =>
-      relayChat(relay.current(), { text, json: json as ChatBody }, receiver, callContext(arrival)),
+    const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
+    const stream = parseInput(ChatRequest, body.json).stream === true
+    await relayOnce(arrival, gateway, { path: '/v1/chat/completions', text: body.text, stream }, (receiver) =>
+      relayChat(relay.current(), body as ClientRequest<ChatBody>, receiver, callContext(arrival)),
     )
   }
 }

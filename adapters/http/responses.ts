@@ -3,6 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import type { RelayedRequest } from '../../src/upstream/relay/relay-fallback.ts'
 import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
+import type { ClientRequest } from '../../src/upstream/relay/request-body.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { Endpoint } from '../web/arrival.ts'
 import { readJson } from '../web/json-body.ts'
@@ -24,10 +25,10 @@ const ResponsesRequest = z.looseObject({
 /** `POST /v1/responses` */
 export function responses(relay: OpenRelay, gateway: Gateway): Endpoint {
   return async (arrival) => {
-    const { text, json } = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
-    const stream = parseInput(ResponsesRequest, json).stream === true
-    return relayOnce(arrival, gateway, { path: '/v1/responses', text, stream }, (receiver) =>
-      relayResponses(relay.current(), { text, json: json as RelayedRequest }, receiver, callContext(arrival)),
+    const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
+    const stream = parseInput(ResponsesRequest, body.json).stream === true
+    await relayOnce(arrival, gateway, { path: '/v1/responses', text: body.text, stream }, (receiver) =>
+      relayResponses(relay.current(), body as ClientRequest<RelayedRequest>, receiver, callContext(arrival)),
     )
   }
 }

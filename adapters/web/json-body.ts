@@ -2,35 +2,39 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 
+/** The JSON body of a request: as it was sent, as text, and parsed. */
+export interface JsonBody {
+  bytes: Buffer
+  text: string
+  json: unknown
+}
+
 /**
- * The JSON body of a request, as text and parsed.
+ * Reads the JSON body of a request.
  *
  * @param limit the most bytes accepted
  * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client goes
  *   away while it sends
  */
-export function readJson(incoming: IncomingMessage, limit: number): Promise<{ text: string; json: unknown }> {
+export function readJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
   requirePlainJson(incoming.headers)
   return readBytes(incoming, limit).then(parseBytes)
 }
 
-function parseBytes(bytes: Buffer): { text: string; json: unknown } {
+function parseBytes(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GazewayError('invalid_json', 'The body is not valid JSON: it is not UTF-8.')
   const text = bytes.toString('utf8')
   try {
-    return { text, json: JSON.parse(text) }
+    return { bytes, text, json: JSON.parse(text) }
   } catch (cause) {
     throw new GazewayError('invalid_json', 'The body is not valid JSON.', { cause })
   }
 }
 
 /** The same where a body may be left out: none, whatever type it is said to have, is `{}`. @throws GazewayError as `readJson` */
-export async function readOptionalJson(
-  incoming: IncomingMessage,
-  limit: number,
-): Promise<{ text: string; json: unknown }> {
+export async function readOptionalJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = incoming.headers
-  if (transfer === undefined && Number(length) === 0) return { text: '', json: {} }
+  if (transfer === undefined && Number(length) === 0) return { bytes: Buffer.alloc(0), text: '', json: {} }
   return readJson(incoming, limit)
 }
 

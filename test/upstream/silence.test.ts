@@ -18,7 +18,7 @@ describe('the watch over silence', () => {
     pass(30)
     watch.begin(() => told.push('second'))
     pass(960)
-    assert.deepEqual(told, [])
+    assert.equal(told.length, 0)
     watch.heard(first)
     pass(120)
     assert.deepEqual(told, ['second', 'second'], 'at each look')

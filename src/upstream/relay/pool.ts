@@ -13,8 +13,8 @@ const CONNECTIONS = 512
 /** A request over a pool; POST unless it says otherwise. */
 export interface PoolRequest extends Omit<RelayRequest, 'body'> {
   method?: string
-  /** Text, or a stream that is read as fast as the server takes it. */
-  body: string | Readable | null
+  /** A stream is read as fast as the server takes it. */
+  body: string | Buffer | Readable | null
 }
 
 /** Sends requests to one server. */
@@ -50,7 +50,7 @@ export function poolSend(
       underWay++
       // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
-      const watched = typeof body === 'string'
+      const watched = typeof body === 'string' || Buffer.isBuffer(body)
       const limit = watched ? 0 : timeoutMs
       const wait = watched ? watch.begin(giveUp) : null
       const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }

@@ -9,7 +9,7 @@ import { gatherCompletion } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { chatErrorEvent, passedHeaders, readCompletion, readRefusal } from './reply.ts'
-import { type ClientRequest, requestText } from './request-text.ts'
+import { type ClientRequest, requestBody } from './request-body.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, type SseTap } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
@@ -49,13 +49,13 @@ export async function relayChat(
     ? { model: model.upstream, stream_options: { ...body.stream_options, include_usage: true } }
     : { model: model.upstream }
   const sent = { ...body, ...changes }
-  const written = requestText(request, sent, changes)
-  const text = typeof written === 'string' ? written : await written
+  const written = requestBody(request, sent, changes)
+  const bytes = written instanceof Promise ? await written : written
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
-    reply = await relay.open('/chat/completions', text, receiver, context.via)
+    reply = await relay.open('/chat/completions', bytes, receiver, context.via)
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: stream && !usageWanted, secrets: provider.secrets })
       if (stream) return await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)

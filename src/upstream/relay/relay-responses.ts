@@ -10,7 +10,7 @@ import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
 import { passedHeaders, type ReadResponse, readRefusal, readResponse, responseErrorEvent, toSse } from './reply.ts'
-import { type ClientRequest, requestText } from './request-text.ts'
+import { type ClientRequest, requestBody } from './request-body.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, eventData, type SseTap, splitEvents } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
@@ -45,10 +45,10 @@ export async function relayResponses(
   const stream = body.stream === true
   const changes = { model: model.upstream }
   const sent = { ...body, ...changes }
-  const written = requestText(request, sent, changes)
-  const text = typeof written === 'string' ? written : await written
+  const written = requestBody(request, sent, changes)
+  const bytes = written instanceof Promise ? await written : written
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
-  const send = () => relay.open('/responses', text, receiver, context.via)
+  const send = () => relay.open('/responses', bytes, receiver, context.via)
   const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
   if (failure === null) return
   const answered = await relayFallback(relay, request, failure, receiver, context)

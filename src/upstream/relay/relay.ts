@@ -17,7 +17,7 @@ export interface Relay extends UpstreamDeps {
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
    *   connection was free for it; `cancelled` when the client has gone
    */
-  open(path: string, body: string, client: Client, via?: string): Promise<WholeReply | StreamReply>
+  open(path: string, body: string | Buffer, client: Client, via?: string): Promise<WholeReply | StreamReply>
 }
 
 /** The relay of one upstream over a transport. */

@@ -7,7 +7,7 @@ export interface RelayRequest {
   /** Below the provider's base URL. */
   path: string
   headers: Record<string, string>
-  body: string
+  body: string | Buffer
 }
 
 /** What the transport tells of a reply, in order: head, data, then end or error. */

@@ -25,19 +25,25 @@ export function watchSilence(limitMs: number): SilenceWatch {
   const limit = Math.ceil(limitMs / pauseMs)
   const waits: Wait[] = []
   let looks = 0
-  let timer: NodeJS.Timeout | undefined
+  let looking = false
 
   function look(): void {
     looks++
     const silent = waits.filter(({ heardAt }) => looks - heardAt > limit)
     for (const { onSilence } of silent) onSilence()
     // Not as soon as nothing is left: one request after the other would each start it anew.
-    timer = waits.length > 0 ? setTimeout(look, pauseMs).unref() : undefined
+    looking = false
+    if (waits.length > 0) lookOn()
+  }
+  function lookOn(): void {
+    if (looking) return
+    looking = true
+    setTimeout(look, pauseMs).unref()
   }
 
   return {
     begin(onSilence) {
-      timer ??= setTimeout(look, pauseMs).unref()
+      lookOn()
       const wait = { heardAt: looks, place: waits.length, onSilence }
       waits.push(wait)
       return wait

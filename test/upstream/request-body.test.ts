@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { requestText } from '../../src/upstream/relay/request-text.ts'
+import { requestBody } from '../../src/upstream/relay/request-body.ts'
 
 /** What goes upstream of a request whose client named another model. */
-const textOf = (text: string) => {
+const textOf = async (text: string) => {
   const changes = { model: 'real' }
   const json = JSON.parse(text)
-  return requestText({ text, json }, { ...json, ...changes }, changes)
+  const body = await requestBody({ bytes: Buffer.from(text), text, json }, { ...json, ...changes }, changes)
+  return body.toString()
 }
 
 describe('the text of a relayed request', () => {

@@ -1,7 +1,8 @@
 import { GazewayError } from '../../errors.ts'
 
-/** A request as its client wrote it: the text, and what it holds as far as JavaScript can hold it. */
+/** A request as its client sent it, as text, and what it holds as far as JavaScript can hold it. */
 export interface ClientRequest<Body> {
+  bytes: Buffer
   text: string
   json: Body
 }
@@ -13,7 +14,7 @@ export interface ClientRequest<Body> {
 const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
 
 /**
- * The text of a request for the upstream: its client's own, byte for byte, where that says already what `changes` say.
+ * The body of a request for the upstream: its client's own bytes where they say already what `changes` say.
  * In one that is written anew, numbers that JavaScript cannot hold (a `seed` of 64 bits) stay as its client wrote them,
  * at about 0.1 s for each MiB.
  *
@@ -21,12 +22,12 @@ const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
  * @param sent what the upstream is to get: the client's request with `changes` in place of its own fields
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
-export function requestText(
-  { text, json }: ClientRequest<object>,
+export function requestBody(
+  { bytes, text, json }: ClientRequest<object>,
   sent: object,
   changes: Readonly<Record<string, unknown>>,
-): string | Promise<string> {
-  if (says(text, json as Record<string, unknown>, changes)) return text
+): string | Buffer | Promise<string> {
+  if (says(text, json as Record<string, unknown>, changes)) return bytes
   return convertedText(text, sent, (body) => ({ ...body, ...changes }))
 }
 
