@@ -3,7 +3,7 @@ import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import type { Log } from '../../src/log.ts'
 import { cameThrough, VIA } from '../../src/via.ts'
-import type { Endpoint } from './arrival.ts'
+import type { Arrival, Endpoint } from './arrival.ts'
 import { errorReply } from './error-reply.ts'
 import { bearerToken, requestIdOf } from './frame.ts'
 import { type HostRules, hostFault } from './hosts.ts'
@@ -11,8 +11,12 @@ import { type HostRules, hostFault } from './hosts.ts'
 /** Larger bodies are the router's, in bytes. */
 const LARGEST_BODY = 1024 * 1024
 
-/** Takes a request if it can; null leaves it, untouched, to the router. */
-export type FastLane = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | null
+/**
+ * Takes a request if it can, and calls `over` once the work on it is done.
+ *
+ * @returns false where it leaves the request, untouched, to the router
+ */
+export type FastLane = (incoming: IncomingMessage, outgoing: ServerResponse, over: () => void) => boolean
 
 /**
  * Answers plain requests to `endpoints` without the router, whose own work costs as much as a relayed call's. It takes a
@@ -35,25 +39,28 @@ export function fastLane(options: {
   const { keys, scope, hosts, unlimited, began, log } = options
   const endpoints = new Map(Object.entries(options.endpoints))
 
-  function run(endpoint: Endpoint, incoming: IncomingMessage, outgoing: ServerResponse, callerId: string) {
-    const requestId = requestIdOf(incoming.headers)
-    return endpoint({ incoming, outgoing, requestId, callerId }).catch((error: unknown) => {
-      const { status, headers, body } = errorReply(error, requestId, log)
-      // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
-      if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
-      else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
-    })
+  function refuse(error: unknown, { outgoing, requestId }: Arrival): void {
+    const { status, headers, body } = errorReply(error, requestId, log)
+    // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
+    if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
+    else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
   }
 
-  return (incoming, outgoing) => {
+  return (incoming, outgoing, over) => {
     const { method, url = '', headers } = incoming
     const endpoint = method === 'POST' ? endpoints.get(url) : undefined
-    if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return null
-    if (headers.origin !== undefined || hostFault(headers, hosts) !== null) return null
-    if (cameThrough(headers.via, VIA)) return null
+    if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return false
+    if (headers.origin !== undefined || hostFault(headers, hosts) !== null) return false
+    if (cameThrough(headers.via, VIA)) return false
     const identity = keys.authenticateCached(bearerToken(headers.authorization))
-    if (!identity?.scopes.has(scope)) return null
+    if (!identity?.scopes.has(scope)) return false
     began(url, incoming, outgoing)
-    return run(endpoint, incoming, outgoing, identity.id)
+    const arrival = { incoming, outgoing, requestId: requestIdOf(headers), callerId: identity.id }
+    // In one step: each promise more costs a fiftieth of all that a request does.
+    endpoint(arrival).then(over, (error: unknown) => {
+      over()
+      refuse(error, arrival)
+    })
+    return true
   }
 }

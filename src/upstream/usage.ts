@@ -12,39 +12,52 @@ export type Usage = z.infer<typeof Usage>
 /** More than any call can have: a count beyond it is a fault of the upstream's, and no sum of such counts could be stored. */
 const MOST_TOKENS = 1e9
 
-const count = z.int().min(0).max(MOST_TOKENS)
-
-/** The usage field of a chat completion or of a Response, whichever the upstream sent. */
-const Reported = z.union([
-  z.object({
-    prompt_tokens: count,
-    // Embeddings have none.
-    completion_tokens: count.default(0),
-    total_tokens: count.optional(),
-    completion_tokens_details: z.object({ reasoning_tokens: count.nullish() }).nullish(),
-  }),
-  z.object({ input_tokens: count, output_tokens: count }),
-])
-
-/** Usage in one shape from either of OpenAI's two; null when the upstream reported none that can be. The total is the sum. */
+/**
+ * Usage in one shape from either of OpenAI's two, the usage field of a chat completion or of a Response; null when the
+ * upstream reported none that can be. The total is the sum.
+ */
 export function readUsage(reported: unknown): Usage | null {
-  const parsed = Reported.safeParse(reported)
-  if (!parsed.success) return null
-  const [prompt, completion] =
-    'prompt_tokens' in parsed.data
-      ? [parsed.data.prompt_tokens, completionTokens(parsed.data)]
-      : [parsed.data.input_tokens, parsed.data.output_tokens]
+  if (typeof reported !== 'object' || reported === null) return null
+  const [prompt, completion] = countsOfChat(reported) ?? countsOfResponse(reported) ?? [null, null]
+  if (prompt === null) return null
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
-/** xAI's chat usage keeps reasoning out of `completion_tokens`, and its total tells so. */
-function completionTokens(usage: {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens?: number | undefined
-  completion_tokens_details?: { reasoning_tokens?: number | null | undefined } | null | undefined
-}): number {
-  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0
-  const apart = usage.total_tokens === usage.prompt_tokens + usage.completion_tokens + reasoning
-  return usage.completion_tokens + (apart ? reasoning : 0)
+type Counts = [prompt: number, completion: number]
+
+/** What an upstream says in either shape, before it is checked. */
+interface Reported {
+  prompt_tokens?: unknown
+  completion_tokens?: unknown
+  total_tokens?: unknown
+  completion_tokens_details?: unknown
+  input_tokens?: unknown
+  output_tokens?: unknown
 }
+
+/** Checked by hand, like that of a Response: a schema takes a fortieth of all that a request costs. */
+function countsOfChat(reported: Reported): Counts | null {
+  // Embeddings have no completion.
+  const { prompt_tokens: prompt, completion_tokens: completion = 0, total_tokens: total } = reported
+  const reasoning = reasoningTokens(reported.completion_tokens_details)
+  if (!isCount(prompt) || !isCount(completion) || reasoning === null) return null
+  if (total !== undefined && !isCount(total)) return null
+  // xAI keeps reasoning out of the completion, and its total tells so.
+  const apart = total === prompt + completion + reasoning
+  return [prompt, completion + (apart ? reasoning : 0)]
+}
+
+function countsOfResponse({ input_tokens: input, output_tokens: output }: Reported): Counts | null {
+  return isCount(input) && isCount(output) ? [input, output] : null
+}
+
+/** 0 where nothing is said of it; null where what is said can not be. */
+function reasoningTokens(details: unknown): number | null {
+  if (details === undefined || details === null) return 0
+  if (typeof details !== 'object') return null
+  const tokens = (details as { reasoning_tokens?: unknown }).reasoning_tokens ?? 0
+  return isCount(tokens) ? tokens : null
+}
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS
