@@ -10,14 +10,15 @@ import { abandonedStreams, startUpstream } from './http-upstream.ts'
 import type { Report } from './report.ts'
 import { median } from './stats.ts'
 
-const ROUNDS = 9
-const SECONDS = 2
+const ROUNDS = 5
+/** Long enough that it does not tell how soon each of them is warm again: they rest while the others have their turn. */
+const SECONDS = 4
 const WARMUP_SECONDS = 2
 const CONNECTIONS = 64
 const STREAMS = 16
 const CHUNKS = 50
 const TIMED = { warmups: 200, rounds: 1500 }
-const TIMED_STREAMS = { warmups: 50, rounds: 300 }
+const TIMED_STREAMS = { warmups: 300, rounds: 300 }
 const LEAVING = 20
 /** How long after the load memory is read again, to see what is given back. */
 const REST_MS = 10_000

@@ -10,7 +10,8 @@ export function inProcessSend(provider: Provider): Send {
 
     async function run(): Promise<void> {
       const url = provider.baseUrl + path
-      const response = await provider.fetch(new Request(url, { method: 'POST', headers, body, signal: ending.signal }))
+      const init = { method: 'POST', headers, body: body.toString(), signal: ending.signal }
+      const response = await provider.fetch(new Request(url, init))
       listener.onHead(response.status, Object.fromEntries(response.headers))
       for await (const chunk of response.body ?? []) {
         if (ending.signal.aborted) throw ending.signal.reason
