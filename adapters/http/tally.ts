@@ -45,7 +45,7 @@ export interface Observed {
 
 /**
  * A histogram that makes its samples when it is read. prom-client finds the series and the bucket of each observation by
- * names that it puts together anew, which costs a request thirty times what counting does.
+ * names that it puts together anew, which takes fifteen times as long.
  *
  * @param configuration its `buckets` are the upper bounds, ascending
  * @returns what has been observed of a combination of labels; whoever observes often keeps it
