@@ -1,4 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /** A request as the double received it. */
@@ -26,10 +27,11 @@ export interface UpstreamDouble {
   close(): Promise<void>
 }
 
-export async function startUpstream(): Promise<UpstreamDouble> {
+/** @param tls its key and certificate, PEM, where it is to be reached by HTTPS */
+export async function startUpstream(tls?: { key: string; cert: string }): Promise<UpstreamDouble> {
   const received: Received[] = []
   const scripts = new Map<string, Behaviour[]>()
-  const server = createServer(async (request, response) => {
+  const answer: RequestListener = async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
     const path = (request.url ?? '').replace(/^\/v1/, '').split('?')[0] ?? ''
@@ -47,11 +49,12 @@ export async function startUpstream(): Promise<UpstreamDouble> {
     const script = scripts.get(path)
     const behaviour = script && script.length > 1 ? script.shift() : script?.[0]
     await (behaviour ?? json(404, { error: { message: `no script for ${path}` } }))(response, entry)
-  })
+  }
+  const server = tls ? createTlsServer(tls, answer) : createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/v1`,
     received,
     on: (path, ...behaviours) => void scripts.set(path, behaviours),
     close: () =>

@@ -7,11 +7,9 @@ import { after, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { openStore } from '../../src/store/open.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { makeCertificate, noCertificates } from '../doubles/certificate.ts'
 
-/** Where there is no openssl, no certificate can be made to try this with. */
-const skip = canRun('openssl', 'version') ? false : 'openssl is not installed'
-
-describe('a store URL with TLS', { skip }, () => {
+describe('a store URL with TLS', { skip: noCertificates() ?? false }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-tls-'))
   const [key, certificate, other] = ['key.pem', 'own.pem', 'other.pem'].map((name) => join(folder, name)) as [
     string,
@@ -80,19 +78,4 @@ async function turnOn(url: string, key: string, certificate: string): Promise<vo
   await sql`alter system set ssl = on`.execute(store.db)
   await sql`select pg_reload_conf()`.execute(store.db)
   await store.close()
-}
-
-function makeCertificate(key: string, certificate: string): void {
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
-  const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]
-  execFileSync('openssl', ['req', '-x509', ...made, ...subject], { stdio: 'ignore' })
-}
-
-function canRun(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }

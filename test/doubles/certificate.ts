@@ -1,0 +1,18 @@
+import { execFileSync } from 'node:child_process'
+
+/** Why no certificate can be made here; null where one can. */
+export function noCertificates(): string | null {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' })
+    return null
+  } catch {
+    return 'openssl is not installed'
+  }
+}
+
+/** Makes a key and a certificate for 127.0.0.1 that nobody vouches for but who has it, as PEM files. */
+export function makeCertificate(key: string, certificate: string): void {
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]
+  execFileSync('openssl', ['req', '-x509', ...made, ...subject], { stdio: 'ignore' })
+}
