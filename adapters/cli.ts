@@ -4,7 +4,7 @@ import { type LoadedConfig, loadConfig } from '../src/config/config.ts'
 import type { ConfigFlags } from '../src/config/environment.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createLog, type Log } from '../src/log.ts'
-import { VERSION } from '../src/version.ts'
+import { FIRST_NODE, VERSION } from '../src/version.ts'
 import type { KeyFlags } from './key.ts'
 
 const EXAMPLES = `
@@ -41,6 +41,7 @@ const program = new Command('gazeway')
   // What is wrong is told once, by `fail`.
   .configureOutput({ writeErr: () => {} })
   .allowExcessArguments(false)
+  .hook('preAction', requireNode)
   .action(async () => {
     const { loaded, log } = await start()
     const { http = false, platform = false } = program.opts<{ http?: boolean; platform?: boolean }>()
@@ -108,6 +109,20 @@ async function start(): Promise<{ loaded: LoadedConfig; log: Log }> {
   const log = createLog({ level: loaded.config.log.level, secrets: () => loaded.secrets })
   return { loaded, log }
 }
+
+/** Before anything is loaded that an older Node does not even read. */
+function requireNode(): void {
+  const { node } = process.versions
+  if (rank(node) >= rank(FIRST_NODE)) return
+  throw new GazewayError(
+    'config_invalid',
+    `This is Node ${node}; Gazeway needs ${FIRST_NODE} or later. Install one from https://nodejs.org, and start Gazeway again.`,
+  )
+}
+
+/** A version as a number that orders it among others. */
+const rank = (version: string): number =>
+  version.split('.').reduce((sum, part) => sum * 1000 + Number.parseInt(part, 10), 0)
 
 /** A mistake in a flag or variable ends with 2, everything else that prevents the start with 1. */
 function fail(error: unknown): void {

@@ -39,7 +39,7 @@ const slim: Plugin = {
   },
 }
 
-const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 rmSync('dist', { recursive: true, force: true })
 await build({
   entryPoints: ['adapters/cli.ts'],
@@ -55,7 +55,7 @@ await build({
   external: Object.keys(dependencies),
   plugins: [slim],
   define: {
-    GAZEWAY_VERSION: JSON.stringify(version),
+    GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }),
     GAZEWAY_CATALOG: JSON.stringify(JSON.stringify(describeTools())),
   },
   // Bundled CommonJS modules ask for Node's own modules with require.

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs'
 
-/** Gazeway's version, as its package.json says; the build writes it in. */
-declare const GAZEWAY_VERSION: string | undefined
+/** What Gazeway's package.json says of it; the build writes that in. */
+declare const GAZEWAY_PACKAGE: { version: string; node: string } | undefined
+
+function readPackage(): { version: string; node: string } {
+  const { version, engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return { version, node: engines.node }
+}
+
+const { version, node } = typeof GAZEWAY_PACKAGE === 'object' ? GAZEWAY_PACKAGE : readPackage()
 
 /** The running version, for example `0.1.0`. */
-export const VERSION: string =
-  typeof GAZEWAY_VERSION === 'string'
-    ? GAZEWAY_VERSION
-    : JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+export const VERSION: string = version
+
+/** The first version of Node that Gazeway runs on, for example `20.18.1`. */
+export const FIRST_NODE: string = node.replace('>=', '')

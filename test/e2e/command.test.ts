@@ -89,6 +89,23 @@ describe('the command line', () => {
       assert.equal(readFileSync(file, 'utf8'), text)
     })
 
+  it('says which Node it needs instead of one that is too old, whatever it is asked to do', async () => {
+    const { engines } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const first = engines.node.replace('>=', '')
+    const pretend = (node: string) => {
+      const change = `Object.defineProperty(process.versions, 'node', { value: '${node}' })`
+      return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(change)}` }
+    }
+    for (const node of ['18.20.8', '20.9.0'])
+      for (const args of [[], ['--http'], ['doctor'], ['key', 'list']]) {
+        const { code, stdout, stderr } = await run(place, args, pretend(node))
+        assert.match(stderr, new RegExp(`^gazeway: This is Node ${node}; Gazeway needs ${first} or later\\. [^\n]+\n$`))
+        assert.deepEqual([code, stdout], [1, ''])
+      }
+    for (const node of [first, '100.0.0'])
+      assert.equal((await run(place, ['doctor', '--upstream', 'sandbox'], pretend(node))).code, 0)
+  })
+
   it('says so where the folder that it is started in is gone', async () => {
     const gone = join(newPlace().project, 'gone')
     mkdirSync(gone)
