@@ -29,7 +29,7 @@ describe('the connections to a provider', () => {
     })
     pool = poolSend(provider, 5000)
     const relay = createRelay({ provider } as UpstreamDeps, pool.send)
-    open = () => relay.open('/chat/completions', '{}', CLIENT)
+    open = () => relay.open('/chat/completions', { body: '{}', stream: true }, CLIENT)
   })
   after(async () => {
     await pool.close()

@@ -55,7 +55,7 @@ export async function relayChat(
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
-    reply = await relay.open('/chat/completions', bytes, receiver, context.via)
+    reply = await relay.open('/chat/completions', { body: bytes, stream, via: context.via }, receiver)
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: stream && !usageWanted, secrets: provider.secrets })
       if (stream) return await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)

@@ -60,7 +60,7 @@ export async function relayFallback(
   let tap: SseTap | undefined
   try {
     const written = await convertedText(text, sent, convert)
-    reply = await relay.open('/chat/completions', written, receiver, context.via)
+    reply = await relay.open('/chat/completions', { body: written, stream, via: context.via }, receiver)
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
       if (stream) return await passEvents(relay, reply, tap, request, sent, receiver, recording)

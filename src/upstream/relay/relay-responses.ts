@@ -48,7 +48,7 @@ export async function relayResponses(
   const written = requestBody(request, sent, changes)
   const bytes = written instanceof Promise ? await written : written
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
-  const send = () => relay.open('/responses', bytes, receiver, context.via)
+  const send = () => relay.open('/responses', { body: bytes, stream, via: context.via }, receiver)
   const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
   if (failure === null) return
   const answered = await relayFallback(relay, request, failure, receiver, context)

@@ -12,12 +12,19 @@ export interface Relay extends UpstreamDeps {
    * Sends a request to the upstream with its key. An endpoint that keeps failing is left alone for a while; requests to
    * it then fail at once.
    *
-   * @param body JSON
-   * @param via that of the client's request, where it has come through others
+   * @param asked.body JSON
+   * @param asked.stream whether it asks for a stream
+   * @param asked.via that of the client's request, where it has come through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
    *   connection was free for it; `cancelled` when the client has gone
    */
-  open(path: string, body: string | Buffer, client: Client, via?: string): Promise<WholeReply | StreamReply>
+  open(path: string, asked: Asked, client: Client): Promise<WholeReply | StreamReply>
+}
+
+interface Asked {
+  body: string | Buffer
+  stream: boolean
+  via?: string | undefined
 }
 
 /** The relay of one upstream over a transport. */
@@ -43,13 +50,14 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
 
   return {
     ...deps,
-    open(path, body, client, via) {
+    open(path, asked, client) {
+      const { body, via } = asked
       const sent = via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` }
       const request = { path, headers: sent, body }
       const breaker = breakerOf(path)
       const onStatus = breaker.admit()
       if (onStatus === null) return Promise.reject(leftAlone(provider, breaker.pauseSeconds()))
-      return openReply(send, request, client, provider, onStatus).catch((error) => {
+      return openReply(send, request, asked, client, provider, onStatus).catch((error) => {
         if (isDown(error)) breaker.failed()
         throw upstreamFailure(error, provider, { cancelled: client.isGone() })
       })

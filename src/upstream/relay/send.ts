@@ -62,13 +62,17 @@ export interface Client {
 export const CLIENT_GONE = new Error('The client has gone.')
 
 const EVENT_STREAM = /^text\/event-stream\b/i
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 
 /** What of a reply must be kept in memory until it has come in whole is kept up to this size. */
 export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
- * Sends a request and waits for its whole reply, or for the head of an event stream.
+ * Sends a request and waits for its whole reply, or for the beginning of an event stream: its head where one was asked for
+ * and is announced. Otherwise a reply is what it begins as, whatever its `content-type` says: some providers, and proxies
+ * before them, name another. Its headers name the right one then.
  *
+ * @param asked.stream whether the request asks for a stream
  * @param client the request, and the stream that follows, end when it goes
  * @param onStatus hears the status of the reply with its head, however long the rest of it takes
  * @throws whatever the transport failed with before there was a head; GazewayError `upstream_bad_reply` for a reply that
@@ -77,6 +81,7 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 export function openReply(
   send: Send,
   request: RelayRequest,
+  asked: { stream: boolean },
   client: Client,
   provider: Provider,
   onStatus: (status: number) => void,
@@ -87,8 +92,10 @@ export function openReply(
     let size = 0
     let status = 0
     let headers: Headers = {}
+    /** Null while that is not known. */
+    let isStream: boolean | null = null
+    let beginning = ''
     let sink: Parameters<StreamReply['consume']>[0] | undefined
-    let early: Buffer[] | undefined
     let ended = false
     let failed: Error | undefined
 
@@ -100,19 +107,28 @@ export function openReply(
         status = code
         headers = head
         onStatus(code)
-        if (code < 200 || code >= 300 || !EVENT_STREAM.test(String(head['content-type']))) return
-        early = []
-        if (exchange) resolve({ kind: 'stream', status, headers, exchange, consume })
+        if (code < 200 || code >= 300) isStream = false
+        else if (asked.stream && EVENT_STREAM.test(String(head['content-type']))) begin()
       },
       onData(chunk) {
-        if (sink) sink.onData(chunk)
-        else if (early) early.push(chunk)
-        else keep(chunk)
+        if (sink) return sink.onData(chunk)
+        keep(chunk)
+        if (isStream === null) {
+          beginning = (beginning + chunk.toString('latin1', 0, BEGINNING_BYTES)).replace(BLANK, '')
+          isStream = beginsAsEvents(beginning)
+        }
+        if (isStream) begin()
       },
       onEnd() {
         ended = true
         if (sink) sink.onEnd()
-        else if (!early) resolve({ kind: 'whole', status, headers, body: Buffer.concat(chunks, size) })
+        else if (!isStream)
+          resolve({
+            kind: 'whole',
+            status,
+            headers: named(JSON_TYPE, 'application/json'),
+            body: Buffer.concat(chunks, size),
+          })
       },
       onError(error) {
         failed = error
@@ -122,8 +138,18 @@ export function openReply(
     })
     client.onGone(abort)
 
+    function begin(): void {
+      isStream = true
+      if (exchange)
+        resolve({ kind: 'stream', status, headers: named(EVENT_STREAM, 'text/event-stream'), exchange, consume })
+    }
+
+    function named(type: RegExp, name: string): Headers {
+      return type.test(String(headers['content-type'])) ? headers : { ...headers, 'content-type': name }
+    }
+
     function consume(to: NonNullable<typeof sink>): void {
-      for (const chunk of early ?? []) to.onData(chunk)
+      for (const chunk of chunks.splice(0)) to.onData(chunk)
       sink = to
       if (failed) to.onError(failed)
       else if (ended) to.onEnd()
@@ -140,6 +166,19 @@ export function openReply(
       abort()
     }
   })
+}
+
+/** White space, and the bytes of a byte order mark. */
+const BLANK = /^[\s\xef\xbb\xbf]+/
+/** What an event stream can begin with, after these: a field, or a comment. */
+const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':']
+/** As much of a piece is looked at. */
+const BEGINNING_BYTES = 1024
+
+/** Whether a reply with this beginning is one of server-sent events; null where that does not show yet. */
+function beginsAsEvents(beginning: string): boolean | null {
+  if (FIELDS.some((field) => beginning.startsWith(field))) return true
+  return FIELDS.some((field) => field.startsWith(beginning)) ? null : false
 }
 
 /** What a reply fails with of which more would have to be kept. */
