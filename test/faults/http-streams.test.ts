@@ -26,13 +26,15 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     const data = event.split('\n').find((part) => part.startsWith('data: ')) ?? assert.fail(`not an event: ${event}`)
     return data === 'data: [DONE]' ? data : JSON.parse(data.slice(6))
   }
-  /** How many calls have ended so. */
-  async function counted(ending: 'ok' | 'error'): Promise<number> {
+  /** The sum of a metric's samples that have a label of this value, or of all. */
+  async function sumOf(metric: string, label?: string): Promise<number> {
     const text = await (await fetch(`${gateway().url}/metrics`)).text()
-    const samples = text.split('\n').filter((sample) => sample.startsWith('gazeway_upstream_calls_total'))
-    const fitting = samples.filter((sample) => sample.includes(`"${ending}"`))
+    const samples = text.split('\n').filter((sample) => sample.startsWith(`${metric}{`))
+    const fitting = samples.filter((sample) => label === undefined || sample.includes(`"${label}"`))
     return fitting.reduce((sum, sample) => sum + Number(sample.split(' ').at(-1)), 0)
   }
+  /** How many calls have ended so. */
+  const counted = (ending: 'ok' | 'error') => sumOf('gazeway_upstream_calls_total', ending)
   /** What `calls` calls are counted as; they are when their record is made, soon after the reply. */
   async function countedAs(calls: number, work: () => Promise<void>): Promise<{ ok: number; error: number }> {
     const before = { ok: await counted('ok'), error: await counted('error') }
@@ -52,6 +54,37 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
       assert.equal(events.filter((event) => event.error).length, 1, 'once')
     })
     assert.deepEqual(endings, { ok: 0, error: 1 })
+  })
+
+  it('is over soon after an error, although the upstream keeps it open', async () => {
+    const fault = { message: 'out of credit', code: 'x' }
+    const output = double.responseEvents(['Hel', 'lo.']).slice(0, 5)
+    for (const [path, body, events] of [
+      ['/chat/completions', CHAT, [{ error: fault }]],
+      ['/chat/completions', CHAT, [role, hello, { error: fault }]],
+      ['/responses', QUESTION, [...output, { type: 'error', ...fault, sequence_number: output.length }]],
+    ] as const) {
+      upstream().received.length = 0
+      upstream().on(path, double.sse([...events], 'hang'))
+      const endings = await countedAs(1, async () => {
+        const reply = await ask(`/v1${path}`, body)
+        assert.deepEqual(reply.events, events)
+      })
+      assert.deepEqual(endings, { ok: 0, error: 1 })
+      await upstream().received[0]?.aborted
+    }
+  })
+
+  it('counts what a provider says that it used after an error', async () => {
+    const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
+    const last = double.chunks([], usage).at(-1)
+    upstream().on('/chat/completions', double.sse([role, hello, { error: { message: 'out of credit' } }, last], 'hang'))
+    const before = await sumOf('gazeway_tokens_total')
+    assert.deepEqual(await countedAs(1, async () => void (await ask('/v1/chat/completions', CHAT))), {
+      ok: 0,
+      error: 1,
+    })
+    assert.equal((await sumOf('gazeway_tokens_total')) - before, 18)
   })
 
   it('never passes half an event on, nor writes an error into it', async () => {

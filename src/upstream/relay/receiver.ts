@@ -18,12 +18,13 @@ export interface Receiver extends Client {
 /** How a stream ended. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
 
-/** So long an upstream may take to close a stream that is over; its connection can be used again then. */
+/** So long an upstream may take to close a stream that is over, or has failed; its connection can be used again then. */
 const CLOSING_MS = 1000
 
 /**
- * Passes a stream on as it arrives, at the pace of its reader, until its upstream ends it or says that it is over. What
- * follows `[DONE]` in the same piece is passed on too; nothing that comes later is.
+ * Passes a stream on as it arrives, at the pace of its reader, until its upstream ends it or says that it is over, or for a
+ * moment after it has reported an error. What follows `[DONE]` in the same piece is passed on too; nothing that comes
+ * later is.
  *
  * @param options.isOver asked after each piece: whether the stream is complete although no `[DONE]` has gone by
  * @param options.filter what to pass on of the whole events that have arrived; the tap has seen them
@@ -67,7 +68,15 @@ export function pump(
     function leaveOpen(): void {
       if (stalled !== undefined) resume()
       settle({ kind: 'complete' })
+      clearTimeout(closing)
       closing = setTimeout(() => exchange.abort(), CLOSING_MS).unref()
+    }
+    /** What has failed has little more to say: how much it used, at most. */
+    function endSoon(): void {
+      closing ??= setTimeout(() => {
+        settle({ kind: 'complete' })
+        exchange.abort()
+      }, CLOSING_MS).unref()
     }
     function pass(events: Buffer | null): void {
       const bytes = events && options.filter(events)
@@ -95,6 +104,7 @@ export function pump(
         try {
           pass(tap.push(chunk))
           if (tap.ending().done || options.isOver?.()) leaveOpen()
+          else if (tap.failed() !== null) endSoon()
         } catch (error) {
           // Before the abort, which the transport reports as an error of its own.
           settle({ kind: 'broken', error: error as Error })
