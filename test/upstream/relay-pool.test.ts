@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { GazewayError } from '../../src/errors.ts'
+import type { CallRecord } from '../../src/upstream/call-record.ts'
 import type { UpstreamDeps } from '../../src/upstream/invoke.ts'
 import { createProvider } from '../../src/upstream/provider.ts'
 import { poolSend, type RequestPool } from '../../src/upstream/relay/pool.ts'
-import { createRelay } from '../../src/upstream/relay/relay.ts'
+import type { Receiver } from '../../src/upstream/relay/receiver.ts'
+import { createRelay, type Relay } from '../../src/upstream/relay/relay.ts'
+import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import * as double from '../doubles/upstream.ts'
 
 const CONNECTIONS = 512
@@ -14,7 +17,9 @@ const CLIENT = { isGone: () => false, onGone() {} }
 describe('the connections to a provider', () => {
   let server: double.UpstreamDouble
   let pool: RequestPool
-  let open: () => ReturnType<ReturnType<typeof createRelay>['open']>
+  let relay: Relay
+  const recorded: CallRecord[] = []
+  let open: () => ReturnType<Relay['open']>
 
   before(async () => {
     server = await double.startUpstream()
@@ -28,7 +33,8 @@ describe('the connections to a provider', () => {
       max_retries: 0,
     })
     pool = poolSend(provider, 5000)
-    const relay = createRelay({ provider } as UpstreamDeps, pool.send)
+    const calls = { record: (record: CallRecord) => void recorded.push(record) }
+    relay = createRelay({ provider, calls, prices: {}, storeContent: false } as unknown as UpstreamDeps, pool.send)
     open = () => relay.open('/chat/completions', { body: '{}', stream: true }, CLIENT)
   })
   after(async () => {
@@ -54,6 +60,18 @@ describe('the connections to a provider', () => {
       assert.deepEqual([code, status, retryAfterSeconds], ['too_many_requests', 429, 1])
       assert.match(message, /^All 512 connections of Gazeway to \S+ were busy for 1 s, and the request was not sent\./)
     }
+    const question = { input: 'Hello.', model: 'a' }
+    const text = JSON.stringify(question)
+    const asked = { bytes: Buffer.from(text), text, json: question }
+    const context = { surface: 'http' as const, callerId: null, requestId: null }
+    await assert.rejects(relayResponses(relay, asked, CLIENT as unknown as Receiver, context), {
+      code: 'too_many_requests',
+    })
+    assert.deepEqual(
+      recorded.map(({ path }) => path),
+      ['/v1/responses'],
+      'chat completions would wait for the same connections',
+    )
     assert.equal(server.received.length, CONNECTIONS, 'nothing was sent')
     const next = open()
     held?.abort()

@@ -28,6 +28,9 @@ export interface FirstFailure {
   refused: WholeReply | null
 }
 
+/** Failures that chat completions would share; with no connection free, after another wait. */
+const NOT_THE_ENDPOINT: ReadonlySet<string> = new Set(['cancelled', 'service_stopping', 'too_many_requests'])
+
 /** Tells the client which endpoint answered. */
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
 
@@ -45,7 +48,7 @@ export async function relayFallback(
   receiver: Receiver,
   context: CallContext & { requestId: string | null },
 ): Promise<boolean> {
-  if (first.error.code === 'cancelled' || first.error.code === 'service_stopping') return false
+  if (NOT_THE_ENDPOINT.has(first.error.code)) return false
   if (request.input === undefined || request.input === null || countsOnStored(request)) return false
   const { provider } = relay
   const model = provider.resolve(undefined, 'fallback')
