@@ -122,7 +122,7 @@ function requireNode(): void {
 
 /** A version as a number that orders it among others. */
 const rank = (version: string): number =>
-  version.split('.').reduce((sum, part) => sum * 1000 + Number.parseInt(part, 10), 0)
+  version.split(/[.-]/, 3).reduce((sum, part) => sum * 1000 + Number.parseInt(part, 10), 0)
 
 /** A mistake in a flag or variable ends with 2, everything else that prevents the start with 1. */
 function fail(error: unknown): void {

@@ -14,4 +14,4 @@ const { version, node } = typeof GAZEWAY_PACKAGE === 'object' ? GAZEWAY_PACKAGE 
 export const VERSION: string = version
 
 /** The first version of Node that Gazeway runs on, for example `20.18.1`. */
-export const FIRST_NODE: string = node.replace('>=', '')
+export const FIRST_NODE: string = /\d+\.\d+\.\d+/.exec(node)?.[0] ?? node

@@ -25,11 +25,11 @@ const events = (list: object[]) => list.map((event) => `data: ${JSON.stringify(e
 const FORMS = {
   events: {
     '/chat/completions': `: begun\n\n${events(double.chunks(WORDS))}data: [DONE]\n\n`,
-    '/responses': `\ufeff${events(double.responseEvents(WORDS))}`,
+    '/responses': `\ufeff${'\n'.repeat(5000)}${events(double.responseEvents(WORDS))}`,
   },
   'one piece': {
     '/chat/completions': ` \n${JSON.stringify(double.completion(TEXT))}`,
-    '/responses': JSON.stringify(double.response(TEXT)),
+    '/responses': `${' '.repeat(5000)}${JSON.stringify(double.response(TEXT))}`,
   },
 }
 const TYPES = [
@@ -75,7 +75,7 @@ onDouble('a provider whose replies have another content-type than they are', (ga
           for (const type of TYPES) {
             // Its head has been passed on by then.
             if (type === 'text/event-stream' && way === 'stream' && form === 'one piece') continue
-            for (const bytesAPiece of [100_000, 1]) {
+            for (const bytesAPiece of [100_000, 5001, 7]) {
               upstream().on(path, says(type, texts[path as keyof typeof texts], bytesAPiece))
               upstream().received.length = 0
               assert.equal(await ask(), TEXT, `as ${type}, in pieces of ${bytesAPiece} bytes`)
@@ -83,6 +83,11 @@ onDouble('a provider whose replies have another content-type than they are', (ga
             }
           }
         })
+
+  it('may begin an announced stream with a field that nobody knows', async () => {
+    upstream().on('/chat/completions', says('text/event-stream', `x-meta: 1\n${FORMS.events['/chat/completions']}`, 3))
+    for (const ask of Object.values(asks['/chat/completions'])) assert.equal(await ask(), TEXT)
+  })
 
   it('is told from one that answers with neither', async () => {
     for (const text of ['', ' ', 'data', 'internal error', '<html>', 'event'])

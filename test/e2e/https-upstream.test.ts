@@ -11,18 +11,19 @@ import { newPlace } from './server.ts'
 const CHAT = { messages: [{ role: 'user', content: 'Hello.' }] }
 
 describe('a provider that is reached by HTTPS', { skip: noCertificates() ?? false }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gazeway-https-'))
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'own.pem')]
+  let folder: string
   let upstream: double.UpstreamDouble
   let gateway: GatewayProcess
   before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gazeway-https-'))
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'own.pem')]
     makeCertificate(key, certificate)
     upstream = await double.startUpstream({ key: readFileSync(key, 'utf8'), cert: readFileSync(certificate, 'utf8') })
     gateway = await start({ NODE_EXTRA_CA_CERTS: certificate })
   })
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
     rmSync(folder, { recursive: true })
   })
 
@@ -64,16 +65,17 @@ describe('a provider that is reached by HTTPS', { skip: noCertificates() ?? fals
     assert.match(await (await ask(gateway, { stream: true })).text(), /"code":"upstream_bad_reply"/)
     upstream.on('/chat/completions', double.drops)
     assert.equal((await ask(gateway, {})).status, 502)
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    assert.equal((await ask(gateway, {})).status, 200)
   })
 
   it('is not asked where nobody vouches for its certificate', async () => {
     const wary = await start({})
     upstream.received.length = 0
-    const reply = await ask(wary, {})
+    const reply = await ask(wary, {}).finally(() => wary.stop())
     const { error } = (await reply.json()) as { error: { code: string; message: string } }
     assert.deepEqual([reply.status, error.code], [502, 'upstream_unreachable'])
     assert.match(error.message, /certificate/)
     assert.equal(upstream.received.length, 0)
-    await wary.stop()
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createSseTap } from '../../src/upstream/relay/sse-tap.ts'
 import * as double from '../doubles/upstream.ts'
@@ -9,6 +10,9 @@ const CHAT = { messages: [{ role: 'user', content: 'Hello.' }], stream: true }
 const QUESTION = { input: 'Hello.', stream: true }
 const line = (event: unknown) => `data: ${JSON.stringify(event)}`
 
+/** The upstream may be silent for four times as long. */
+const WELL_BEFORE_SILENCE_MS = 30_000
+
 /** Server-sent text that ends in order, whatever it says. */
 const says =
   (text: string): double.Behaviour =>
@@ -16,9 +20,11 @@ const says =
     void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
 
 onDouble('a stream that ends badly', (gateway, upstream) => {
-  const ask = async (path: string, body: object) => {
+  const ask = async (path: string, body: object, readAfterMs = 0) => {
     const headers = { authorization: `Bearer ${gateway().key}`, 'content-type': 'application/json' }
-    const reply = await fetch(gateway().url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const signal = AbortSignal.timeout(WELL_BEFORE_SILENCE_MS)
+    const reply = await fetch(gateway().url + path, { method: 'POST', headers, body: JSON.stringify(body), signal })
+    await setTimeout(readAfterMs)
     const text = await reply.text()
     return { text, events: text.split('\n\n').filter(Boolean).map(dataOf) }
   }
@@ -87,6 +93,33 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     assert.equal((await sumOf('gazeway_tokens_total')) - before, 18)
   })
 
+  it('is passed on to its end where it goes on after an error', async () => {
+    const words = Array.from({ length: 6 }, (_, i) => `word ${i} `)
+    const events = double.chunks(words).map((chunk) => ({ ...chunk, error: { code: 0, message: '' } }))
+    upstream().on('/chat/completions', async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const event of events) {
+        response.write(`${line(event)}\n\n`)
+        await setTimeout(300)
+      }
+      response.end('data: [DONE]\n\n')
+    })
+    const { events: got } = await ask('/v1/chat/completions', { ...CHAT, stream_options: { include_usage: true } })
+    assert.deepEqual(got, [...events, 'data: [DONE]'])
+  })
+
+  it('is passed on to its end where it waits for its reader after an error', async () => {
+    const long = { error: { message: 'out of credit' }, more: 'x'.repeat(15_000_000) }
+    upstream().on('/chat/completions', async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`${line(long)}\n\n`)
+      await setTimeout(100)
+      response.end(`${line(finish)}\n\ndata: [DONE]\n\n`)
+    })
+    const { events } = await ask('/v1/chat/completions', CHAT, 2500)
+    assert.equal(events[0].more, long.more)
+    assert.deepEqual(events.slice(1), [finish, 'data: [DONE]'])
+  })
+
   it('never passes half an event on, nor writes an error into it', async () => {
     upstream().on('/chat/completions', says(`${line(role)}\n\n${line(hello)}\n\ndata: {"choices":[{"del`))
     const chat = await ask('/v1/chat/completions', CHAT)
@@ -103,6 +136,20 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
       response.events.map(({ sequence_number }) => sequence_number),
       [0, 1, 2, 3, 4],
     )
+  })
+
+  it('is an error where its connection is reset, and the next is none', async () => {
+    for (const path of ['/chat/completions', '/responses']) {
+      const begun = path === '/responses' ? double.responseEvents(['Hel', 'lo.']).slice(0, 5) : [role, hello]
+      upstream().on(path, (response) => {
+        for (const event of begun) response.write(`${line(event)}\n\n`)
+        setImmediate(() => response.socket?.resetAndDestroy())
+      })
+      const { text } = await ask(`/v1${path}`, path === '/responses' ? QUESTION : CHAT)
+      assert.match(text, /"code":"upstream_bad_reply"/)
+    }
+    upstream().on('/chat/completions', double.sse([role, hello, finish]))
+    assert.equal((await ask('/v1/chat/completions', CHAT)).events.at(-1), 'data: [DONE]')
   })
 
   it('is whole without the last blank line', async () => {

@@ -18,12 +18,12 @@ export interface Receiver extends Client {
 /** How a stream ended. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
 
-/** So long an upstream may take to close a stream that is over, or has failed; its connection can be used again then. */
+/** So long an upstream may take to close a stream that is over, and to say more in one that has failed. */
 const CLOSING_MS = 1000
 
 /**
- * Passes a stream on as it arrives, at the pace of its reader, until its upstream ends it or says that it is over, or for a
- * moment after it has reported an error. What follows `[DONE]` in the same piece is passed on too; nothing that comes
+ * Passes a stream on as it arrives, at the pace of its reader, until its upstream ends it or says that it is over, or falls
+ * silent after it has reported an error. What follows `[DONE]` in the same piece is passed on too; nothing that comes
  * later is.
  *
  * @param options.isOver asked after each piece: whether the stream is complete although no `[DONE]` has gone by
@@ -71,9 +71,12 @@ export function pump(
       clearTimeout(closing)
       closing = setTimeout(() => exchange.abort(), CLOSING_MS).unref()
     }
-    /** What has failed has little more to say: how much it used, at most. */
-    function endSoon(): void {
-      closing ??= setTimeout(() => {
+    /** What has failed has little more to say: how much it used, at most. What waits for the reader is still to come. */
+    function endUnlessMore(): void {
+      clearTimeout(closing)
+      closing = setTimeout(() => {
+        if (over) return
+        if (stalled !== undefined) return endUnlessMore()
         settle({ kind: 'complete' })
         exchange.abort()
       }, CLOSING_MS).unref()
@@ -104,7 +107,7 @@ export function pump(
         try {
           pass(tap.push(chunk))
           if (tap.ending().done || options.isOver?.()) leaveOpen()
-          else if (tap.failed() !== null) endSoon()
+          else if (tap.failed() !== null && (closing === undefined || chunk.includes('data:'))) endUnlessMore()
         } catch (error) {
           // Before the abort, which the transport reports as an error of its own.
           settle({ kind: 'broken', error: error as Error })

@@ -108,14 +108,14 @@ export function openReply(
         headers = head
         onStatus(code)
         if (code < 200 || code >= 300) isStream = false
-        else if (asked.stream && EVENT_STREAM.test(String(head['content-type']))) begin()
+        else if (asked.stream && isAnnounced()) begin()
       },
       onData(chunk) {
         if (sink) return sink.onData(chunk)
         keep(chunk)
         if (isStream === null) {
-          beginning = (beginning + chunk.toString('latin1', 0, BEGINNING_BYTES)).replace(BLANK, '')
-          isStream = beginsAsEvents(beginning)
+          beginning = firstCharacters(beginning, chunk)
+          isStream = beginsAsEvents(beginning, isAnnounced())
         }
         if (isStream) begin()
       },
@@ -144,12 +144,16 @@ export function openReply(
         resolve({ kind: 'stream', status, headers: named(EVENT_STREAM, 'text/event-stream'), exchange, consume })
     }
 
+    function isAnnounced(): boolean {
+      return EVENT_STREAM.test(String(headers['content-type']))
+    }
+
     function named(type: RegExp, name: string): Headers {
       return type.test(String(headers['content-type'])) ? headers : { ...headers, 'content-type': name }
     }
 
     function consume(to: NonNullable<typeof sink>): void {
-      for (const chunk of chunks.splice(0)) to.onData(chunk)
+      for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) to.onData(chunk)
       sink = to
       if (failed) to.onError(failed)
       else if (ended) to.onEnd()
@@ -169,14 +173,26 @@ export function openReply(
 }
 
 /** White space, and the bytes of a byte order mark. */
-const BLANK = /^[\s\xef\xbb\xbf]+/
+const BLANK = [...Buffer.from(' \t\r\n\ufeff')]
 /** What an event stream can begin with, after these: a field, or a comment. */
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':']
-/** As much of a piece is looked at. */
-const BEGINNING_BYTES = 1024
+const LONGEST_FIELD = Math.max(...FIELDS.map((field) => field.length))
 
-/** Whether a reply with this beginning is one of server-sent events; null where that does not show yet. */
-function beginsAsEvents(beginning: string): boolean | null {
+/** The first characters of a reply, after the blank ones: what is known of them so far, and what a piece adds. */
+function firstCharacters(known: string, piece: Buffer): string {
+  const start = known === '' ? piece.findIndex((byte) => !BLANK.includes(byte)) : 0
+  return start === -1 ? '' : known + piece.toString('latin1', start, start + LONGEST_FIELD)
+}
+
+/**
+ * Whether a reply is one of server-sent events; null where that does not show yet.
+ *
+ * @param beginning its first characters
+ * @param isAnnounced whether its head says that it is; fields that nobody knows are then none of a JSON text
+ */
+function beginsAsEvents(beginning: string, isAnnounced: boolean): boolean | null {
+  if (beginning === '') return null
+  if (isAnnounced) return !beginning.startsWith('{')
   if (FIELDS.some((field) => beginning.startsWith(field))) return true
   return FIELDS.some((field) => field.startsWith(beginning)) ? null : false
 }
