@@ -20,9 +20,10 @@ export interface Claims {
   /** Uses a credential up. @returns false when it was used before, by whichever process, and is not free again */
   claim(claim: Claim): Promise<boolean>
   /**
-   * Notes a step of a payment; those of a settlement come with its transaction, which counts for one payment only.
+   * Notes a step of a payment; those of a settlement come with its transaction. What its payer signed counts for one payment
+   * only; somebody else's transaction may carry several out.
    *
-   * @returns false when the payment was not at `from`, or the transaction is known already: nothing is noted then
+   * @returns false when the payment was not at `from`, or what was signed has counted already: nothing is noted then
    */
   advance(id: string, from: PaymentStatus, to: PaymentStatus, reference?: string): Promise<boolean>
   /** Tells the others that this process is still at work. */
@@ -99,8 +100,11 @@ export function createClaims({
         .where('id', '=', id)
         .where('status', '=', from)
       if (reference !== undefined) {
-        const known = db.selectFrom('payments').select('id').where('reference', '=', reference)
-        update = update.where(({ not, exists }) => not(exists(known)))
+        update = update.where(({ not, exists, selectFrom }) => {
+          const other = selectFrom('payments as other').select('other.id').where('other.reference', 'is not', null)
+          const same = ['method', 'payer', 'proof'] as const
+          return not(exists(same.reduce((all, it) => all.whereRef(`other.${it}`, '=', `payments.${it}`), other)))
+        })
       }
       const { numUpdatedRows } = await update.executeTakeFirst()
       return numUpdatedRows === 1n

@@ -5,8 +5,9 @@ import { formatUnits } from 'viem'
 import type { ChainAccount } from '../chain/account.ts'
 import { tokenUnits } from '../chain/transfer.ts'
 import { createEvmSettlement } from './evm-settlement.ts'
-import type { PaymentMethod, SoughtPayment } from './payment.ts'
+import type { PaymentMethod, SoughtPayment, Terms } from './payment.ts'
 import type { EvmSettings, PaymentSettings } from './settings.ts'
+import { unique, uniqueOf } from './unique.ts'
 
 /** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
 export function evmMethod(settings: EvmSettings, common: PaymentSettings, account: ChainAccount): PaymentMethod {
@@ -30,29 +31,27 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
     realm: common.realm,
     secretKey: common.secretKey,
   })
+  /** What the challenge of a credential has to say. */
+  const expected = (credential: string, { amount, scope }: Terms) => ({
+    realm: common.realm,
+    scope,
+    meta: uniqueOf(credential),
+    request: { amount: formatUnits(BigInt(amount), 6) },
+  })
   return {
     name: 'evm',
     async challenge({ amount, scope, description }) {
-      return Challenge.serialize(
-        await mppx.challenge.evm.charge({ amount: formatUnits(BigInt(amount), 6), scope, description }),
-      )
+      const terms = { amount: formatUnits(BigInt(amount), 6), scope, description }
+      return Challenge.serialize(await mppx.challenge.evm.charge({ ...terms, meta: unique() }))
     },
-    async check(credential, { amount, scope }) {
-      const { credential: parsed } = await mppx.validateCredential(credential, {
-        realm: common.realm,
-        scope,
-        request: { amount: formatUnits(BigInt(amount), 6) },
-      })
+    async check(credential, terms) {
+      const { credential: parsed } = await mppx.validateCredential(credential, expected(credential, terms))
       const payload = Evm.Types.ChargePayloadSchema.parse(parsed.payload)
       await settlement.tryOut(payload)
       return { payer: payload.from.toLowerCase(), proof: payload.nonce }
     },
-    async settle(credential, { amount, scope }) {
-      const receipt = await mppx.broadcastCredential(credential, {
-        realm: common.realm,
-        scope,
-        request: { amount: formatUnits(BigInt(amount), 6) },
-      })
+    async settle(credential, terms) {
+      const receipt = await mppx.broadcastCredential(credential, expected(credential, terms))
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
     },
     find: (payment) => settlement.find(onChain(payment)),

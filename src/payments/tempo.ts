@@ -13,8 +13,9 @@ import { getTransactionReceipt } from 'viem/actions'
 import { Transaction } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
 import { z } from 'zod'
-import type { PaymentMethod } from './payment.ts'
+import type { PaymentMethod, Terms } from './payment.ts'
 import type { PaymentSettings, TempoSettings } from './settings.ts'
+import { unique, uniqueOf } from './unique.ts'
 
 /** What mppx tells of a valid credential. */
 const Details = z.object({ sender: z.string(), serializedTransaction: z.string() })
@@ -37,6 +38,14 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     secretKey: common.secretKey,
   })
 
+  /** What the challenge of a credential has to say. */
+  const expected = (credential: string, { amount, scope }: Terms) => ({
+    realm: common.realm,
+    scope,
+    meta: uniqueOf(credential),
+    request: { amount: formatUnits(BigInt(amount), 6), chainId },
+  })
+
   /** A block of Tempo is final, so that what is found is certain. */
   async function find({ proof }: { proof: string }): Promise<string | null> {
     try {
@@ -52,25 +61,17 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     name: 'tempo',
     async challenge({ amount, scope, description }) {
       const terms = { amount: formatUnits(BigInt(amount), 6), chainId, scope, description }
-      return Challenge.serialize(await mppx.challenge.tempo.charge(terms))
+      return Challenge.serialize(await mppx.challenge.tempo.charge({ ...terms, meta: unique() }))
     },
-    async check(credential, { amount, scope }) {
-      const { details } = await mppx.validateCredential(credential, {
-        realm: common.realm,
-        scope,
-        request: { amount: formatUnits(BigInt(amount), 6), chainId },
-      })
+    async check(credential, terms) {
+      const { details } = await mppx.validateCredential(credential, expected(credential, terms))
       const { sender, serializedTransaction } = Details.parse(details)
       // Nodes name a transaction by its canonical form, whatever form it was signed in.
       const canonical = await Transaction.serialize(Transaction.deserialize(serializedTransaction as Hex))
       return { payer: sender.toLowerCase(), proof: keccak256(canonical) }
     },
-    async settle(credential, { amount, scope }) {
-      const receipt = await mppx.broadcastCredential(credential, {
-        realm: common.realm,
-        scope,
-        request: { amount: formatUnits(BigInt(amount), 6), chainId },
-      })
+    async settle(credential, terms) {
+      const receipt = await mppx.broadcastCredential(credential, expected(credential, terms))
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }
     },
     find,

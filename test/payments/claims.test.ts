@@ -25,14 +25,14 @@ for (const [engine, url] of Object.entries(engines))
     let store: Store
     let time = Date.parse('2026-11-21T07:00:00.123Z')
     const now = () => new Date(time)
-    const claim = (id: string): Claim => ({
+    const claim = (id: string, proof = '0x1'): Claim => ({
       id,
       method: 'evm',
       payer: '0xa',
       account: '0xa',
       amount: 90_000,
       scope: 'GET /v1/models',
-      proof: '0x1',
+      proof,
       expiresAt: '2026-11-21T07:05:00.000Z',
     })
 
@@ -61,15 +61,28 @@ for (const [engine, url] of Object.entries(engines))
       assert.equal(await claims.claim(claim('free')), false)
     })
 
-    it('lets a payment take each step once, and a transaction count once', async () => {
+    it('lets a payment take each step once, and what was signed count once', async () => {
       const claims = createClaims({ store, now })
       await claims.claim(claim('b'))
       const steps = await Promise.all([1, 2, 3].map(() => claims.advance('b', 'claimed', 'settled', '0xtx')))
       assert.equal(steps.filter(Boolean).length, 1)
       await claims.claim(claim('c'))
       assert.equal(await claims.advance('c', 'claimed', 'settled', '0xtx'), false)
+      assert.equal(await claims.advance('c', 'claimed', 'settled', '0xother'), false)
       assert.equal(await claims.advance('b', 'settled', 'served'), true)
       assert.equal(await claims.advance('b', 'settled', 'crediting'), false)
+    })
+
+    it('lets a transaction count for each payment that it carried out', async () => {
+      const claims = createClaims({ store, now })
+      for (const [id, proof] of [
+        ['first', '0x2'],
+        ['second', '0x3'],
+      ] as const) {
+        await claims.claim(claim(id, proof))
+        assert.equal(await claims.advance(id, 'claimed', 'settled', '0xboth'), true)
+        assert.equal(await claims.advance(id, 'settled', 'served'), true)
+      }
     })
 
     it('gives the payments of a process that is gone to one other', async () => {

@@ -222,6 +222,18 @@ describe('payments whose authorization is used for something else', () => {
     assert.equal(await honest.credited(), Number(PRICE))
   })
 
+  it('credits each of several payments that somebody else carries out in one transaction', async () => {
+    const payers = [await wallet(), await wallet()]
+    const signed = await Promise.all(payers.map((payer) => payer.sign()))
+    for (const authorization of signed) await claimOnly(authorization)
+    await token.callTogether(signed.map((authorization) => [USE, authorizedBy(authorization)]))
+    await mine(2)
+    assert.deepEqual(await sweepAfter(61_000), [])
+    for (const payer of payers) assert.equal(await payer.credited(), Number(PRICE))
+    const references = await Promise.all(payers.map(async ({ rows }) => (await only(rows)).reference))
+    assert.equal(references[0], references[1])
+  })
+
   it('takes one transfer of a payer for none of several authorizations that he used for nothing', async () => {
     const payer = await wallet()
     const signed = await Promise.all(Array.from({ length: 10 }, () => payer.sign()))

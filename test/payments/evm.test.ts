@@ -107,6 +107,19 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     })
   })
 
+  it('gives each request a challenge of its own, and serves what one wallet pays for at once', async () => {
+    const terms = { amount: Number(PRICE), scope: 'GET /v1/echo', description: 'An echo' }
+    const asked = await Promise.all(Array.from({ length: 100 }, () => app.payments.challenges(terms)))
+    assert.equal(new Set(asked.flat().map((header) => Challenge.deserialize(header).id)).size, 100)
+    const payer = await wallet(5)
+    const replies = await Promise.all(Array.from({ length: 5 }, () => payer.fetch(`${app.url}/v1/echo`)))
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200, 200],
+    )
+    assert.equal(await token.balanceOf(payer.address), 0n)
+  })
+
   it('serves a request that is paid for, settles it on the chain and sends a receipt', async () => {
     const payer = await wallet()
     const before = await token.balanceOf(RECIPIENT)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Receipt } from 'mppx'
+import { Challenge, Receipt } from 'mppx'
 import { Mppx, tempo } from 'mppx/client'
 import { createClient, defineChain, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -61,6 +61,12 @@ describe('payments on a Tempo test network of our own', () => {
     assert.equal(Receipt.fromResponse(response).method, 'tempo')
     assert.equal((await balanceOf(RECIPIENT)) - before, 90_000n)
     assert.deepEqual(app.errors, [])
+  })
+
+  it('gives each request a challenge of its own', async () => {
+    const terms = { amount: 90_000, scope: 'GET /v1/echo', description: 'An echo' }
+    const asked = await Promise.all(Array.from({ length: 100 }, () => app.payments.challenges(terms)))
+    assert.equal(new Set(asked.flat().map((header) => Challenge.deserialize(header).id)).size, 100)
   })
 
   it('serves a payment once', async () => {
