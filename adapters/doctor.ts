@@ -44,7 +44,7 @@ const CHECKS: readonly Check[] = [
       const { provider } = upstream
       provider.requireKey()
       const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
-      const { status, body } = await upstream.passThrough({ method: 'GET', path: '/models' }, context)
+      const { status, body } = await upstream.askForModels(context)
       const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
       if (status === 401 || status === 403) throw new GazewayError('upstream_error', `${answer}: check its key.`)
       if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)

@@ -14,9 +14,9 @@ const ChatRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   messages: z.array(z.looseObject({ role: z.string() })).min(1),
   stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
-  max_tokens: z.int().min(1).nullish(),
-  max_completion_tokens: z.int().min(1).nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: z.int().nullish(),
+  max_completion_tokens: z.int().nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
 })

@@ -7,7 +7,9 @@ import { isReported, ReportedError } from './reported-error.ts'
 const BODY_BROKE_OFF = 'terminated'
 
 /** What undici says of a 100 or a 101 that nobody had asked for, and of bytes that are no HTTP. */
-const NO_HTTP = /^bad (?:response|upgrade)$|HTTP\/1\.1 protocol/
+const NO_HTTP = /^bad (?:response|upgrade)$|HTTP\/1\.1 protocol|^Response body length does not match/
+/** What undici says of more headers than it keeps. */
+const LARGE_HEAD = /^Headers Overflow/
 
 /** Who ended a call that was cut short. */
 export interface Ending {
@@ -57,6 +59,7 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
     return badReply(provider, 'its stream ended before the answer was complete', error)
   if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
+  if (LARGE_HEAD.test(reason(error))) return badReply(provider, 'the headers of its reply take more than 16 KiB', error)
   if (NO_HTTP.test(reason(error)))
     return badReply(provider, 'its reply does not keep to HTTP (as a 100 Continue that nobody asked for)', error)
   return new GazewayError(

@@ -1,5 +1,5 @@
 import type { CallContext } from './call-record.ts'
-import type { PassthroughReply, PassthroughRequest } from './passthrough.ts'
+import type { PassthroughReply } from './passthrough.ts'
 import type { Provider } from './provider.ts'
 
 /** How long the upstream's list is believed. */
@@ -23,10 +23,10 @@ export interface Model {
  */
 export function createModelList(options: {
   provider: Provider
-  passThrough: (request: PassthroughRequest, context: CallContext) => Promise<PassthroughReply>
+  askForModels: (context: CallContext) => Promise<PassthroughReply>
   now: () => Date
 }): (context: CallContext) => Promise<Model[]> {
-  const { provider, passThrough, now } = options
+  const { provider, askForModels, now } = options
   const started = Math.floor(now().getTime() / 1000)
   const aliases = provider.aliases.map((id) => ({
     id,
@@ -42,7 +42,7 @@ export function createModelList(options: {
     const began = now().getTime()
     const signal = AbortSignal.timeout(PATIENCE_MS)
     try {
-      const { status, body } = await passThrough({ method: 'GET', path: '/models' }, { ...context, signal })
+      const { status, body } = await askForModels({ ...context, signal })
       const isBusy = status === 429
       // It is up: what it listed before is still there.
       if (!isBusy) listed = status < 300 ? readModels(body) : []

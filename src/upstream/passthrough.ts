@@ -8,7 +8,7 @@ import type { Provider } from './provider.ts'
 import { eventData, splitEvents } from './relay/sse-tap.ts'
 import { readUsage } from './usage.ts'
 
-/** More of a reply than this is cut off: it goes into a model's context. */
+/** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
 /** As much of a reply is read for the usage that it reports, which may come last. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
@@ -41,10 +41,11 @@ export type PassthroughReply = z.infer<typeof PassthroughReply>
  * One request to the upstream with its own key, for what has no tool of its own. Whatever the upstream answers comes
  * back, errors too; the key and the account's headers do not.
  *
+ * @param deps.limitBytes more of a reply than this is cut off; 256 KiB when absent, 16 MiB at most
  * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL; no request is made then
  */
 export async function passThrough(
-  deps: UpstreamDeps & { allowedPaths: readonly string[] },
+  { limitBytes = REPLY_LIMIT_BYTES, ...deps }: UpstreamDeps & { allowedPaths: readonly string[]; limitBytes?: number },
   request: PassthroughRequest,
   context: CallContext,
 ): Promise<PassthroughReply> {
@@ -78,8 +79,8 @@ export async function passThrough(
         }),
       )
       const whole = await readLimited(response, attempt.touch)
-      const truncated = whole.length > REPLY_LIMIT_BYTES
-      const shown = whole.toString('utf8', 0, REPLY_LIMIT_BYTES)
+      const truncated = whole.length > limitBytes
+      const shown = whole.toString('utf8', 0, limitBytes)
       const text = hideSecrets(truncated ? withoutHalfSecret(shown, provider.secrets) : shown, provider.secrets)
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.

@@ -59,7 +59,7 @@ export function createProvider(config: ProviderConfig): Provider {
     baseUrl,
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
-    headers: { via: VIA, ...config.headers },
+    headers: { via: VIA, ...lowerCased(config.headers) },
     secrets: secretsOf(config),
     timeoutMs: config.timeout_ms,
     maxRetries: config.max_retries,
@@ -81,6 +81,10 @@ export function createProvider(config: ProviderConfig): Provider {
     },
   }
 }
+
+/** Names of headers mean the same in each spelling; two of them would go out twice. */
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** The key, and the values of headers with the credentials in them; a shorter value is no secret but a word of any reply. */
 function secretsOf({ api_key, headers }: Pick<ProviderConfig, 'api_key' | 'headers'>): string[] {

@@ -10,6 +10,11 @@ import { createProvider, type Provider, type ProviderConfig } from './provider.t
 import type { OpenRelay, openRelay } from './relay/open.ts'
 import { type RespondResult, respond } from './responses.ts'
 
+/** Where OpenAI's API lists models. */
+const MODELS = '/models'
+/** Lists of some hundred models are longer than what a model may read. */
+const LIST_LIMIT_BYTES = 16 * 1024 * 1024
+
 /** The upstream part of the configuration. */
 export interface UpstreamConfig extends ProviderConfig {
   allowed_paths: readonly string[]
@@ -22,6 +27,8 @@ export interface Upstream {
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
   passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
+  /** The upstream's own list of its models, whole, and whatever {@link passThrough} may reach. */
+  askForModels(context: CallContext): Promise<PassthroughReply>
   /** What clients can ask for, in OpenAI's form; the upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
   /** What passes requests and replies through as bytes, for HTTP; close it when the service stops. */
@@ -45,15 +52,20 @@ export function createUpstream(options: {
   const { config, ...rest } = options
   const provider = createProvider(config)
   const deps: UpstreamDeps = { provider, ...rest }
-  const passThroughTo: Upstream['passThrough'] = (request, context) =>
-    passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context)
+  const askForModels: Upstream['askForModels'] = (context) =>
+    passThrough(
+      { ...deps, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
+      { method: 'GET', path: MODELS },
+      context,
+    )
   const openRelayBy: Upstream['openRelayBy'] = (open) => open(deps, config.connect_timeout_ms)
   return {
     provider,
-    models: createModelList({ provider, passThrough: passThroughTo, now: () => new Date() }),
+    models: createModelList({ provider, askForModels, now: () => new Date() }),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
-    passThrough: passThroughTo,
+    passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
+    askForModels,
     // The connection pool and the circuit breaker are only worth loading for a process that serves HTTP.
     openRelay: async () => openRelayBy((await import('./relay/open.ts')).openRelay),
     openRelayBy,

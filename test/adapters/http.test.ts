@@ -477,6 +477,31 @@ describe('the gateway over HTTP', () => {
       assert.match(String(message), /does not keep to HTTP/)
     })
 
+    it('leaves it to the upstream what a bound may be', async () => {
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      const odd = { max_tokens: -1, max_completion_tokens: 0, stream_options: { include_usage: null } }
+      assert.equal((await post('/v1/chat/completions', { ...ASK, ...odd })).status, 200)
+      const { max_tokens, max_completion_tokens } = server.received[0]?.body as Record<string, unknown>
+      assert.deepEqual([max_tokens, max_completion_tokens], [-1, 0])
+      assert.equal((await post('/v1/chat/completions', { ...ASK, max_tokens: '5' })).status, 422)
+    })
+
+    it('calls more headers than it keeps, and one with a control character, a bad reply', async () => {
+      const large = double.json(200, double.completion('Hello.'), { 'x-large': 'x'.repeat(17_000) })
+      const broken: double.Behaviour = (response) =>
+        void response.socket?.end('HTTP/1.1 200 OK\r\nx: a\x01b\r\ncontent-length: 2\r\n\r\n{}')
+      for (const [behaviour, says] of [
+        [large, /headers of its reply take more than 16 KiB/],
+        [broken, /does not keep to HTTP/],
+      ] as const) {
+        server.on('/chat/completions', behaviour)
+        const reply = await post('/v1/chat/completions', ASK)
+        const { code, message } = await errorOf(reply)
+        assert.deepEqual([reply.status, code], [502, 'upstream_bad_reply'])
+        assert.match(String(message), says)
+      }
+    })
+
     it('calls what is no HTTP a bad reply', async () => {
       server.on('/chat/completions', (response) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'))
       const reply = await post('/v1/chat/completions', ASK)
@@ -1293,6 +1318,47 @@ describe('the gateway over HTTP', () => {
     assert.equal(((await (await get('/v1/models/a/b')).json()) as { id: string }).id, 'a/b')
     assert.equal((await get('/v1/models/none')).status, 404)
     assert.equal(server.received.filter((entry) => entry.path === '/v1/models').length, 1, 'asked once a minute')
+    await fresh.close()
+  })
+
+  it('sends each configured header once, however it is spelt', async () => {
+    const sent: [string, string][][] = []
+    const notes =
+      (then: double.Behaviour): double.Behaviour =>
+      (response, entry) => {
+        const raw = response.req.rawHeaders
+        sent.push(raw.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), raw[i + 1] ?? '']])))
+        return then(response, entry)
+      }
+    server.on('/chat/completions', notes(double.json(200, double.completion('Hello.'))))
+    server.on('/models', notes(double.json(200, { data: [] })))
+    const headers = {
+      'User-Agent': 'mine/1',
+      Authorization: 'Basic of-another',
+      'Content-Type': 'text/plain',
+      'X-Org': 'o',
+    }
+    const fresh = await startGateway(null, {}, { upstream: { provider: server.url, headers } })
+    const init = { headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' } }
+    await fetch(`${fresh.url}/v1/chat/completions`, { ...init, method: 'POST', body: JSON.stringify(ASK) })
+    await fetch(`${fresh.url}/v1/models`, init)
+    await fresh.close()
+    assert.equal(sent.length, 2)
+    for (const pairs of sent) {
+      const { authorization, 'user-agent': agent, 'x-org': org } = Object.fromEntries(pairs)
+      assert.equal(new Set(pairs.map(([name]) => name)).size, pairs.length, 'none twice')
+      assert.deepEqual([authorization, agent, org], ['Bearer upstream-secret-key', 'mine/1', 'o'])
+    }
+  })
+
+  it('lists all models of an upstream that has many, whatever the tool may reach', async () => {
+    const many = Array.from({ length: 3000 }, (_, i) => ({ id: `vendor/${i}`, description: 'x'.repeat(800) }))
+    server.on('/models', double.json(200, { data: many }))
+    const fresh = await startGateway(server.url, {}, { upstream: { allowed_paths: ['/embeddings'] } })
+    const headers = { authorization: `Bearer ${fresh.key}` }
+    const list = (await (await fetch(`${fresh.url}/v1/models`, { headers })).json()) as { data: object[] }
+    assert.equal(list.data.length, 3003)
+    assert.equal((await fetch(`${fresh.url}/v1/models/vendor/2999`, { headers })).status, 200)
     await fresh.close()
   })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import * as double from '../doubles/upstream.ts'
 import { onDouble } from './gateway-process.ts'
@@ -88,6 +89,34 @@ onDouble('a provider whose replies have another content-type than they are', (ga
     upstream().on('/chat/completions', says('text/event-stream', `x-meta: 1\n${FORMS.events['/chat/completions']}`, 3))
     for (const ask of Object.values(asks['/chat/completions'])) assert.equal(await ask(), TEXT)
   })
+
+  for (const [encoding, compress] of [
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)
+    it(`may compress (${encoding}) what it was asked to send as it is`, async () => {
+      const sends =
+        (status: number, type: string, text: string): double.Behaviour =>
+        (response) =>
+          void response.writeHead(status, { 'content-type': type, 'content-encoding': encoding }).end(compress(text))
+      for (const [path, ways] of Object.entries(asks))
+        for (const [ask, form, type] of [
+          [ways.whole, 'one piece', 'application/json'],
+          [ways.stream, 'events', 'text/event-stream'],
+        ] as const) {
+          upstream().on(path, sends(200, type, FORMS[form][path as keyof (typeof FORMS)['events']]))
+          assert.equal(await ask(), TEXT)
+          const refusal = { error: { message: 'Too long.', type: 'invalid_request_error', code: 'too_long' } }
+          upstream().on(path, sends(400, 'application/json', JSON.stringify(refusal)))
+          await assert.rejects(ask(), { status: 400, code: 'too_long', message: /Too long\.$/ })
+          const broken: double.Behaviour = (response) =>
+            void response.writeHead(200, { 'content-type': type, 'content-encoding': encoding }).end('not compressed')
+          upstream().on(path, broken)
+          await assert.rejects(ask(), form === 'events' ? Error : { status: 502, code: 'upstream_bad_reply' })
+        }
+    })
 
   it('is told from one that answers with neither', async () => {
     for (const text of ['', ' ', 'data', 'internal error', '<html>', 'event'])

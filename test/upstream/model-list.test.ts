@@ -12,7 +12,7 @@ describe('the models that clients can ask for', () => {
     let asked = 0
     const list = createModelList({
       provider: { aliases: ['own'] } as unknown as Provider,
-      passThrough: async () => {
+      askForModels: async () => {
         asked++
         return { status: 200, headers: {}, truncated: false, call_id: 'call_1', body: null, ...answers() }
       },

@@ -32,11 +32,11 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
   const { provider } = deps
   const endpoints = new Map<string, Breaker>()
   const headers = {
+    'user-agent': 'gazeway',
     ...provider.headers,
     'content-type': 'application/json',
     // Replies are read on the way, and passed on as they are.
     'accept-encoding': 'identity',
-    'user-agent': 'gazeway',
     ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
   }
 

@@ -1,6 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import { badReply, streamFailure } from '../failure.ts'
 import type { Provider } from '../provider.ts'
+import { type BodyListener, decompressing } from './decompress.ts'
 
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {
@@ -47,7 +48,7 @@ export interface StreamReply {
   headers: Headers
   exchange: Exchange
   /** Hands over what arrives from now on. */
-  consume(sink: Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>): void
+  consume(sink: BodyListener): void
 }
 
 /** Whoever waits for a reply, as far as the request to the upstream must know. */
@@ -95,21 +96,14 @@ export function openReply(
     /** Null while that is not known. */
     let isStream: boolean | null = null
     let beginning = ''
-    let sink: Parameters<StreamReply['consume']>[0] | undefined
+    let sink: BodyListener | undefined
     let ended = false
     let failed: Error | undefined
 
     let exchange: Exchange | undefined
     const abort = () => exchange?.abort()
 
-    exchange = send(request, {
-      onHead(code, head) {
-        status = code
-        headers = head
-        onStatus(code)
-        if (code < 200 || code >= 300) isStream = false
-        else if (asked.stream && isAnnounced()) begin()
-      },
+    const read: BodyListener = {
       onData(chunk) {
         if (sink) return sink.onData(chunk)
         keep(chunk)
@@ -135,6 +129,21 @@ export function openReply(
         if (sink) sink.onError(error)
         else reject(status === 0 || error === CLIENT_GONE ? error : withStatus(streamFailure(error, provider), status))
       },
+    }
+    let body = read
+
+    exchange = send(request, {
+      onHead(code, head) {
+        status = code
+        headers = head
+        body = decompressing(head, read, abort)
+        onStatus(code)
+        if (code < 200 || code >= 300) isStream = false
+        else if (asked.stream && isAnnounced()) begin()
+      },
+      onData: (chunk) => body.onData(chunk),
+      onEnd: () => body.onEnd(),
+      onError: (error) => body.onError(error),
     })
     client.onGone(abort)
 
@@ -152,7 +161,7 @@ export function openReply(
       return type.test(String(headers['content-type'])) ? headers : { ...headers, 'content-type': name }
     }
 
-    function consume(to: NonNullable<typeof sink>): void {
+    function consume(to: BodyListener): void {
       for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) to.onData(chunk)
       sink = to
       if (failed) to.onError(failed)

@@ -20,7 +20,7 @@ const ChatRequest = z.looseObject({
   model: z.string().min(1),
   messages: z.array(Message).min(1),
   stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   n: z.literal(1, 'the sandbox gives one choice').nullish(),
