@@ -155,6 +155,43 @@ describe('a chat stream as Responses events', () => {
     assert.equal(item?.type === 'custom_tool_call' && item.input, 'a\nb')
   })
 
+  it('streams the calls of tools in a namespace by their own names', () => {
+    const tools: ResponseRequest['tools'] = [
+      {
+        type: 'namespace',
+        name: 'mcp__a',
+        description: 'Of a.',
+        tools: [
+          { type: 'function', name: 'look' },
+          { type: 'custom', name: 'patch' },
+        ],
+      },
+    ]
+    const events = eventsOf(
+      [
+        chunk(call(0, { id: 'c1', function: { name: 'mcp__a__look', arguments: '{' } })),
+        chunk(call(0, { function: { arguments: '}' } })),
+        chunk(call(1, { id: 'c2', function: { name: 'mcp__a__patch', arguments: '{"input":"x"}' } })),
+        chunk({}, 'tool_calls'),
+      ],
+      { input: 'Go', tools },
+    )
+    const named = (item: ResponseOutputItem) => 'namespace' in item && [item.type, item.namespace, item.name]
+    const expected = [
+      ['function_call', 'mcp__a', 'look'],
+      ['custom_tool_call', 'mcp__a', 'patch'],
+    ]
+    for (const type of ['response.output_item.added', 'response.output_item.done'] as const)
+      assert.deepEqual(
+        events.flatMap((event) => (event.type === type ? [named(event.item)] : [])),
+        expected,
+      )
+    assert.deepEqual(last(events).output.map(named), expected)
+    const done = events.find((event) => event.type === 'response.function_call_arguments.done')
+    assert.deepEqual([done?.name, done?.arguments], ['look', '{}'])
+    assert.deepEqual(deltasOf(events, 'response.custom_tool_call_input.delta'), ['x'])
+  })
+
   it('streams a refusal as a part of its own', () => {
     const events = eventsOf([chunk({ refusal: 'I will' }), chunk({ refusal: ' not.' }), chunk({}, 'stop')])
     assert.deepEqual(deltasOf(events, 'response.refusal.delta'), ['I will', ' not.'])

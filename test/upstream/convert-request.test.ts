@@ -16,7 +16,17 @@ const patch = {
   format: { type: 'grammar' as const, syntax: 'lark' as const, definition: 'start: "x"' },
 }
 const search = { type: 'web_search' as const }
+const memory: OpenAI.Responses.NamespaceTool = {
+  type: 'namespace',
+  name: 'mcp__memory',
+  description: 'What was kept.',
+  tools: [{ type: 'function', name: 'look', parameters: { type: 'object' }, strict: false }, patch],
+}
 
+const namesOf = (request: unknown, refused: string | null = null) =>
+  toChatRequest(request as ResponseRequest, refused).tools?.map(
+    (tool) => tool.type === 'function' && tool.function.name,
+  )
 const messagesOf = (request: unknown) => toChatRequest(request as ResponseRequest).messages
 const fieldsOf = (request: unknown, refused: string | null = null) => {
   const { messages, ...fields } = toChatRequest(request as ResponseRequest, refused)
@@ -196,6 +206,22 @@ describe('a Responses request as chat messages', () => {
       { role: 'tool', tool_call_id: 'p1', content: 'done' },
     ])
   })
+
+  it('gives the calls of tools in a namespace by the names under which these are offered, or would be', () => {
+    const call = { type: 'function_call', call_id: 'c1', name: 'look', namespace: 'mcp__memory', arguments: '{}' }
+    const edit = { type: 'custom_tool_call', call_id: 'c2', name: 'patch', namespace: 'mcp__memory', input: 'x' }
+    const input = [call, edit, { type: 'custom_tool_call_output', call_id: 'c2', output: 'done' }]
+    const called = (request: object) =>
+      messagesOf({ input, ...request }).flatMap((message) =>
+        'tool_calls' in message
+          ? (message.tool_calls ?? []).map((made) => 'function' in made && made.function.name)
+          : [],
+      )
+    assert.deepEqual(called({ tools: [memory] }), ['mcp__memory__look', 'mcp__memory__patch'])
+    assert.deepEqual(called({}), ['mcp__memory__look', 'mcp__memory__patch'])
+    const alike = { ...look, name: 'mcp__memory__look' }
+    assert.deepEqual(called({ tools: [alike, memory] }), namesOf({ tools: [alike, memory] })?.slice(1))
+  })
 })
 
 describe('the other fields of a Responses request', () => {
@@ -275,6 +301,63 @@ describe('the other fields of a Responses request', () => {
     })
   })
 
+  it('offers the tools of a namespace, named after both', () => {
+    const { tools } = fieldsOf({ tools: [look, memory] })
+    assert.deepEqual(tools?.slice(0, 2), [
+      { type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: true } },
+      { type: 'function', function: { name: 'mcp__memory__look', parameters: { type: 'object' }, strict: false } },
+    ])
+    const custom = tools?.[2] as OpenAI.Chat.ChatCompletionFunctionTool
+    assert.equal(custom.function.name, 'mcp__memory__patch')
+    assert.deepEqual(Object.keys(custom.function.parameters?.properties ?? {}), ['input'])
+    assert.deepEqual(namesOf({ tools: [{ ...memory, name: 'memory__' }] }), ['memory__look', 'memory__patch'])
+    const others = [
+      { ...memory, tools: [] },
+      { ...memory, tools: [search, memory] },
+      { ...memory, name: '' },
+    ]
+    for (const other of others) assert.deepEqual(fieldsOf({ tools: [other] }), {})
+  })
+
+  it('gives tools of any names others that chat completions takes, no two the same', () => {
+    const part = fc.oneof(fc.constantFrom('a', 'a__', 'a__b', 'b', 'b__c', '.', 'é'), fc.string({ maxLength: 100 }))
+    const name = part.filter((text) => text !== '')
+    const namespaces = fc.array(fc.record({ name, tools: fc.array(name, { maxLength: 4 }) }), { maxLength: 4 })
+    fc.assert(
+      fc.property(namespaces, fc.array(fc.constantFrom('a__b', 'a', 'a__b__c')), (groups, plain) => {
+        const own = [...new Set(plain)].map((each) => ({ ...look, name: each }))
+        const grouped = groups.map((group) => {
+          const tools = group.tools.map((each) => ({ ...look, name: each }))
+          return { type: 'namespace', name: group.name, tools }
+        })
+        const pairs = groups.flatMap((group) => group.tools.map((each) => JSON.stringify([group.name, each])))
+        const names = namesOf({ tools: [...grouped, ...own] }) ?? []
+        assert.equal(names.length, own.length + new Set(pairs).size)
+        assert.equal(new Set(names).size, names.length)
+        for (const each of names) assert.match(String(each), /^[a-zA-Z0-9_-]{1,64}$/)
+        for (const { name: each } of own) assert.ok(names.includes(each))
+      }),
+    )
+  })
+
+  it('takes a chosen tool of a namespace, and allows the tools of one, or one of them', () => {
+    const tools = [look, memory]
+    const chosen = (choice: object) => fieldsOf({ tools, tool_choice: choice }).tool_choice
+    const named = (name: string) => ({ type: 'function', function: { name } })
+    assert.deepEqual(chosen({ type: 'function', name: 'look' }), named('look'))
+    const within = { type: 'function', name: 'look', namespace: 'mcp__memory' }
+    assert.deepEqual(chosen(within), named('mcp__memory__look'))
+    assert.deepEqual(chosen({ type: 'custom', name: 'patch' }), named('mcp__memory__patch'))
+    assert.equal(chosen({ ...within, namespace: 'other' }), undefined)
+
+    const allowed = (...named: object[]) =>
+      namesOf({ tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: named } })
+    assert.deepEqual(allowed({ type: 'function', name: 'look' }), ['look'])
+    assert.deepEqual(allowed(within, search), ['mcp__memory__look'])
+    assert.deepEqual(allowed({ type: 'namespace', name: 'mcp__memory' }), ['mcp__memory__look', 'mcp__memory__patch'])
+    assert.equal(allowed({ type: 'namespace' }), undefined)
+  })
+
   const all = {
     input: 'Hello',
     temperature: 1,
@@ -314,11 +397,14 @@ describe('the other fields of a Responses request', () => {
     })
 
   it('does not send again the one tool that was refused', () => {
-    for (const refused of ['tools[1].parameters', 'tools.1'])
-      assert.deepEqual(
-        fieldsOf(all, refused).tools?.map((tool) => tool.type === 'function' && tool.function.name),
-        ['read'],
-      )
+    for (const refused of ['tools[1].parameters', 'tools.1']) assert.deepEqual(namesOf(all, refused), ['read'])
+  })
+
+  it('sends again what is in a namespace that was refused, without the one tool that was', () => {
+    const tools = [look, memory]
+    assert.deepEqual(namesOf({ tools }, 'tools[1].type'), ['look', 'mcp__memory__look', 'mcp__memory__patch'])
+    for (const refused of ['tools[1].tools[0].parameters', 'tools.1.tools.0'])
+      assert.deepEqual(namesOf({ tools }, refused), ['look', 'mcp__memory__patch'])
   })
 
   it('never throws, whatever JSON the request holds', () => {
@@ -332,15 +418,17 @@ describe('the other fields of a Responses request', () => {
         output: any,
         call_id: fc.oneof(fc.constantFrom('a', 'b', null), odd),
         name: any,
+        namespace: any,
         arguments: any,
       },
       { requiredKeys: [] },
     )
+    const namespace = fc.record({ type: fc.constant('namespace'), name: any, tools: any })
     const request = fc.record(
       {
         input: fc.oneof(fc.array(fc.oneof(item, any)), any),
         instructions: any,
-        tools: fc.oneof(fc.array(fc.oneof(fc.constantFrom(look, patch, search), any)), any),
+        tools: fc.oneof(fc.array(fc.oneof(fc.constantFrom(look, patch, search, memory), namespace, any)), any),
         tool_choice: any,
         text: any,
         reasoning: any,

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ChatCompletion } from '../../src/upstream/chat.ts'
 import { toResponse, toResponseUsage } from '../../src/upstream/convert/chat-to-response.ts'
-import type { ResponseRequest } from '../../src/upstream/convert/responses-to-chat.ts'
+import { type ResponseRequest, toChatRequest } from '../../src/upstream/convert/responses-to-chat.ts'
+
+const search = { type: 'web_search' }
 
 /** The keys that a ResponseResource must have (https://www.openresponses.org/reference). */
 const REQUIRED = `id object created_at completed_at status incomplete_details model previous_response_id instructions
@@ -133,6 +135,37 @@ describe('a chat completion as a Response', () => {
     assert.equal(item?.type === 'custom_tool_call' && item.input, 'a\nb')
     const [cut] = convert({ tool_calls: [call('{"input":"a')] }, 'length', request).output
     assert.equal(cut?.type === 'custom_tool_call' && cut.input, '{"input":"a')
+  })
+
+  it('turns the call of a tool in a namespace back', () => {
+    const call = (name: string, args: string) => ({ id: 'c1', type: 'function', function: { name, arguments: args } })
+    const tools = [
+      { type: 'function', name: 'look' },
+      { type: 'function', name: 'mcp__a__look' },
+      { type: 'namespace', name: 'mcp__a', tools: [{ type: 'function', name: 'look' }] },
+      { type: 'namespace', name: 'mcp__b', tools: [search, { type: 'custom', name: 'patch' }] },
+    ]
+    const request = { input: 'Go', tools } as unknown as ResponseRequest
+    const names = (toChatRequest(request).tools ?? []).map((tool) =>
+      tool.type === 'function' ? tool.function.name : '',
+    )
+    const tool_calls = names.map((name) => call(name, '{"input":"x"}'))
+    const response = convert({ tool_calls: [...tool_calls, call('mcp__b__look', '{}')] }, 'tool_calls', request)
+    assert.deepEqual(
+      response.output.map((item) => ({ ...item, id: undefined, status: undefined, call_id: undefined })),
+      [
+        { type: 'function_call', name: 'look', arguments: '{"input":"x"}' },
+        { type: 'function_call', name: 'mcp__a__look', arguments: '{"input":"x"}' },
+        { type: 'function_call', name: 'look', namespace: 'mcp__a', arguments: '{"input":"x"}' },
+        { type: 'custom_tool_call', name: 'patch', namespace: 'mcp__b', input: 'x' },
+        { type: 'function_call', name: 'mcp__b__look', arguments: '{}' },
+      ].map((item) => ({ ...item, id: undefined, status: undefined, call_id: undefined })),
+    )
+    const known = { description: null, parameters: null, strict: null }
+    assert.deepEqual(response.tools.slice(2), [
+      { type: 'namespace', name: 'mcp__a', tools: [{ type: 'function', name: 'look', ...known }] },
+      { type: 'namespace', name: 'mcp__b', tools: [{ type: 'custom', name: 'patch' }] },
+    ])
   })
 
   for (const [finish, reason] of [

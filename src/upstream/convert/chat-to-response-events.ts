@@ -1,11 +1,11 @@
 import type OpenAI from 'openai'
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { ChatCompletion } from '../chat.ts'
+import { callableTools } from './callable-tools.ts'
 import { type Ending, endResponse, incompleteReason, outputText, responseShell } from './chat-to-response.ts'
 import { completionChunks } from './completion-chunks.ts'
 import { type Loose, record, records } from './loose.ts'
 import { itemId } from './response-items.ts'
-import { customToolNames } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 import type { Emit, ResponseEvent } from './streamed-items.ts'
 import { createStreamedOutput } from './streamed-output.ts'
@@ -46,7 +46,7 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
   let batch: ResponseEvent[] = []
 
   const emit: Emit = (event) => void batch.push({ ...event, sequence_number: number++ } as ResponseEvent)
-  const output = createStreamedOutput(emit, customToolNames(request))
+  const output = createStreamedOutput(emit, callableTools(request).called)
 
   /** The events that `work` emits, after the first two where they have not been given yet. */
   function eventsOf(work: () => void): ResponseEvent[] {

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai'
 import type { ChatCompletion } from '../chat.ts'
 import { readUsage } from '../usage.ts'
+import { callableTools, type FindTool } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
 import {
   callItem,
@@ -17,7 +18,7 @@ import {
   statusAt,
   textPart,
 } from './response-items.ts'
-import { customToolNames, echoedToolChoice, echoedTools } from './response-tools.ts'
+import { echoedToolChoice, echoedTools } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 
 export type ResponseObject = OpenAI.Responses.Response
@@ -44,7 +45,7 @@ export function toResponse(completion: ChatCompletion, request: ResponseRequest,
     finishReason: choice?.finish_reason,
     usage: completion.usage,
     serviceTier: completion.service_tier,
-    output: toOutput(choice, customToolNames(request)),
+    output: toOutput(choice, callableTools(request).called),
   })
 }
 
@@ -147,7 +148,7 @@ export function outputText(output: readonly OutputItem[]): string {
     .join('')
 }
 
-function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, custom: ReadonlySet<string>): OutputItem[] {
+function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, called: FindTool): OutputItem[] {
   const message = record(choice?.message)
   const reasoning = chatReasoning(message)
   const text = chatText(message.content)
@@ -163,17 +164,18 @@ function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, custom:
   const items: ((status: ItemStatus) => OutputItem)[] = [
     ...(reasoning === '' ? [] : [(status: ItemStatus) => reasoningItem(itemId('rs'), status, reasoning)]),
     ...(content.length === 0 ? [] : [(status: ItemStatus) => messageItem(itemId('msg'), status, content)]),
-    ...calls.map((call) => (status: ItemStatus) => toCallItem(call, status, custom)),
+    ...calls.map((call) => (status: ItemStatus) => toCallItem(call, status, called)),
   ]
   const isCut = incompleteReason(choice?.finish_reason) !== null
   return items.map((item, index) => item(statusAt(index, items.length, isCut)))
 }
 
-function toCallItem(call: Loose, status: ItemStatus, custom: ReadonlySet<string>): OutputItem {
+function toCallItem(call: Loose, status: ItemStatus, called: FindTool): OutputItem {
   const { name, arguments: args } = record(call.function)
   const callId = typeof call.id === 'string' && call.id !== '' ? call.id : itemId('call')
   const made = { callId, name: asText(name), arguments: asText(args) || '{}' }
-  return callItem(itemId(custom.has(made.name) ? 'ctc' : 'fc'), status, made, custom)
+  const tool = called(made.name)
+  return callItem(itemId(tool.isCustom ? 'ctc' : 'fc'), status, made, tool)
 }
 
 /** The text format with every key that a Response's has. */

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import type { CallableTools } from './callable-tools.ts'
 import { asText, type Loose, present, records } from './loose.ts'
 import { toCustomCall } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
@@ -12,14 +13,16 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
  * chat completions wants it; a refusal is what the assistant said; images, files and recordings in a tool's output
  * follow in a user message, for tool messages hold text alone. Reasoning, references and the calls of built-in tools are
  * left out.
+ *
+ * @param chatName what chat completions calls the tool of a call
  */
-export function toMessages({ instructions, input }: ResponseRequest): Message[] {
+export function toMessages({ instructions, input }: ResponseRequest, chatName: CallableTools['chatName']): Message[] {
   const thread = createThread()
   if (instructions) thread.add({ role: 'system', content: asText(instructions) })
   if (typeof input === 'string') thread.add({ role: 'user', content: input })
   const items = withResults(records(input))
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
-  for (const item of items) append(thread, item, answered)
+  for (const item of items) append(thread, item, answered, chatName)
   return thread.close()
 }
 
@@ -57,16 +60,21 @@ const isResult = ({ type }: Loose) => type === 'function_call_output' || type ==
 const isSaidToModel = ({ type, role }: Loose) => (type ?? 'message') === 'message' && role !== 'assistant'
 
 /** @param answered ids of the custom calls that the client has answered; the others are the provider's own searches */
-function append(thread: Thread, item: Loose, answered: ReadonlySet<unknown>): void {
+function append(
+  thread: Thread,
+  item: Loose,
+  answered: ReadonlySet<unknown>,
+  chatName: CallableTools['chatName'],
+): void {
   switch (item.type ?? 'message') {
     case 'message':
       appendMessage(thread, item)
       return
     case 'function_call':
-      thread.call(item.call_id, item.name, asText(item.arguments ?? '{}'))
+      thread.call(item.call_id, chatName(item), asText(item.arguments ?? '{}'))
       return
     case 'custom_tool_call':
-      if (answered.has(item.call_id)) thread.call(item.call_id, item.name, toCustomCall(item.input))
+      if (answered.has(item.call_id)) thread.call(item.call_id, chatName(item), toCustomCall(item.input))
       return
     case 'function_call_output':
     case 'custom_tool_call_output':
@@ -100,8 +108,8 @@ function createThread() {
     else add({ role: 'assistant', content: text })
   }
 
-  function call(callId: unknown, name: unknown, args: string): void {
-    const made: ToolCall = { id: asText(callId), type: 'function', function: { name: asText(name), arguments: args } }
+  function call(callId: unknown, name: string, args: string): void {
+    const made: ToolCall = { id: asText(callId), type: 'function', function: { name, arguments: args } }
     const last = messages.at(-1)
     if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), made]
     else add({ role: 'assistant', content: null, tool_calls: [made] })

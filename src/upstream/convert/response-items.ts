@@ -7,6 +7,7 @@ import type {
   ResponseOutputText,
   ResponseReasoningItem,
 } from 'openai/resources/responses/responses'
+import type { CalledTool } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
 import { fromCustomCall } from './response-tools.ts'
 
@@ -65,12 +66,14 @@ export function reasoningItem(id: string, status: ItemStatus, text: string): Res
   return { type: 'reasoning', id, status, summary: text === '' ? [] : [{ type: 'summary_text', text }] }
 }
 
-/** A function call, or the call of one of the request's custom tools. */
-export function callItem(id: string, status: ItemStatus, call: ToolCall, custom: ReadonlySet<string>): CallItem {
-  const { callId: call_id, name, arguments: args } = call
-  if (custom.has(name))
-    return { type: 'custom_tool_call', id, status, call_id, name, input: args === '' ? '' : fromCustomCall(args) }
-  return { type: 'function_call', id, status, call_id, name, arguments: args }
+/** The call of a function, or of one of the request's custom tools, by the name that the request has for it. */
+export function callItem(id: string, status: ItemStatus, call: ToolCall, tool: CalledTool): CallItem {
+  const { callId: call_id, arguments: args } = call
+  const { name, namespace, isCustom } = tool
+  const named = { name, ...(namespace !== undefined && { namespace }) }
+  if (isCustom)
+    return { type: 'custom_tool_call', id, status, call_id, ...named, input: args === '' ? '' : fromCustomCall(args) }
+  return { type: 'function_call', id, status, call_id, ...named, arguments: args }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { type CallableTool, isCallable, isNamespace } from './callable-tools.ts'
 import { asText, type Loose, present, record, records } from './loose.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 
@@ -16,33 +17,37 @@ export interface ChatTools {
 
 /**
  * The tools of a Responses request as chat completions knows them. A custom tool becomes a function with one string,
- * because few upstreams know custom tools in chat; `fromCustomCall` turns its calls back. `allowed_tools` is kept by
- * offering no others. Built-in tools are left out.
+ * because few upstreams know custom tools in chat; `fromCustomCall` turns its calls back. A namespace becomes its tools,
+ * and what it says of itself is left out. `allowed_tools` is kept by offering no others. Built-in tools are left out.
  *
- * @param refused index of a tool that the upstream has just refused
+ * @param tools those of the request
+ * @param refused the field that the upstream has just refused, `tools[1].parameters`: its tool is left out
  */
-export function toChatTools(request: ResponseRequest, refused: number | null = null): ChatTools {
+export function toChatTools(
+  request: ResponseRequest,
+  tools: readonly CallableTool[],
+  refused: string | null = null,
+): ChatTools {
   const choice = record(request.tool_choice)
-  const allowed = choice.type === 'allowed_tools' ? namesOf(choice.tools) : null
-  const offered = records(request.tools)
-    .filter((tool, index) => isCallable(tool) && index !== refused)
-    .filter((tool) => allowed?.has(tool.name as string) ?? true)
+  const allowed = choice.type === 'allowed_tools' ? allowedTools(choice.tools, tools) : tools
+  const fault = `${(refused ?? '').split(/[.[\]]+/).join('.')}.`
+  const offered = allowed.filter(({ path }) => !fault.startsWith(`${path}.`))
   if (offered.length === 0) return {}
   return {
-    tools: offered.map((tool) => (tool.type === 'custom' ? fromCustomTool(tool) : fromFunctionTool(tool))),
-    tool_choice: toChatChoice(request.tool_choice, namesOf(offered)),
+    tools: offered.map((tool) => (tool.isCustom ? fromCustomTool(tool) : fromFunctionTool(tool))),
+    tool_choice: toChatChoice(request.tool_choice, offered),
     parallel_tool_calls: request.parallel_tool_calls,
   }
 }
 
 /** The tools of a request that the model could call in chat, as a Response names them: every key there. */
 export function echoedTools(request: ResponseRequest): ResponseTool[] {
-  return records(request.tools)
-    .filter(isCallable)
-    .map((tool) => ({
-      ...(tool.type === 'function' ? { description: null, parameters: null, strict: null } : {}),
-      ...tool,
-    })) as unknown as ResponseTool[]
+  const echoed = records(request.tools).flatMap((tool) => {
+    if (!isNamespace(tool)) return echoedTool(tool)
+    const own = records(tool.tools).flatMap(echoedTool)
+    return own.length === 0 ? [] : [{ ...tool, tools: own }]
+  })
+  return echoed as unknown as ResponseTool[]
 }
 
 /** The request's choice of a tool, as a Response names it; `auto` where the choice was a built-in tool. */
@@ -51,11 +56,6 @@ export function echoedToolChoice({ tool_choice: choice }: ResponseRequest): Resp
   const { type } = record(choice)
   const known = type === 'function' || type === 'custom' || type === 'allowed_tools'
   return known ? (choice as ResponseToolChoice) : 'auto'
-}
-
-/** The names of the request's custom tools, whose calls take text and not JSON. */
-export function customToolNames(request: ResponseRequest): ReadonlySet<string> {
-  return namesOf(records(request.tools).filter((tool) => tool.type === 'custom'))
 }
 
 /** A custom tool's input as the arguments of the function that stands for it. */
@@ -73,26 +73,27 @@ export function fromCustomCall(args: string): string {
   }
 }
 
-const isCallable = ({ type, name }: Loose): boolean =>
-  (type === 'function' || type === 'custom') && typeof name === 'string' && name !== ''
-
 const isMode = (choice: unknown): choice is 'auto' | 'none' | 'required' =>
   choice === 'auto' || choice === 'none' || choice === 'required'
 
-const namesOf = (tools: unknown): ReadonlySet<string> =>
-  new Set(records(tools).flatMap(({ name }) => (typeof name === 'string' ? [name] : [])))
+function echoedTool(tool: Loose): Loose[] {
+  if (!isCallable(tool)) return []
+  return [{ ...(tool.type === 'function' ? { description: null, parameters: null, strict: null } : {}), ...tool }]
+}
 
-function fromFunctionTool({ name, description, parameters, strict }: Loose): ChatTool {
+function fromFunctionTool({ chatName: name, given }: CallableTool): ChatTool {
+  const { description, parameters, strict } = given
   return { type: 'function', function: present({ name, description, parameters, strict }) as never }
 }
 
-function fromCustomTool({ name, description, format }: Loose): ChatTool {
+function fromCustomTool({ chatName: name, given }: CallableTool): ChatTool {
+  const { description, format } = given
   const { type, syntax, definition } = record(format)
   const grammar = type === 'grammar' ? `The input follows this grammar (${asText(syntax)}):\n${asText(definition)}` : ''
   return {
     type: 'function',
     function: {
-      name: name as string,
+      name,
       description: [asText(description), grammar].filter(Boolean).join('\n\n'),
       parameters: {
         type: 'object',
@@ -104,10 +105,24 @@ function fromCustomTool({ name, description, format }: Loose): ChatTool {
   }
 }
 
-function toChatChoice(choice: unknown, offered: ReadonlySet<string>): ChatToolChoice | undefined {
+function allowedTools(allowed: unknown, tools: readonly CallableTool[]): CallableTool[] {
+  const named = new Set(records(allowed).flatMap((choice) => toolsNamed(choice, tools)))
+  return tools.filter((tool) => named.has(tool))
+}
+
+function toChatChoice(choice: unknown, offered: readonly CallableTool[]): ChatToolChoice | undefined {
   if (isMode(choice)) return choice
-  const { type, name, mode } = record(choice)
+  const { type, mode } = record(choice)
   if (type === 'allowed_tools') return isMode(mode) ? mode : undefined
-  const named = (type === 'function' || type === 'custom') && typeof name === 'string' && offered.has(name)
-  return named ? { type: 'function', function: { name } } : undefined
+  const [tool] = type === 'function' || type === 'custom' ? toolsNamed(record(choice), offered) : []
+  return tool && { type: 'function', function: { name: tool.chatName } }
+}
+
+/** The tools that a choice means: a namespace means all that are in it, and a name alone may be that of one in any. */
+function toolsNamed({ type, name, namespace }: Loose, tools: readonly CallableTool[]): readonly CallableTool[] {
+  if (typeof name !== 'string') return []
+  if (type === 'namespace') return tools.filter((tool) => tool.namespace === name)
+  const alike = tools.filter((tool) => tool.name === name)
+  const exact = alike.filter((tool) => tool.namespace === (namespace ?? undefined))
+  return exact.length > 0 || namespace ? exact : alike
 }

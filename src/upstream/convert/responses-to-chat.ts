@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { ChatRequest } from '../chat.ts'
+import { callableTools } from './callable-tools.ts'
 import { type Loose, present, record } from './loose.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
@@ -50,15 +51,16 @@ const NEEDED = ['messages']
 export function toChatRequest(request: ResponseRequest, refused: string | null = null): ChatRequest {
   const given: Loose = record(request)
   const text = record(request.text)
+  const { offered, chatName } = callableTools(request)
   const chat: Loose = {
-    messages: toMessages(request),
+    messages: toMessages(request, chatName),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     max_completion_tokens: request.max_output_tokens,
     reasoning_effort: record(request.reasoning).effort,
     response_format: responseFormat(record(text.format)),
     verbosity: text.verbosity,
     ...logprobs(request),
-    ...toChatTools(request, refusedTool(refused)),
+    ...toChatTools(request, offered, refused),
   }
   for (const name of carriers(refused)) delete chat[name]
   return present(chat) as unknown as ChatRequest
@@ -66,16 +68,11 @@ export function toChatRequest(request: ResponseRequest, refused: string | null =
 
 /** The chat fields that a refused field of the Responses API stands for. */
 function carriers(refused: string | null): readonly string[] {
-  if (refused === null || refusedTool(refused) !== null) return []
+  // Of a list of tools, the one at fault is left out.
+  if (refused === null || /^tools[.[]\d/.test(refused)) return []
   const [root = '', below] = refused.split(/[.[\]]+/)
   const names = CARRIED_BY.get(`${root}.${below}`) ?? CARRIED_BY.get(root) ?? [root]
   return names.filter((name) => !NEEDED.includes(name))
-}
-
-/** Which tool of the request a refused field names, counted from 0. */
-function refusedTool(refused: string | null): number | null {
-  const index = /^tools[.[](\d+)/.exec(refused ?? '')?.[1]
-  return index === undefined ? null : Number(index)
 }
 
 function logprobs({ include, top_logprobs }: ResponseRequest): Loose {

@@ -1,4 +1,5 @@
 import type { ResponseOutputRefusal, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import type { CalledTool } from './callable-tools.ts'
 import {
   type Citation,
   callItem,
@@ -140,20 +141,19 @@ export interface StreamedCall extends StreamedItem {
 export function streamCall(
   emit: Emit,
   output_index: number,
-  { callId, name }: Omit<ToolCall, 'arguments'>,
-  custom: ReadonlySet<string>,
+  begun: Omit<ToolCall, 'arguments'>,
+  tool: CalledTool,
 ): StreamedCall {
-  const isCustom = custom.has(name)
-  const id = itemId(isCustom ? 'ctc' : 'fc')
+  const id = itemId(tool.isCustom ? 'ctc' : 'fc')
   const at = { item_id: id, output_index }
-  const call: ToolCall = { callId, name, arguments: '' }
-  const item = (status: ItemStatus) => callItem(id, status, call, custom)
+  const call: ToolCall = { ...begun, arguments: '' }
+  const item = (status: ItemStatus) => callItem(id, status, call, tool)
   emit({ type: 'response.output_item.added', output_index, item: item('in_progress') })
 
   function write(delta: string): void {
     if (delta === '') return
     call.arguments += delta
-    if (!isCustom) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
+    if (!tool.isCustom) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
   }
 
   return {
@@ -166,7 +166,7 @@ export function streamCall(
       if (done.type === 'custom_tool_call') {
         emit({ type: 'response.custom_tool_call_input.delta', ...at, delta: done.input })
         emit({ type: 'response.custom_tool_call_input.done', ...at, input: done.input })
-      } else emit({ type: 'response.function_call_arguments.done', ...at, name, arguments: call.arguments })
+      } else emit({ type: 'response.function_call_arguments.done', ...at, name: tool.name, arguments: call.arguments })
       emit({ type: 'response.output_item.done', output_index, item: done })
     },
   }

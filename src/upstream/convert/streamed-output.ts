@@ -1,3 +1,4 @@
+import type { FindTool } from './callable-tools.ts'
 import { type Loose, record, records } from './loose.ts'
 import { chatCitations, chatLogprobs, chatReasoning, chatText, type OutputItem } from './response-items.ts'
 import { createStreamedCalls } from './streamed-calls.ts'
@@ -28,12 +29,12 @@ export interface StreamedOutput {
  * Sorts the deltas of a chat stream into items, numbered as they appear. Reasoning ends where the answer begins or goes
  * on; the message and the calls stay open to the end, because chat deltas may switch between them.
  *
- * @param custom names of the request's custom tools
+ * @param called the request's tools by their names in chat
  */
-export function createStreamedOutput(emit: Emit, custom: ReadonlySet<string>): StreamedOutput {
+export function createStreamedOutput(emit: Emit, called: FindTool): StreamedOutput {
   const items: StreamedItem[] = []
   const closed = new Set<StreamedItem>()
-  const calls = createStreamedCalls((call) => add(streamCall(emit, items.length, call, custom)))
+  const calls = createStreamedCalls((call) => add(streamCall(emit, items.length, call, called(call.name))))
   let message: StreamedMessage | undefined
   let reasoning: StreamedReasoning | undefined
 
