@@ -1201,6 +1201,25 @@ describe('the gateway over HTTP', () => {
       { prompt: { id: 'pmpt_1' } },
       { input: [reference, { role: 'user', content: 'And then?' }] },
       { input: [{ id: 'msg_1' }, { role: 'user', content: 'And then?' }] },
+      {
+        input: [
+          { type: 'compaction', encrypted_content: 'AAAA' },
+          { role: 'user', content: 'And then?' },
+        ],
+      },
+      {
+        input: [
+          { type: 'compaction_summary', encrypted_content: 'AAAA' },
+          { role: 'user', content: 'And then?' },
+        ],
+      },
+      {
+        input: [
+          { type: 'context_compaction', encrypted_content: 'AAAA' },
+          { role: 'user', content: 'And then?' },
+        ],
+      },
+      { input: [{ role: 'user', content: 'Find it.' }, { type: 'compaction_trigger' }] },
     ])
       it(`gives the failure of a request that counts on what is stored: ${JSON.stringify(stored)}`, async () => {
         server.on('/responses', double.fails(500))
@@ -1215,7 +1234,7 @@ describe('the gateway over HTTP', () => {
     it('falls back where what is left out is no part of the question', async () => {
       server.on('/responses', double.fails(500))
       server.on('/chat/completions', double.json(200, double.completion('From chat.')))
-      const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+      const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'AAAA' }
       const input = [reasoning, { type: 'item_reference', id: 'rs_2' }, { role: 'user', content: 'Find it.' }]
       const asked = { input, previous_response_id: null, conversation: null, prompt: null, store: true }
       assert.equal((await post('/v1/responses', asked)).headers.get('x-gazeway-route'), 'chat_fallback')
