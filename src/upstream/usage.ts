@@ -14,7 +14,7 @@ const MOST_TOKENS = 1e9
 
 /**
  * Usage in one shape from either of OpenAI's two, the usage field of a chat completion or of a Response; null when the
- * upstream reported none that can be. The total is the sum.
+ * upstream reported none that can be. The total is the sum: what an upstream counts in its total alone is completion.
  */
 export function readUsage(reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null) return null
@@ -38,25 +38,26 @@ interface Reported {
 /** Checked by hand, like that of a Response: a schema takes a fortieth of all that a request costs. */
 function countsOfChat(reported: Reported): Counts | null {
   // Embeddings have no completion.
-  const { prompt_tokens: prompt, completion_tokens: completion = 0, total_tokens: total } = reported
-  const reasoning = reasoningTokens(reported.completion_tokens_details)
-  if (!isCount(prompt) || !isCount(completion) || reasoning === null) return null
-  if (total !== undefined && !isCount(total)) return null
-  // xAI keeps reasoning out of the completion, and its total tells so.
-  const apart = total === prompt + completion + reasoning
-  return [prompt, completion + (apart ? reasoning : 0)]
+  const { prompt_tokens: prompt, completion_tokens: completion = 0, total_tokens: total = 0 } = reported
+  if (!isCount(prompt) || !isCount(completion) || !isCount(total)) return null
+  if (!hasCounts(reported.completion_tokens_details)) return null
+  return [prompt, withRest(prompt, completion, total)]
 }
 
-function countsOfResponse({ input_tokens: input, output_tokens: output }: Reported): Counts | null {
-  return isCount(input) && isCount(output) ? [input, output] : null
+function countsOfResponse(reported: Reported): Counts | null {
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = reported
+  if (!isCount(input) || !isCount(output)) return null
+  return [input, isCount(total) ? withRest(input, output, total) : output]
 }
 
-/** 0 where nothing is said of it; null where what is said can not be. */
-function reasoningTokens(details: unknown): number | null {
-  if (details === undefined || details === null) return 0
-  if (typeof details !== 'object') return null
-  const tokens = (details as { reasoning_tokens?: unknown }).reasoning_tokens ?? 0
-  return isCount(tokens) ? tokens : null
+/** xAI keeps reasoning out of the completion, and Gemini its thoughts: the total tells. */
+const withRest = (prompt: number, completion: number, total: number): number => Math.max(completion, total - prompt)
+
+/** Whether what is said of reasoning can be, if anything is. */
+function hasCounts(details: unknown): boolean {
+  if (details === undefined || details === null) return true
+  if (typeof details !== 'object') return false
+  return isCount((details as { reasoning_tokens?: unknown }).reasoning_tokens ?? 0)
 }
 
 const isCount = (value: unknown): value is number =>

@@ -197,6 +197,10 @@ describe('a chat completion as a Response', () => {
     const reported = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, ...details }
     assert.deepEqual(toResponseUsage(reported), usage)
     assert.deepEqual(toResponseUsage({ ...reported, completion_tokens: 2 }), usage)
+    const withoutDetails = { ...usage, output_tokens_details: { reasoning_tokens: 0 } }
+    const total = { prompt_tokens: 10, total_tokens: 15, prompt_tokens_details: { cached_tokens: 4 } }
+    for (const reportedInTotal of [total, { ...total, completion_tokens: 1 }])
+      assert.deepEqual(toResponseUsage(reportedInTotal as never), withoutDetails)
     assert.equal(toResponseUsage(undefined), null)
     assert.equal(toResponseUsage({ total_tokens: 3 } as never), null)
   })

@@ -118,25 +118,20 @@ export function incompleteReason(finish: string | null | undefined): 'max_output
   return finish === 'content_filter' ? 'content_filter' : null
 }
 
-/**
- * Chat usage in the shape of a Response's; null where none was reported. A Response counts reasoning among the output.
- * So does chat usage, but for xAI's, whose total alone includes it: prompt + completion + reasoning.
- */
+/** Chat usage in the shape of a Response's, with the counts that are recorded; null where none was reported. */
 export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): OpenAI.Responses.ResponseUsage | null {
-  if (!reported || !readUsage(reported)) return null
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: input } = reported
-  const reasoning = reported.completion_tokens_details?.reasoning_tokens ?? 0
-  const isApart = total_tokens === prompt_tokens + completion_tokens + reasoning
-  const output = isApart ? completion_tokens + reasoning : completion_tokens
+  const usage = readUsage(reported)
+  if (!reported || !usage) return null
+  const { prompt_tokens_details: input, completion_tokens_details: output } = reported
   return {
-    input_tokens: prompt_tokens,
+    input_tokens: usage.prompt_tokens,
     input_tokens_details: {
       cached_tokens: input?.cached_tokens ?? 0,
       cache_write_tokens: input?.cache_write_tokens ?? 0,
     },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoning },
-    total_tokens: prompt_tokens + output,
+    output_tokens: usage.completion_tokens,
+    output_tokens_details: { reasoning_tokens: output?.reasoning_tokens ?? 0 },
+    total_tokens: usage.total_tokens,
   }
 }
 
