@@ -319,6 +319,17 @@ describe('the other fields of a Responses request', () => {
     for (const other of others) assert.deepEqual(fieldsOf({ tools: [other] }), {})
   })
 
+  it('offers the tools that the input holds, added by the client or found by a search', () => {
+    const found = { type: 'tool_search_output', call_id: 't1', execution: 'client', tools: [memory] }
+    const added = { type: 'additional_tools', role: 'developer', tools: [look, patch] }
+    const input = [{ role: 'user', content: 'Look.' }, added, found]
+    const all = ['look', 'patch', 'mcp__memory__look', 'mcp__memory__patch']
+    assert.deepEqual(namesOf({ input }), all)
+    assert.deepEqual(namesOf({ input, tools: [search, look] }), all)
+    assert.deepEqual(namesOf({ input }, 'input[2].tools[0].tools[1]'), all.slice(0, 3))
+    assert.deepEqual(messagesOf({ input }), [{ role: 'user', content: 'Look.' }])
+  })
+
   it('gives tools of any names others that chat completions takes, no two the same', () => {
     const part = fc.oneof(fc.constantFrom('a', 'a__', 'a__b', 'b', 'b__c', '.', 'é'), fc.string({ maxLength: 100 }))
     const name = part.filter((text) => text !== '')

@@ -32,15 +32,23 @@ export interface CallableTools {
 /** @param chatName what chat completions calls the tool */
 export type FindTool = (chatName: string) => CalledTool
 
+/** Items of the input that hold tools: those that the client added, as Codex may add all, or that a search found. */
+const WITH_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
+
 /** As long as the name of a function may be in chat completions. */
 const LONGEST_NAME = 64
 
 /**
- * The functions and custom tools of a request, and those in its namespaces. A tool keeps its name; one in a namespace is
- * named after both, and like no other.
+ * The functions and custom tools of a request, those in its namespaces, and those that its input holds. A tool keeps its
+ * name; one in a namespace is named after both, and like no other.
  */
 export function callableTools(request: ResponseRequest): CallableTools {
-  const given = records(request.tools).flatMap((tool, index) => toolsIn(tool, `tools.${index}`))
+  const given = [
+    ...toolsOf(request.tools, 'tools'),
+    ...records(request.input).flatMap(({ type, tools }, index) =>
+      WITH_TOOLS.has(type) ? toolsOf(tools, `input.${index}.tools`) : [],
+    ),
+  ]
   const taken = new Set(given.filter((tool) => tool.namespace === undefined).map((tool) => tool.name))
   const tools = new Map<string, CallableTool>()
   for (const tool of given) {
@@ -68,6 +76,9 @@ export const isCallable = ({ type, name }: Loose): boolean => (type === 'functio
 export const isNamespace = ({ type, name }: Loose): boolean => type === 'namespace' && isText(name)
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+const toolsOf = (list: unknown, path: string) =>
+  records(list).flatMap((tool, index) => toolsIn(tool, `${path}.${index}`))
 
 function toolsIn(tool: Loose, path: string): Omit<CallableTool, 'chatName'>[] {
   if (!isNamespace(tool)) return isCallable(tool) ? [unnamed(tool, path)] : []
