@@ -481,7 +481,7 @@ describe('the gateway over HTTP', () => {
       server.on('/chat/completions', double.json(200, double.completion('Hello.')))
       const odd = { max_tokens: -1, max_completion_tokens: 0, stream_options: { include_usage: null } }
       assert.equal((await post('/v1/chat/completions', { ...ASK, ...odd })).status, 200)
-      const { max_tokens, max_completion_tokens } = server.received[0]?.body as Record<string, unknown>
+      const { max_tokens, max_completion_tokens } = (server.received[0]?.body ?? {}) as Record<string, unknown>
       assert.deepEqual([max_tokens, max_completion_tokens], [-1, 0])
       assert.equal((await post('/v1/chat/completions', { ...ASK, max_tokens: '5' })).status, 422)
     })
