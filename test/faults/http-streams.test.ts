@@ -197,6 +197,19 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     assert.equal(events.at(-1).response.status, 'failed')
   })
 
+  it('is an error where it just stops although each chunk has a finish reason, an empty one', async () => {
+    const empty = ['', 'Hello.'].map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: '' }] }))
+    upstream().on('/responses', double.fails(400))
+    upstream().on('/chat/completions', double.sse(empty, 'none'))
+    const endings = await countedAs(3, async () => {
+      const { events } = await ask('/v1/chat/completions', CHAT)
+      assert.deepEqual([events.length, events.at(-1).error.code], [3, 'upstream_bad_reply'])
+      const response = await ask('/v1/responses', QUESTION)
+      assert.equal(response.events.at(-1).type, 'response.failed')
+    })
+    assert.deepEqual(endings, { ok: 0, error: 3 })
+  })
+
   it('is none of these where an upstream says that there is no error', async () => {
     const calm = double.chunks(['Hello.']).map((chunk) => ({ ...chunk, error: null }))
     upstream().on('/chat/completions', double.sse(calm))

@@ -251,6 +251,11 @@ describe('a chat stream as Responses events', () => {
     )
   })
 
+  it('is incomplete where an empty finish reason comes after the one that says so', () => {
+    const events = eventsOf([chunk({ content: 'Hel' }, ''), chunk({}, 'length'), chunk({}, '', { usage })])
+    assert.equal(events.at(-1)?.type, 'response.incomplete')
+  })
+
   it('leaves reasoning completed that had ended where the answer was cut, and what went on after it incomplete', () => {
     const cutCall = [
       chunk(call(0, { id: 'c1', function: { name: 'look', arguments: '{"path":"/tm' } })),

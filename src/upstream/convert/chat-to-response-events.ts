@@ -68,7 +68,9 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
     const choice = records(chunk.choices).find(({ index }) => (index ?? 0) === 0)
     if (!choice) return
     output.read(choice)
-    if (typeof choice.finish_reason === 'string') ending.finishReason = choice.finish_reason
+    const { finish_reason: reason } = choice
+    // Some providers send an empty one with each chunk.
+    if (typeof reason === 'string' && reason !== '') ending.finishReason = reason
   }
 
   function end(): void {

@@ -10,7 +10,8 @@ const KEPT_BYTES = 64 * 1024
 const GAP = String.raw`(?:\s|data:)*`
 /** What an event holds that reports usage or an error, and few others; most chunks have `"usage":null` or none. */
 const TELLING = new RegExp(`"error"|"usage"${GAP}:${GAP}\\{`)
-const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"`)
+/** Some providers send an empty one with each chunk. */
+const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
 /** Events with a whole Response in them, which repeats the request: none of it is said by the model. */
 const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
 /** Only as a line: a model may speak of it. */
