@@ -22,8 +22,8 @@ export interface PassedEvents {
  * @returns null for a reply to which nothing can be added: no events, or compressed, or of a length that was told
  */
 export function watchEvents(path: string, headers: Headers, requestId: string): PassedEvents | null {
-  const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers
-  if (!/^text\/event-stream\b/i.test(String(type)) || encoding !== undefined || length !== undefined) return null
+  const { 'content-encoding': encoding, 'content-length': length } = headers
+  if (!isEventStream(headers) || encoding !== undefined || length !== undefined) return null
   const isResponse = path.startsWith('/v1/responses')
   let tail = ''
   let numbered: Buffer | null = null
@@ -40,3 +40,7 @@ export function watchEvents(path: string, headers: Headers, requestId: string): 
     },
   }
 }
+
+/** Whether the headers of a reply announce server-sent events. */
+export const isEventStream = (headers: Headers): boolean =>
+  /^text\/event-stream\b/i.test(String(headers['content-type']))

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Identity } from '../../src/identity/identity.ts'
 import type { Headers } from '../../src/upstream/relay/send.ts'
 import { PLATFORM_VIA } from '../../src/via.ts'
+import { isEventStream } from './passed-events.ts'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -58,9 +59,10 @@ export function requestHeaders(
   return sent as Record<string, string>
 }
 
-/** The headers that a reply comes back with. */
+/** The headers that a reply comes back with; nginx is told to let a stream of events through as it comes. */
 export function replyHeaders(headers: Headers, requestId: string): Record<string, string | string[]> {
-  return { ...passed(headers, NOT_RETURNED), 'x-request-id': requestId }
+  const unbuffered = isEventStream(headers) && { 'x-accel-buffering': 'no' }
+  return { ...unbuffered, ...passed(headers, NOT_RETURNED), 'x-request-id': requestId }
 }
 
 function passed(headers: Headers, dropped: ReadonlySet<string>): Record<string, string | string[]> {

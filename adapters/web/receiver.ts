@@ -5,6 +5,9 @@ import type { Arrival } from './arrival.ts'
 /** A reply up to this size is joined with its head as a string of bytes, and written as one piece. */
 const ONE_PIECE_BYTES = 16 * 1024
 
+/** Neither kept on the way nor, by nginx, gathered until a buffer is full. */
+const AS_IT_COMES = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
+
 /**
  * The client of a request as the receiver of a relayed reply, which is written straight to its connection. A route
  * of the router returns `ALREADY_SENT` when the relay is done.
@@ -51,7 +54,7 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
       })
     },
     head(status, headers) {
-      outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, 'cache-control', 'no-cache'))
+      outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, ...AS_IT_COMES))
       // In a later turn, so that a first event which is there already goes out with the head.
       setImmediate(() => {
         if (!outgoing.writableEnded) outgoing.flushHeaders()

@@ -218,6 +218,29 @@ describe('the gateway over HTTP', () => {
         assert.equal((await records())[0]?.usage?.total_tokens, 15)
       })
 
+    it('tells proxies to pass a stream on as it comes, whichever way it is answered', async () => {
+      const [chat, response] = [double.sse(double.chunks(['Hi.'])), double.sse(double.responseEvents(['Hi.']), 'none')]
+      const whole = double.json(200, double.completion('Hi.'))
+      for (const [path, chats, responses] of [
+        ['/v1/chat/completions', chat, response],
+        ['/v1/chat/completions', whole, response],
+        ['/v1/responses', chat, response],
+        ['/v1/responses', chat, double.json(200, double.response('Hi.'))],
+        ['/v1/responses', chat, double.fails(500)],
+        ['/v1/responses', whole, double.fails(500)],
+      ] as const) {
+        server.on('/chat/completions', chats)
+        server.on('/responses', responses)
+        const { headers } = await post(path, { ...ASK, ...QUESTION, stream: true })
+        assert.deepEqual(
+          ['content-type', 'cache-control', 'x-accel-buffering'].map((name) => headers.get(name)),
+          ['text/event-stream', 'no-cache', 'no'],
+        )
+        const one = await post(path, { ...ASK, ...QUESTION })
+        assert.equal(one.headers.get('x-accel-buffering'), null)
+      }
+    })
+
     it('passes the usage chunk on where it was asked for', async () => {
       server.on('/chat/completions', double.sse(double.chunks(['Hi.'])))
       const asked = { ...ASK, stream: true, stream_options: { include_usage: true } }

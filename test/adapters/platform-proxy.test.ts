@@ -131,6 +131,20 @@ describe('the passage to an agent gateway', () => {
     assert.deepEqual([sent['x-once'], sent['x-mine']], [undefined, '1'])
   })
 
+  it('tells proxies to pass a stream of events on as it comes, unless the agent gateway says otherwise', async () => {
+    for (const [type, said, told] of [
+      ['text/event-stream', undefined, 'no'],
+      ['text/event-stream', 'yes', 'yes'],
+      ['text/plain', undefined, null],
+    ] as const) {
+      behave = (_, response) => {
+        response.writeHead(200, { 'content-type': type, ...(said && { 'x-accel-buffering': said }) }).end(': alive\n\n')
+      }
+      const { headers } = await ask(running, 'GET', '/v1/events')
+      assert.equal(headers.get('x-accel-buffering'), told)
+    }
+  })
+
   it('streams both ways, piece by piece', async () => {
     behave = (request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' })
