@@ -1005,6 +1005,14 @@ describe('the gateway over HTTP', () => {
       }),
       'a stream that breaks before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'break'),
       'a stream that ends before its first output': double.sse(double.responseEvents(['x']).slice(0, 2), 'none'),
+      'a stream that only says that it is alive': double.sse(
+        [
+          ...double.responseEvents(['x']).slice(0, 2),
+          { type: 'keepalive', sequence_number: 2 },
+          { type: 'ping', sequence_number: 3 },
+        ],
+        'none',
+      ),
       'a stream whose only event is a failure without its blank line': (response) => {
         const failed = { type: 'response.failed', response: { error: { message: 'busy' } } }
         response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -16,7 +16,7 @@ import { createSseTap, eventData, type SseTap, splitEvents } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
 
 /** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
-const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress'])
+const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
 /** A Response that is answered before it is generated, as with `background`; whoever asks for it later learns its usage. */
 const UNFINISHED = new Set(['queued', 'in_progress'])
