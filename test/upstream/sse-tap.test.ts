@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createSseTap, splitEvents } from '../../src/upstream/relay/sse-tap.ts'
+import { createSseTap, eventData, splitEvents } from '../../src/upstream/relay/sse-tap.ts'
 
 const KB = 1024
 const MB = 1024 * KB
@@ -162,6 +162,33 @@ describe('usage that is reported', () => {
         assert.deepEqual(tap.usage(), usage)
         assert.equal(Buffer.concat(passed).toString(), '')
       }
+    })
+
+  const passedOf = (more: object, dropUsageChunk = true) => {
+    const tap = createSseTap({ dropUsageChunk, secrets: [] })
+    const passed = tap.push(Buffer.from(line({ id: 'c1', choices: [], usage, ...more })))
+    assert.deepEqual(tap.usage(), usage)
+    return passed && eventData(passed)
+  }
+
+  it('is left out of a chunk that says more, which is passed on', () => {
+    for (const more of [{ citations: ['https://a.b'] }, { search_results: [{ url: 'https://a.b' }] }, { cached: 0 }])
+      for (const choices of [[], null, undefined])
+        assert.deepEqual(passedOf({ ...more, choices }), { id: 'c1', choices: [], ...more })
+    const citations = ['https://a.b']
+    assert.deepEqual(passedOf({ citations }, false), { id: 'c1', choices: [], usage, citations }, 'unless it is wanted')
+  })
+
+  for (const [provider, more] of Object.entries({
+    OpenAI: { service_tier: 'default', system_fingerprint: 'fp_1', obfuscation: 'x7Yq' },
+    OpenRouter: { provider: 'Fireworks' },
+    Groq: { x_groq: { id: 'req_1', usage } },
+    'llama.cpp': { timings: { predicted_ms: 120.5 } },
+    Cerebras: { time_info: { total_time: 0.1 } },
+    'others, in fields without anything': { citations: [], stats: {}, error: null, note: '' },
+  }))
+    it(`is not passed on with what stands beside it of ${provider}`, () => {
+      assert.equal(passedOf(more), null)
     })
 
   it('is read from an event without its blank line after a byte order mark', () => {

@@ -18,6 +18,15 @@ const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_pro
 const DONE = /^data: ?\[DONE\]/m
 /** Any of them: one look at each piece of a stream, most of which hold none. */
 const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE].map(({ source }) => source).join('|'), 'm')
+/**
+ * What may stand beside the usage in a chunk that says nothing else: OpenAI's own fields, and what providers put into each
+ * chunk (`provider` OpenRouter, `request_id` Zhipu, `obfuscation` OpenAI and `p` Mistral as padding) or measure with the
+ * usage (`x_groq`, `timings` llama.cpp, `time_info` Cerebras).
+ */
+const BESIDE_USAGE = new Set([
+  ...['id', 'object', 'created', 'model', 'choices', 'usage', 'system_fingerprint', 'service_tier'],
+  ...['provider', 'request_id', 'obfuscation', 'p', 'x_groq', 'timings', 'time_info'],
+])
 /** As much of a blank line, with the end of the line before it, as can be in one of two pieces: `\n\r` or `\r\n`. */
 const SEAM_BYTES = 2
 /** What may come before the first event, and is no part of it (https://html.spec.whatwg.org/#parsing-an-event-stream). */
@@ -42,7 +51,8 @@ export interface SseTap {
 }
 
 /**
- * @param options.dropUsageChunk leave out the chunk that only reports usage, which the client has not asked for
+ * @param options.dropUsageChunk leave out the chunk that reports usage, which the client has not asked for; where it says
+ *   something else too, as what was cited, the usage alone
  * @param options.secrets the upstream's, which are taken out of errors
  * @throws from `push` when an event has no end
  */
@@ -121,8 +131,8 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       failed ??= new ReportedError(hideSecrets(fault.message, secrets).slice(0, 500), fault.code)
       return Buffer.from(hideSecrets(event.toString('utf8'), secrets))
     }
-    const onlyUsage = Boolean(data?.usage) && !data?.choices?.length
-    return dropUsageChunk && onlyUsage ? null : event
+    const isUsageChunk = data?.usage && !data.choices?.length
+    return dropUsageChunk && isUsageChunk ? withoutUsage(data) : event
   }
 
   return {
@@ -212,6 +222,15 @@ function faultOf({ type, error, message, code, response }: EventData): ReportedE
   if (error) return readReported(error)
   return type === 'error' ? readReported({ message, code }) : null
 }
+
+/** A chunk that reports usage, without it; null where it says nothing else. */
+function withoutUsage(data: EventData): Buffer | null {
+  const more = Object.entries(data).some(([name, value]) => !BESIDE_USAGE.has(name) && !isBlank(value))
+  return more ? Buffer.from(`data: ${JSON.stringify({ ...data, choices: [], usage: undefined })}\n\n`) : null
+}
+
+const isBlank = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** All that an event adds to the answer: thoughts, refusals and tool calls are paid for as text is. */
 function saidBy(event: Buffer): string {
