@@ -5,6 +5,8 @@ import type { SseTap } from './sse-tap.ts'
 export interface Receiver extends Client {
   /** The whole reply at once. */
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
+  /** Only where a stream may be held back: the head that it is going to have, which goes out should that take long. */
+  hold?(status: number, headers: Record<string, string>): void
   /** The head of a stream; `write` and `end` follow. */
   head(status: number, headers: Record<string, string>): void
   /** @returns false when the client reads more slowly than it is written to; wait for `onDrain` then */

@@ -39,7 +39,7 @@ const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
  *
  * @param first why the responses endpoint could not answer
  * @returns false when chat completions could not answer either, or would answer without what the upstream has stored;
- *   the client has had nothing then
+ *   the client has had no event then
  */
 export async function relayFallback(
   relay: Relay,
@@ -125,6 +125,7 @@ async function passEvents(
   const headers = { ...passedHeaders(reply.headers, recording.callId, relay.provider), ...ROUTE }
   let begun = false
   let size = 0
+  receiver.hold?.(200, headers)
 
   function filter(bytes: Buffer): Buffer | null {
     // The last event holds the whole answer.

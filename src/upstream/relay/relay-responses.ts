@@ -6,6 +6,7 @@ import { type CallEnd, type Recording, startRecording } from '../recording.ts'
 import { readReported } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { gatherResponse } from './gather.ts'
+import { heldReceiver } from './held-receiver.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
@@ -49,15 +50,27 @@ export async function relayResponses(
   const bytes = written instanceof Promise ? await written : written
   const recording = startRecording(relay, { path: '/responses', model, stream, request: sent }, context)
   const send = () => relay.open('/responses', { body: bytes, stream, via: context.via }, receiver)
-  const failure = await attempt(relay, send, sent, receiver, recording, context.requestId)
-  if (failure === null) return
-  const answered = await relayFallback(relay, request, failure, receiver, context)
-  if (answered) return
-  const { refused } = failure
-  if (!refused) throw failure.error
-  const headers = passedHeaders(refused.headers, failure.callId, relay.provider)
-  const { body: refusal } = readRefusal(refused, provider, context.requestId)
-  receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, refusal)
+  const held = stream ? heldReceiver(receiver, relay.heartbeat) : null
+  try {
+    const client = held ?? receiver
+    const failure = await attempt(relay, send, sent, client, recording, context.requestId)
+    if (failure === null) return
+    const answered = await relayFallback(relay, request, failure, client, context)
+    if (answered) return
+    if (held?.isBegun()) held.end(responseErrorEvent(failure.error, context.requestId, 0))
+    else tell(failure, relay, receiver, context.requestId)
+  } finally {
+    held?.release()
+  }
+}
+
+/** Answers with the failure. @throws its error, unless it is a refusal of the upstream's */
+function tell({ refused, error, callId }: FirstFailure, relay: Relay, receiver: Receiver, requestId: string | null) {
+  const { provider } = relay
+  if (!refused) throw error
+  const headers = passedHeaders(refused.headers, callId, provider)
+  const { body } = readRefusal(refused, provider, requestId)
+  receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
 }
 
 /** Asks the responses endpoint. @returns null when the client has its reply, else why it has none */
@@ -119,8 +132,10 @@ async function passStream(
   let heldBytes = 0
   let last: Buffer | null = null
   let complete = false
+  const headers = passedHeaders(reply.headers, recording.callId, provider)
+  receiver.hold?.(reply.status, headers)
 
-  /** Holds back what comes before the first output, so that a failure there leaves the client's reply unbegun. */
+  /** Holds back what comes before the first output, so that a failure there leaves the client's reply without an event. */
   function filter(events: Buffer): Buffer | null {
     if (events.includes('sequence_number')) last = events
     complete ||= LAST_EVENTS.some((type) => events.includes(type)) && splitEvents(events).some(isLast)
@@ -135,7 +150,7 @@ async function passStream(
       if (reported !== null) throw reported
       const whole = Buffer.concat(held)
       held = null
-      receiver.head(reply.status, passedHeaders(reply.headers, recording.callId, relay.provider))
+      receiver.head(reply.status, headers)
       return whole
     }
     return null

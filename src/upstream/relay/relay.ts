@@ -4,7 +4,9 @@ import { upstreamFailure } from '../failure.ts'
 import type { UpstreamDeps } from '../invoke.ts'
 import type { Provider } from '../provider.ts'
 import { type Breaker, createBreaker, FAILURES } from './breaker.ts'
+import { HEARTBEAT_MS } from './held-receiver.ts'
 import { CLIENT_GONE, type Client, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
+import { type SilenceWatch, watchSilence } from './silence.ts'
 
 /** What the relays of all endpoints share. */
 export interface Relay extends UpstreamDeps {
@@ -19,6 +21,8 @@ export interface Relay extends UpstreamDeps {
    *   connection was free for it; `cancelled` when the client has gone
    */
   open(path: string, asked: Asked, client: Client): Promise<WholeReply | StreamReply>
+  /** By whose limit clients hear of streams that are held back. */
+  heartbeat: SilenceWatch
 }
 
 interface Asked {
@@ -28,7 +32,7 @@ interface Asked {
 }
 
 /** The relay of one upstream over a transport. */
-export function createRelay(deps: UpstreamDeps, send: Send): Relay {
+export function createRelay(deps: UpstreamDeps, send: Send, heartbeatMs = HEARTBEAT_MS): Relay {
   const { provider } = deps
   const endpoints = new Map<string, Breaker>()
   const headers = {
@@ -50,6 +54,7 @@ export function createRelay(deps: UpstreamDeps, send: Send): Relay {
 
   return {
     ...deps,
+    heartbeat: watchSilence(heartbeatMs),
     open(path, asked, client) {
       const { body, via } = asked
       const sent = via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` }
