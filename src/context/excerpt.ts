@@ -20,7 +20,8 @@ export function createExcerptReader(root: string) {
 }
 
 /**
- * The beginning of a text file below the root; null when it looks secret, is binary, is a link, or cannot be read.
+ * The beginning of a text file below the root, without control characters; null when it looks secret, is binary, is a
+ * link, or cannot be read.
  *
  * @param limit bytes
  */
@@ -28,8 +29,21 @@ export async function readText(root: string, path: string, limit: number): Promi
   if (looksSecret(path)) return null
   const bytes = await readInside(root, path, limit)
   if (bytes === null || (await isBinaryFile(bytes, bytes.length))) return null
-  const text = bytes.toString('utf8')
-  return holdsPrivateKey(text) ? null : text
+  // Byte by byte, so that a key is seen in whatever encoding: the other half of a UTF-16 letter is a NUL.
+  if (holdsPrivateKey(withoutControls(bytes.toString('latin1')))) return null
+  return withoutControls(decode(bytes))
+}
+
+/** The text of a file, as its byte order mark says; UTF-8 without one. */
+function decode(bytes: Buffer): string {
+  const mark = bytes.toString('hex', 0, 2)
+  const encoding = (mark === 'fffe' && 'utf-16le') || (mark === 'feff' && 'utf-16be') || 'utf-8'
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+function withoutControls(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal escapes in a source file must not reach a terminal
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '')
 }
 
 /**
@@ -46,9 +60,7 @@ function linesOf(text: string, from: number, to: number): string | null {
 }
 
 function cutLine(line: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal escapes in a source file must not reach a terminal
-  const plain = line.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '')
-  return plain.length > LINE_LENGTH ? `${cut(plain, 0, LINE_LENGTH)}…` : plain
+  return line.length > LINE_LENGTH ? `${cut(line, 0, LINE_LENGTH)}…` : line
 }
 
 /** Lines shown on either side of the one that matches a query. */

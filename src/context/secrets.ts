@@ -19,7 +19,8 @@ const PATH = /(^|\/)gh\/hosts\.ya?ml$/
 /** What editors and people put behind the name of a copy. */
 const COPY = /(\.(bak|backup|old|orig)|~)+$/
 const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
-const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY/
+/** In PEM (RFC 7468), as SSH2 writes them, and PuTTY's own form. */
+const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 
 /**
  * Whether a file looks as if it held secrets, by its name or a folder above it. Its path may be shown, its text not.

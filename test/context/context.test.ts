@@ -187,6 +187,33 @@ describe('work context', () => {
     assert.equal(JSON.stringify(context).includes('hunter2'), false)
   })
 
+  it('reads text by its byte order mark, and shows a private key in none of the encodings', async (t) => {
+    const encodings = {
+      'le.txt': (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+      'be.txt': (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+      'unmarked.txt': (text: string) => Buffer.from(text, 'utf16le'),
+      // What Windows PowerShell's ">>" makes of a file of another encoding.
+      'appended.txt': (text: string) => Buffer.from(`${'word '.repeat(200)}${[...text].map((c) => `${c}\0`).join('')}`),
+      'utf32.txt': (text: string) => Buffer.from([...`\ufeff${text}`].map((c) => `${c}\0`).join(''), 'utf16le'),
+      'mixed.txt': (text: string) => Buffer.concat([Buffer.from('\ufeffname', 'utf16le'), Buffer.from(text)]),
+    }
+    const names = Object.keys(encodings)
+    const all = (text: string) => Object.entries(encodings).map(([name, encode]) => [name, encode(text)])
+    const read = contextWith({ dwell: async () => names.map((name) => dwell(name, 9000)) })
+
+    const key = '-----BEGIN RSA PRIVATE KEY-----\r\nhunter2\r\n-----END RSA PRIVATE KEY-----\r\n'
+    const secret = await read.get({ query: 'hunter2' }, createProject(t, Object.fromEntries(all(key))).root)
+    for (const name of names) assert.ok(find(secret.places, name), name)
+    assert.doesNotMatch(JSON.stringify(secret.places), /excerpt|PRIVATE|hunter2/)
+
+    const open = await read.get(
+      { query: 'évaluation' },
+      createProject(t, Object.fromEntries(all('une évaluation'))).root,
+    )
+    for (const name of ['le.txt', 'be.txt'])
+      assert.equal(find(open.places, `${name}#L1-L1`)?.excerpt, 'une évaluation', name)
+  })
+
   it('never reads through a link or outside the root', async (t) => {
     const { root, outside, commitAll } = createProject(t, { 'src/a.ts': 'fine' })
     mkdirSync(join(outside, 'elsewhere'))

@@ -92,6 +92,9 @@ describe('files that look like secrets', () => {
 
   it('knows a private key in whatever file', () => {
     assert.equal(holdsPrivateKey('x\n-----BEGIN OPENSSH PRIVATE KEY-----\nabc'), true)
+    assert.equal(holdsPrivateKey('---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nabc'), true)
+    assert.equal(holdsPrivateKey('PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none'), true)
     assert.equal(holdsPrivateKey('-----BEGIN PUBLIC KEY-----'), false)
+    assert.equal(holdsPrivateKey('---- BEGIN SSH2 PUBLIC KEY ----'), false)
   })
 })
