@@ -1,3 +1,4 @@
+import { isRelative } from '../src/gaze/dwell.ts'
 import { StoredGaze, StoreGaze } from '../src/gaze/gaze.ts'
 import { defineTool } from './tool.ts'
 
@@ -14,7 +15,10 @@ export const storeGazeData = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: StoreGaze.strict(),
   output: StoredGaze,
-  run: (gateway, input) => gateway.gaze.store(input),
+  async run(gateway, input, context) {
+    const inProject = input.records.some(({ env }) => env.path !== undefined && isRelative(env.path))
+    return gateway.gaze.store(inProject ? { ...input, root: await context.projectRoot() } : input)
+  },
   render: ({ session_id, stored, duplicates, attestation }) =>
     `Stored ${stored} ${stored === 1 ? 'record' : 'records'} in session ${session_id}${known(duplicates)}. ` +
     `Attestation ${attestation.status}, score ${attestation.poa_score.toFixed(2)}, ` +

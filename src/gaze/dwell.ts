@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { GazeDwellRow } from '../store/tables/gaze.ts'
@@ -13,7 +14,7 @@ const REGION_LINES = 10
 
 /** Attention that one place had, summed over its visits. */
 export interface PlaceDwell {
-  /** As stored: absolute, or relative to a project. */
+  /** Absolute; relative where nobody said to which project. */
   path: string
   /** First and last line of the region, from 1, both included; null when only the file is known. */
   line_start: number | null
@@ -26,7 +27,7 @@ export interface PlaceDwell {
 
 /** Which attention to add up. */
 export interface DwellQuery {
-  /** Absolute path of a project: its own paths and relative ones count. */
+  /** Absolute path of a project: its own paths count, and relative ones that are of no project, as a browser gives them. */
   root: string
   /** RFC 3339 UTC; the hour that it falls into counts in full. */
   since: string
@@ -65,6 +66,18 @@ export function sumDwell(tensors: readonly GazeTensor[], before: string | null):
     rows.set(`${hour} ${place}`, row)
   }
   return [...rows.values()]
+}
+
+/** Whether a path begins in a project rather than at a root, of this system or another. */
+export const isRelative = (path: string): boolean => !/^(?:[\\/]|.:)/.test(path)
+
+/** The tensors with their relative paths made absolute: of the project at `root`. */
+export function placedIn(root: string, tensors: readonly GazeTensor[]): GazeTensor[] {
+  return tensors.map((tensor) => {
+    const { path } = tensor.env
+    if (path === undefined || !isRelative(path)) return tensor
+    return { ...tensor, env: { ...tensor.env, path: resolve(root, path) } }
+  })
 }
 
 /** The file and region of a tensor as one string, or null when it names no file. */

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { z } from 'zod'
 import { newId } from '../ids.ts'
 import type { Page } from '../store/page.ts'
@@ -61,10 +62,11 @@ export interface Gaze {
   /**
    * Stores records in one transaction and issues an attestation for their session.
    *
+   * @param input.root of the project that relative paths are of; without it their attention counts wherever there is such a file
    * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
    * @throws GazewayError `conflict` when the session is another caller's, or bound to another task
    */
-  store(input: StoreGaze, callerId?: string, chatsOf?: string): Promise<StoredGaze>
+  store(input: StoreGaze & { root?: string }, callerId?: string, chatsOf?: string): Promise<StoredGaze>
   /**
    * @param callerId only what this key stored; everything when absent
    * @throws GazewayError `invalid_cursor`
@@ -118,16 +120,19 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
   }
 
   return {
-    store: (input, callerId, chatsOf) =>
-      store.write(async (trx) => {
+    async store(input, callerId, chatsOf) {
+      // Whoever asks by a link's name asks by the folder's, too.
+      const root = input.root === undefined ? null : await realpath(input.root).catch(() => input.root ?? null)
+      return store.write(async (trx) => {
         const at = now()
         const sessionId = input.session_id ?? newId('ses')
         const by = { taskId: input.task_id, callerId: callerId ?? null, chatsOf }
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
-        const { session, stored } = await appendRecords(trx, locked, input.records)
+        const { session, stored } = await appendRecords(trx, locked, input.records, root)
         const attestation = await issueAttestation(trx, session, config, at)
         return { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
-      }),
+      })
+    },
 
     retrieve: (query, callerId) =>
       retrieveRecords(store.db, callerId === undefined ? query : { ...query, caller_id: callerId }),

@@ -2,7 +2,7 @@ import type { Insertable, Transaction } from 'kysely'
 import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
-import { addDwell, placeKey, sumDwell } from './dwell.ts'
+import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
 import {
   canonicalJson,
   chainHash,
@@ -24,21 +24,25 @@ const CHUNK = 250
  * tensor with the `at` and `source` of another one, stored or in the same batch, is a duplicate and left out.
  *
  * @param session locked by this transaction
+ * @param root of the project that relative paths are of: they are stored as they are, and summed for it alone; null where
+ *   that is not known
  * @returns the session after it, and how many tensors were stored
  */
 export async function appendRecords(
   trx: Transaction<Schema>,
   session: GazeSession,
   tensors: readonly GazeTensor[],
+  root: string | null,
 ): Promise<{ session: GazeSession; stored: number }> {
   const fresh = await withoutDuplicates(trx, session, tensors)
   if (fresh.length === 0) return { session, stored: 0 }
 
   const rows = await toRows(trx, session, fresh)
   for (const chunk of chunks(rows)) await trx.insertInto('gaze_records').values(chunk).execute()
-  await addDwell(trx, sumDwell(fresh, session.last_place))
+  const placed = root === null ? fresh : placedIn(root, fresh)
+  await addDwell(trx, sumDwell(placed, session.last_place))
 
-  const last = fresh.at(-1)
+  const last = placed.at(-1)
   const changed = {
     records: session.records + rows.length,
     chain_head: rows.at(-1)?.hash ?? session.chain_head,

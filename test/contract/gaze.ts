@@ -339,6 +339,29 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.equal((await gaze.dwell({ root: '/p', since, limit: 1 })).length, 1)
     })
 
+    it('sums attention on relative paths for their project alone, and keeps the records as they were sent', async () => {
+      const records = humanStream(1, { records: 60, paths: ['src/a.ts', '../q/b.ts', '/r/c.ts', 'C:\\d.ts'] })
+      await gaze.store({ session_id: 's', records: records.slice(0, 40), root: '/p' })
+      const { stored, duplicates } = await gaze.store({ session_id: 's', records, root: '/p' })
+      assert.deepEqual([stored, duplicates], [20, 40])
+      const paths = async (root: string) => {
+        const places = await gaze.dwell({ root, since: '2026-11-21T00:00:00.000Z', limit: 100 })
+        return [...new Set(places.map(({ path }) => path))]
+      }
+      assert.deepEqual(await paths('/p'), ['/p/src/a.ts'])
+      assert.deepEqual(await paths('/q'), ['/q/b.ts'])
+      assert.deepEqual(await paths('/r'), ['/r/c.ts'])
+      assert.deepEqual(await paths('/elsewhere'), [])
+      const kept = (await gaze.retrieve({ session_id: 's', limit: 100 })).items.reverse()
+      assert.deepEqual(
+        kept.map(({ env }) => env),
+        records.map(({ env }) => env),
+      )
+      assert.ok(verifyChain(kept))
+      const copy = await gaze.store({ session_id: 'copy', records, root: '/elsewhere' })
+      assert.equal(copy.attestation.replayed, true)
+    })
+
     it('sums attention for regions of a file, so that ranges that hardly differ are one', async () => {
       const [base] = humanStream(1, { records: 1 })
       assert.ok(base)

@@ -224,6 +224,19 @@ describe('the project', () => {
     assert.match(JSON.stringify(await server.client.getPrompt({ name: 'start_session' })), /zweites/)
   })
 
+  it('is where attention on a relative path counts, and nowhere else', async () => {
+    const data = newPlace().data
+    const windows = [newPlace(), newPlace()].map((place) => ({ ...place, env: { ...place.env, GAZEWAY_HOME: data } }))
+    const [here, there] = await Promise.all(windows.map((place) => connect(place)))
+    const looked = { at: new Date().toISOString(), dwell_ms: 60_000, source: 'ide', confidence: 1 }
+    const felt = { cog: { focus: 1, load: 0 }, emo: { valence: 0, arousal: 0 }, env: { path: 'src/track.ts' } }
+    await here?.call('gateway_store_gaze_data', { records: [{ ...looked, ...felt }] })
+    const text = async (server: Server | undefined) =>
+      (await server?.call('gateway_get_context'))?.content[0]?.text ?? ''
+    assert.match(await text(here), /track\.ts.* 1 min of attention/)
+    assert.doesNotMatch(await text(there), /of attention/)
+  })
+
   it('is the first root that is a folder on this machine', async () => {
     const place = newPlace()
     const uris = [join(place.home, 'gone'), join(place.project, 'README.md'), place.home].map((path) => ({
