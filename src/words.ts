@@ -17,6 +17,8 @@ const LEFT_OUT = new RegExp(
   'gu',
 )
 
+const BEYOND_ASCII = /[^\0-\x7f]/
+
 /** Characters of a long text whose words are taken. */
 const LOOKED_AT = 20_000
 
@@ -28,6 +30,7 @@ export interface Word {
 
 /** `text` without case, accents and points: words that fold alike are the same to a search. */
 export function fold(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text.toLowerCase()
   return text.normalize('NFD').replace(LEFT_OUT, '').normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
 }
 

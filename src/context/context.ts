@@ -95,16 +95,17 @@ export function createContext(deps: ContextDeps) {
     const named = resolve(input.root ?? defaultRoot)
     const root = await resolveRoot(named)
     const roots = [...new Set([root, named])]
-    const focus = asked === undefined ? null : await resolveFocus(root, asked, roots)
+    const resolved = asked === undefined ? null : await resolveFocus(root, asked, roots)
 
     let reading: ReturnType<typeof readStored> | undefined
     const stored = () => {
       reading ??= readStored(roots, query, now)
       return reading
     }
-    const attend = async () => new Set([...(await stored()).attention.keys(), ...(focus ? [focus.path] : [])])
+    const attend = async () => new Set([...(await stored()).attention.keys(), ...(resolved ? [resolved.path] : [])])
     const tree = await readTree(root, attend, signal)
     const { attention, memories } = await stored()
+    const focus = resolved && asListed(resolved, tree.files)
 
     const matcher = query === undefined ? null : createQueryMatcher(query, tree.files)
     const isFile = focus !== null && tree.files.includes(focus.path)
@@ -140,6 +141,15 @@ export function createContext(deps: ContextDeps) {
   }
 
   return { get }
+}
+
+/** The focus as the project writes it: macOS stores names decomposed (NFD), people type them composed. */
+function asListed(focus: { path: string; exists: boolean }, files: readonly string[]) {
+  if (focus.exists) return focus
+  const composed = focus.path.normalize('NFC')
+  const listed = files.find((path) => `${path.normalize('NFC')}/`.startsWith(`${composed}/`))
+  if (listed === undefined || listed.startsWith(focus.path)) return focus
+  return { path: listed.split('/').slice(0, composed.split('/').length).join('/'), exists: true }
 }
 
 function aboutFocus(focus: { path: string; exists: boolean }, { files, complete }: ProjectTree): string[] {

@@ -255,6 +255,21 @@ describe('work context', () => {
     assert.match(context.notes.join(), /focus does not exist/)
   })
 
+  it('takes a focus by its composed name where the file has a decomposed one, as on macOS', async (t) => {
+    const folder = 'Größe'.normalize('NFD')
+    const file = `${folder}/${'naïve'.normalize('NFD')}.ts`
+    const { root } = createProject(t, { [file]: 'x', 'b.ts': 'y' })
+    for (const [focus, found] of [
+      ['Größe/naïve.ts', file],
+      ['Größe', folder],
+    ] as const) {
+      const { places, notes } = await contextWith().get({ focus: focus.normalize('NFC') }, root)
+      assert.deepEqual([find(places, found)?.why[0], notes], ['focus', []])
+    }
+    const { notes } = await contextWith().get({ focus: 'Größ'.normalize('NFC') }, root)
+    assert.match(notes.join(), /focus does not exist/)
+  })
+
   it('says so where the focus is none of the files of the project', async (t) => {
     const { root, write, commitAll } = createProject(t, { '.gitignore': 'dist\n', 'dist/a.js': 'x', 'src/a.ts': 'x' })
     commitAll()
