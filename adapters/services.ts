@@ -5,12 +5,12 @@ import { connectionSweeps } from '../src/connections/connections.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createPasses, type Passes } from '../src/identity/passes.ts'
 import type { Log } from '../src/log.ts'
-import { retentionSweeps } from '../src/retention.ts'
-import { type Sweep, type Sweeps, startSweeps } from '../src/store/sweeps.ts'
+import type { Sweep, Sweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
 import { startTracing, type Tracing } from './http/tracing.ts'
 import { giveBackIdleMemory } from './idle-memory.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
+import { startGatewaySweeps } from './sweeping.ts'
 import type { Listening } from './web/serve.ts'
 
 const NO_ADMIN =
@@ -65,7 +65,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       running.push(platform)
       say(`gazeway ${VERSION}: platform on ${platform.url} (reference: ${platform.url}/docs; /v1: ${agentGateway.url})`)
     }
-    sweeps = startGatewaySweeps(gateway, payments?.payments.sweeps ?? [])
+    sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...(payments?.payments.sweeps ?? [])])
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
@@ -88,35 +88,10 @@ async function startPayments(gateway: Gateway) {
   return { payments, paymentGate: paymentGate(payments, () => payments.amount) }
 }
 
-/** What is cleared away, or given back, while a service runs; of processes on one store, one does it. */
-function startGatewaySweeps(gateway: Gateway, payments: readonly Sweep[]): Sweeps {
-  const { store, memory, idempotency, wallet, tasks, escrows, log } = gateway
-  const now = () => new Date()
-  const retention = retentionSweeps({
-    store,
-    now,
-    memory,
-    idempotency,
-    get callDays() {
-      return gateway.loaded.config.audit.retention_days
-    },
-    get gazeDays() {
-      return gateway.loaded.config.gaze.retention_days
-    },
-  })
-  return startSweeps({
-    store,
-    now,
-    sweeps: [
-      ...retention,
-      ...connectionSweeps(store, now),
-      ...wallet.sweeps,
-      ...tasks.sweeps,
-      ...escrows.sweeps,
-      ...payments,
-    ],
-    onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
-  })
+/** What is cleared away, or given back, while the services run. */
+function serviceSweeps({ store, wallet, tasks, escrows }: Gateway): Sweep[] {
+  const connections = connectionSweeps(store, () => new Date())
+  return [...connections, ...wallet.sweeps, ...tasks.sweeps, ...escrows.sweeps]
 }
 
 /** Resolves at the first signal to stop; a second one ends the process at once. */

@@ -5,6 +5,7 @@ import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { LoadedConfig } from '../src/config/config.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
+import type { Sweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
 import { CallToolRequest } from './stdio/call-request.ts'
 import { listTools } from './stdio/catalog.ts'
@@ -81,10 +82,14 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
 /** Opens the gateway with the first call that needs it; after a failure the next call tries again. */
 function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { close(): Promise<void> } {
   let opening: Promise<Gateway> | undefined
+  let sweeps: Sweeps | undefined
   const open = async () => {
     // Loaded apart from the protocol, so that a client's handshake does not wait for it.
     const { createGateway } = await import('../src/gateway.ts')
-    return createGateway(loaded, log)
+    const opened = await createGateway(loaded, log)
+    const { startToolServerSweeps } = await import('./sweeping.ts')
+    sweeps = startToolServerSweeps(opened)
+    return opened
   }
   const gateway = () => {
     opening ??= open().catch((error) => {
@@ -97,6 +102,7 @@ function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { cl
     async close() {
       // Where it could not be opened there is nothing to close, and the call that wanted it was told.
       const opened = await opening?.catch(() => undefined)
+      await sweeps?.stop()
       await opened?.close()
     },
   })

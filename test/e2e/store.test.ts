@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type LoggingMessageNotification, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { humanStream } from '../gaze/human-stream.ts'
 import { connect, newPlace, type Place, type ToolReply } from './server.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Hello.' }] }
@@ -48,6 +60,20 @@ describe('the data folder', () => {
     await client.close()
     assert.deepEqual(snapshot(place), before, 'and after')
     assert.ok(readdirSync(place.data).includes('gazeway.db'), 'the store is in the data folder')
+  })
+
+  it('is cleared of what is past its retention, by a tool server as by a service', async () => {
+    const place = newPlace()
+    mkdirSync(place.data)
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ gaze: { retention_days: 1 } }))
+    const server = await connect(place)
+    const records = humanStream(1, { records: 3, start: '2020-01-01T00:00:00.000Z' })
+    await server.call('gateway_store_gaze_data', { records })
+    const kept = async () => (await server.call('gateway_retrieve_gaze_data')).structuredContent.total
+    assert.equal(await kept(), 3)
+    while ((await kept()) > 0) await delay(200)
+    await server.client.close()
+    assert.equal(server.stderr(), '')
   })
 
   it('is not made by a server that is only asked what it can do', async () => {
