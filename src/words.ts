@@ -18,6 +18,7 @@ const LEFT_OUT = new RegExp(
 )
 
 const BEYOND_ASCII = /[^\0-\x7f]/
+const RUN_OF_ASCII_OR_ONE = /[\0-\x7f]+|[^\0-\x7f]/gu
 
 /** Characters of a long text whose words are taken. */
 const LOOKED_AT = 20_000
@@ -28,10 +29,18 @@ export interface Word {
   start: number
 }
 
-/** `text` without case, accents and points: words that fold alike are the same to a search. */
+/** Letters of the Latin alphabet that do not decompose, as they are written where a keyboard lacks them. */
+const PLAIN: Record<string, string> = { ł: 'l', ø: 'o', đ: 'd', ß: 'ss', æ: 'ae', œ: 'oe', ı: 'i', ς: 'σ' }
+const WITH_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g')
+
+/**
+ * `text` without case, accents, points and compatibility forms (ligatures, full and half widths, superscripts: NFKD):
+ * words that fold alike are the same to a search.
+ */
 export function fold(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text.toLowerCase()
-  return text.normalize('NFD').replace(LEFT_OUT, '').normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
+  const lower = text.normalize('NFKD').replace(LEFT_OUT, '').normalize('NFC').toLowerCase()
+  return lower.replace(WITH_PLAIN, (letter) => PLAIN[letter] ?? letter)
 }
 
 /**
@@ -39,7 +48,22 @@ export function fold(text: string): string {
  * file names, has the words of the composed one.
  */
 export function* wordsOf(text: string): Generator<Word> {
-  for (const match of text.normalize('NFC').matchAll(WORD)) yield { text: fold(match[0]), start: match.index }
+  const composed = text.normalize('NFC')
+  const { plain, starts } = withoutForms(composed)
+  for (const { 0: word, index } of plain.matchAll(WORD)) yield { text: fold(word), start: starts?.[index] ?? index }
+}
+
+/** `composed` without compatibility forms, which may hold several words, and where each unit of it was; null: at its own place. */
+function withoutForms(composed: string): { plain: string; starts: number[] | null } {
+  if (composed.normalize('NFKC') === composed) return { plain: composed, starts: null }
+  const starts: number[] = []
+  let plain = ''
+  for (const { 0: run, index } of composed.matchAll(RUN_OF_ASCII_OR_ONE)) {
+    const form = run.normalize('NFKC')
+    for (let i = 0; i < form.length; i++) starts.push(form === run ? index + i : index)
+    plain += form
+  }
+  return { plain, starts }
 }
 
 /** `text` as the full-text index reads it: its words, folded, with single spaces between, the same to every engine. */

@@ -106,6 +106,25 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('STRAßE'), ['travel'])
     })
 
+    it('ignores how letters are written: strokes, ligatures, widths', async () => {
+      const namespace = 'letters'
+      const found = [
+        ['Łukasz', 'Lukasz'],
+        ['Łódź office', 'Lodz'],
+        ['Đorđe reviews', 'Dorde'],
+        ['型番 ＡＢＣ１２３', 'ABC123'],
+        ['ｻｰﾊﾞｰ再起動', 'サーバー'],
+        ['from a PDF: ﬁle', 'file'],
+        ['Blåbærgrød', 'blabaergrod'],
+      ] as const
+      for (const [value] of found) await memory.store(MemoryInput.parse({ key: value, value, namespace }))
+      for (const [value, query] of found) {
+        assert.deepEqual(await keys(query, { namespace }), [value], query)
+        assert.deepEqual(await keys(value, { namespace }), [value], value)
+      }
+      assert.deepEqual(await keys('Strasse'), ['travel'])
+    })
+
     it('finds decomposed text, as macOS names files', async () => {
       const text = 'Prüfung über Fußgängerzonen, ガラス'.normalize('NFD')
       const { memory: kept } = await memory.store(MemoryInput.parse({ key: 'mac', value: text, tags: ['Prüfung'] }))
@@ -179,6 +198,19 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('क', { namespace: 'older' }), ['किताब'], 'as a beginning')
       assert.deepEqual(await keys('तक', { namespace: 'older' }), [])
       assert.deepEqual((await keys('billing')).slice(0, 2), ['billing/owner', 'faq/7'])
+    })
+
+    it('finds what was indexed when letters kept their strokes', async () => {
+      const input = { namespace: 'older', key: 'Łódź', value: { ﬁle: 'Straße' }, tags: ['ＡＢＣ'] }
+      const { memory: kept } = await memory.store(MemoryInput.parse(input))
+      const db = store.db as unknown as Kysely<unknown>
+      await sql`update memories set key_text = 'łodz', value_text = 'ﬁle straße', tags_text = 'ａｂｃ'
+        where id = ${kept.id}`.execute(db)
+      assert.deepEqual(await keys('file', { namespace: 'older' }), [])
+      await MIGRATIONS['022_plain_words']?.(db, store.engine)
+      for (const query of ['Lodz', 'Łódź', 'file', 'strasse', 'abc'])
+        assert.deepEqual(await keys(query, { namespace: 'older' }), ['Łódź'], query)
+      assert.deepEqual(await keys('ａｂｃ', { namespace: 'older' }), ['Łódź'])
     })
 
     it('finds nothing for a query without words', async () => {

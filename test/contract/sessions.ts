@@ -243,6 +243,17 @@ export function sessionsContract(open: () => Promise<Store>): void {
       assert.deepEqual(await written(), texts)
       await found()
     })
+
+    it('finds what was indexed when letters kept their strokes', async (t) => {
+      const sessions = await sessionsFor(t)
+      const { db, engine } = sessions.store
+      await create(sessions, ANN, { id: 'a', title: 'Łódź' })
+      await db.updateTable('session_texts').set({ words_text: 'łodz' }).execute()
+      const find = async () => (await sessions.search({ q: 'Lodz', limit: 10 }, ANN)).results.length
+      assert.equal(await find(), 0)
+      await MIGRATIONS['022_plain_words']?.(db as unknown as Kysely<unknown>, engine)
+      assert.equal(await find(), 1)
+    })
   })
 }
 

@@ -22,6 +22,11 @@ describe('an excerpt', () => {
     assert.match(excerpt(text, ['deploy']), /^….*the Déployment after.*…$/)
   })
 
+  it('surrounds the match among characters that fold to several, and shows the text as it is', () => {
+    const text = `${'㍿½ﬃ '.repeat(100)} the ﬁle of 10² ${'after '.repeat(60)}`
+    assert.match(excerpt(text, ['file']), /^….*the ﬁle of 10² after.*…$/)
+  })
+
   it('is the beginning where no word matches', () => {
     assert.match(excerpt('word '.repeat(100), ['other']), /^word .*…$/)
   })

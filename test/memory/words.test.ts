@@ -9,6 +9,26 @@ describe('words', () => {
     assert.equal(fold('한국'), '한국')
   })
 
+  it('fold letters that keyboards lack, ligatures, widths and what stands higher or lower', () => {
+    for (const [text, folded] of [
+      ['Łukasz Łódź', 'lukasz lodz'],
+      ['Đorđe', 'dorde'],
+      ['Straße STRAẞE', 'strasse strasse'],
+      ['Søren Ǿ Æther œuvre', 'soren o aether oeuvre'],
+      ['Iğdır İzmir', 'igdir izmir'],
+      ['ＡＢＣ１２３', 'abc123'],
+      ['ﬁle ﬂow', 'file flow'],
+      ['m² H₂O 5㎏', 'm2 h2o 5kg'],
+      ['½ №5 Ⅳ', '1 2 no5 iv'],
+    ] as const) {
+      assert.equal(indexedText(text), folded)
+      assert.equal(queryWords(text, 9).join(' '), [...new Set(folded.split(' '))].join(' '))
+    }
+    assert.equal(indexedText('ｻｰﾊﾞｰ再起動'), indexedText('サーバー再起動'))
+    assert.deepEqual(queryWords('ｻｰﾊﾞｰ', 9), queryWords('サーバー', 9))
+    assert.equal(indexedText('น้ำ'), indexedText('น้\u0e4d\u0e32'))
+  })
+
   it('keep the marks of their script, and fold those that may be left out when writing', () => {
     assert.deepEqual(queryWords('हिन्दी भाषा', 9), ['हिन्दी', 'भाषा'])
     assert.equal(indexedText('தமிழ் বাংলা'), 'தமிழ் বাংলা')
@@ -44,10 +64,22 @@ describe('words', () => {
     )
   })
 
+  it('are found with their places where one character is several words', () => {
+    const text = 'ﬁrst ½ ㌖ Straße'
+    const places = [...wordsOf(text)].map(({ text: word, start }) => [word, text.slice(start).split(' ')[0]])
+    assert.deepEqual(places.slice(0, 3), [
+      ['first', 'ﬁrst'],
+      ['1', '½'],
+      ['2', '½'],
+    ])
+    assert.deepEqual(places.at(-2), ['ル', '㌖'])
+    assert.deepEqual(places.at(-1), ['strasse', 'Straße'])
+  })
+
   it('are the same in decomposed text, and no accent ends one', () => {
     for (const text of ['Größe für Ärger', 'ガイド', '한국', 'x\u0302y'])
       assert.equal(indexedText(text.normalize('NFD')), indexedText(text), text)
-    assert.equal(indexedText('Größe'.normalize('NFD')), 'große')
+    assert.equal(indexedText('Größe'.normalize('NFD')), 'grosse')
     assert.equal(indexedText('x\u0302y'), queryWords('x\u0302y', 9)[0])
   })
 

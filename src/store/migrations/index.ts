@@ -21,6 +21,7 @@ import { up as smallerCallIndexes } from './018_smaller_call_indexes.ts'
 import { up as countedCalls } from './019_counted_calls.ts'
 import { up as marksInWords } from './020_marks_in_words.ts'
 import { up as authorizationsInOneTransaction } from './021_authorizations_in_one_transaction.ts'
+import { up as plainWords } from './022_plain_words.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -48,4 +49,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '019_counted_calls': countedCalls,
   '020_marks_in_words': marksInWords,
   '021_authorizations_in_one_transaction': authorizationsInOneTransaction,
+  '022_plain_words': plainWords,
 }
