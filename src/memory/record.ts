@@ -59,7 +59,13 @@ export type Memory = z.infer<typeof Memory>
 export const MemoryInput = z.object({
   key: Key,
   // Only where it comes in: what was stored before can still be read.
-  value: Value.refine((value) => isWhole(textOf(value)), WHOLE),
+  value: Value.refine((value) => isWhole(textOf(value)), WHOLE)
+    .refine(isKept, {
+      error:
+        'must not hold a whole number beyond 9007199254740991 (2^53 - 1), of which digits would be lost: send it as text',
+      abort: true,
+    })
+    .describe('The fact itself: text, or any JSON value. Whole numbers beyond 9007199254740991 (2^53 - 1) go as text.'),
   namespace: Namespace,
   tags: Tags.optional(),
   ttl_seconds: z
@@ -127,8 +133,20 @@ export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>):
 
 /** Whether all numbers are such as JSON can say: one like 1e400 is read as infinity, and would be stored as null. */
 function isExact(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value)
-  return typeof value !== 'object' || value === null || Object.values(value).every(isExact)
+  return everyNumber(value, Number.isFinite)
+}
+
+/**
+ * Whether no whole number has lost digits when it was read, as ids beyond 2^53 do. From 1e21 on, JSON is written with an
+ * exponent: those are measurements.
+ */
+function isKept(value: unknown): boolean {
+  return everyNumber(value, (it) => !Number.isInteger(it) || Number.isSafeInteger(it) || Math.abs(it) >= 1e21)
+}
+
+function everyNumber(value: unknown, fits: (number: number) => boolean): boolean {
+  if (typeof value === 'number') return fits(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every((part) => everyNumber(part, fits))
 }
 
 function isShallow(value: unknown): boolean {

@@ -59,6 +59,22 @@ describe('what a memory takes', () => {
     assert.equal(refused({ value: { a: [1.7e308] } }), null)
   })
 
+  it('holds no whole number that has lost digits on its way', () => {
+    for (const text of ['12345678901234567890', '{"id":[-9007199254740993]}', '9007199254740992', '1e20'])
+      assert.equal(refused({ value: JSON.parse(text) }), 'value', text)
+    for (const text of [
+      '9007199254740991',
+      '[-9007199254740991]',
+      '{"mass":1.98847e30}',
+      '1e21',
+      '0.1',
+      '"12345678901234567890"',
+    ])
+      assert.equal(refused({ value: JSON.parse(text) }), null, text)
+    assert.match(MemoryInput.safeParse({ key: 'k', value: 2 ** 60 }).error?.issues[0]?.message ?? '', /send it as text/)
+    assert.equal(Memory.shape.value.safeParse(2 ** 60).success, true, 'one that was stored before is read')
+  })
+
   it('is plain JSON Schema for the tools that show it', () => {
     for (const schema of [Memory, MemoryInput, MemorySearch])
       for (const io of ['input', 'output'] as const)
