@@ -12,6 +12,7 @@ import { parseJson } from '../../src/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
 import { endsOf, idAtEnds } from './long-line.ts'
 import { toPlainError } from './plain-error.ts'
+import { wellFormed } from './well-formed.ts'
 import { withoutTask } from './without-task.ts'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
@@ -54,7 +55,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
       if (closed) return
       // Also called when it could not be written; the output's own error closes the connection then.
       await new Promise<void>((resolve) => {
-        output.write(`${JSON.stringify(toPlainError(toInvalidParams(message)))}\n`, () => resolve())
+        output.write(`${wellFormed(JSON.stringify(toPlainError(toInvalidParams(message))))}\n`, () => resolve())
       })
       if (!('method' in message) && message.id !== undefined) settle(message.id)
     },

@@ -1,3 +1,4 @@
+import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
 import { whyEnded } from '../stopping.ts'
 import type { Provider } from './provider.ts'
@@ -140,7 +141,7 @@ function reason(error: unknown): string {
 /** Before it is cut: half a key is a secret too. */
 function hide(text: string, provider: Provider): string {
   const hidden = hideSecrets(text, provider.secrets)
-  return hidden.length > 500 ? `${hidden.slice(0, 500)}…` : hidden
+  return hidden.length > 500 ? `${cut(hidden, 0, 500)}…` : hidden
 }
 
 /** `text` without the secrets, as they are or as JSON writes them. */

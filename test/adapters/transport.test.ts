@@ -171,6 +171,19 @@ describe('the stdio transport', () => {
     await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
   })
 
+  it('writes whole characters, in names and texts, whatever half of one they hold', async () => {
+    const texts = fc
+      .array(fc.constantFrom('\ud83d', '\udc4b', '\\', 'ud83d', '"', '\n', 'a'))
+      .map((pieces) => pieces.join(''))
+    await fc.assert(
+      fc.asyncProperty(texts, texts, async (name, text) => {
+        const { transport, written } = await open()
+        await transport.send({ jsonrpc: '2.0', id: 1, result: { [`x${name}`]: text } })
+        assert.deepEqual(written()[0].result, { [`x${name.toWellFormed()}`]: text.toWellFormed() })
+      }),
+    )
+  })
+
   it('waits for a reader that is slow', async () => {
     const output = new PassThrough({ highWaterMark: 1 })
     const { transport } = await open(output)

@@ -362,6 +362,13 @@ describe('a chat stream that breaks', () => {
     assert.match(last(failed).error?.message ?? '', /overloaded/)
   })
 
+  it('quotes a long error up to the end of a character', () => {
+    for (const before of ['', 'x']) {
+      const failed = createResponseEvents(request).push({ error: { message: before + '👋'.repeat(300) } } as never)
+      assert.ok(last(failed).error?.message.isWellFormed())
+    }
+  })
+
   it('says nothing after its end', () => {
     const events = createResponseEvents(request)
     events.push(chunk({ content: 'Hi' }, 'stop'))

@@ -254,6 +254,14 @@ describe('the upstream', () => {
     await assert.rejects(upstream().chat({ messages }, quiet), { code: 'validation_failed' })
   })
 
+  it('cuts what a long error says between two characters', async () => {
+    for (const before of ['', 'x']) {
+      const message = before + '👋'.repeat(300)
+      server.on('/chat/completions', double.json(400, { error: { message } }))
+      await assert.rejects(upstream().chat(ask, quiet), (error: Error) => error.message.isWellFormed())
+    }
+  })
+
   it('hides the values of configured headers as it hides the key', async () => {
     const headers = { 'x-extra': 'HDRSECRET-zyx', authorization: 'Bearer tok-123456789', 'x-on': '1' }
     const refusal = double.json(400, { error: { message: 'bad HDRSECRET-zyx and tok-123456789, 1 of them' } })

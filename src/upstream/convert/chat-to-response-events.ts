@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { cut } from '../../cut.ts'
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { callableTools } from './callable-tools.ts'
@@ -119,5 +120,5 @@ export function completionEvents(completion: ChatCompletion, request: ResponseRe
 function errorOfChunk(error: unknown): GazewayError {
   const { message } = record(error)
   const said = typeof message === 'string' ? message : JSON.stringify(error)
-  return new GazewayError('upstream_error', `The upstream broke off its answer: ${said.slice(0, 500)}`)
+  return new GazewayError('upstream_error', `The upstream broke off its answer: ${cut(said, 0, 500)}`)
 }

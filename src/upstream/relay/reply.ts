@@ -1,3 +1,4 @@
+import { cut } from '../../cut.ts'
 import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
 import { badReply, hideSecrets } from '../failure.ts'
@@ -101,12 +102,12 @@ export function readRefusal(reply: WholeReply, provider: Provider, requestId: st
   const own = { ...inShape(given, safe, reply, provider), ...(isObject(given.error) && given.error) }
   const error = { type: typeOf(status), ...own, param: own.param ?? null, request_id: requestId }
   const body = JSON.stringify(isObject(given.error) ? { ...given, error } : { error })
-  return { body, error: new ReportedError(body.slice(0, 500), own.code, status) }
+  return { body, error: new ReportedError(cut(body, 0, 500), own.code, status) }
 }
 
 /** What a body of another shape says. */
 function inShape(given: Record<string, unknown>, text: string, { status }: WholeReply, { name }: Provider) {
-  const said = typeof given.error === 'string' ? given.error : text.slice(0, 500)
+  const said = typeof given.error === 'string' ? given.error : cut(text, 0, 500)
   const code = typeof given.code === 'string' ? given.code : 'upstream_error'
   return { message: said || `The upstream ${name} answered ${status} without a reason.`, code, param: null }
 }

@@ -1,3 +1,4 @@
+import { cut } from '../../cut.ts'
 import { hideSecrets } from '../failure.ts'
 import { ReportedError, readReported } from '../reported-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
@@ -128,7 +129,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
     const fault = data && faultOf(data)
     if (fault) {
-      failed ??= new ReportedError(hideSecrets(fault.message, secrets).slice(0, 500), fault.code)
+      failed ??= new ReportedError(cut(hideSecrets(fault.message, secrets), 0, 500), fault.code)
       return Buffer.from(hideSecrets(event.toString('utf8'), secrets))
     }
     const isUsageChunk = data?.usage && !data.choices?.length
