@@ -33,7 +33,7 @@ export async function completeChat(
   const body = { ...request, model: model.upstream }
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
-    const completion = stream ? await streamed(attempt, body) : await whole(attempt, body)
+    const completion = await (stream ? streamed : whole)(attempt, body)
     const message = completion?.choices?.[0]?.message
     if (!message) throw reportedIn(completion) ?? badReply(provider, 'the chat completion has no message')
     message.content = textOf(message.content)
@@ -69,15 +69,16 @@ async function whole({ client, signal }: Attempt, body: Body): Promise<ChatCompl
   return joined.completion()
 }
 
-async function streamed({ client, signal, touch, text }: Attempt, body: Body): Promise<ChatCompletion> {
+async function streamed(attempt: Attempt, body: Body): Promise<ChatCompletion> {
+  const { client, signal, text } = attempt
   // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
   const reply = await streamedReply<OpenAI.Chat.ChatCompletionChunk, ChatCompletion>(
     client.chat.completions.create({ ...body, stream: true, stream_options: { include_usage: true } }, { signal }),
+    () => whole(attempt, body),
   )
   if ('whole' in reply) return reply.whole
   const joined = joinChunks()
   for await (const chunk of reply.pieces) {
-    touch()
     joined.push(chunk)
     const [first] = chunk.choices ?? []
     if (first?.index === 0 && first.delta?.content) text(first.delta.content)

@@ -11,9 +11,9 @@ let openai: Promise<typeof import('openai')> | undefined
  * The `openai` client for one call. It retries connection errors, 408, 409, 429 and 5xx with growing pauses, or after
  * the `Retry-After` that the upstream names.
  *
- * @param onAttempt called before each request that is really sent
+ * @param touch called before each request that is really sent, and with each piece of a reply, whatever it holds
  */
-export async function openaiClient(provider: Provider, onAttempt: () => void): Promise<OpenAI> {
+export async function openaiClient(provider: Provider, touch: () => void): Promise<OpenAI> {
   openai ??= import('openai')
   const { default: Client } = await openai
   return new Client({
@@ -27,24 +27,31 @@ export async function openaiClient(provider: Provider, onAttempt: () => void): P
     timeout: 2 ** 31 - 1,
     logLevel: 'off',
     fetch: async (url, init) => {
-      onAttempt()
-      const response = await provider.fetch(new Request(url, { ...init, redirect: 'manual' }))
-      return waitsTooLong(response) ? withoutRetry(response) : response
+      touch()
+      const { body, status, headers } = await provider.fetch(new Request(url, { ...init, redirect: 'manual' }))
+      touch()
+      const reply = new Response(body?.pipeThrough(touching(touch)) ?? null, { status, headers })
+      // The client obeys this header before all else.
+      if (waitsTooLong(headers)) reply.headers.set('x-should-retry', 'false')
+      return reply
     },
   })
 }
 
-function waitsTooLong(response: Response): boolean {
-  const wait = response.headers.get('retry-after')
+function waitsTooLong(headers: Headers): boolean {
+  const wait = headers.get('retry-after')
   if (wait === null) return false
   const seconds = Number(wait)
   const until = Number.isNaN(seconds) ? (Date.parse(wait) - Date.now()) / 1000 : seconds
   return until > LONGEST_WAIT_SECONDS
 }
 
-/** The client obeys `x-should-retry` before all else. */
-function withoutRetry(response: Response): Response {
-  const headers = new Headers(response.headers)
-  headers.set('x-should-retry', 'false')
-  return new Response(response.body, { status: response.status, headers })
+/** Providers that are at work keep a reply alive with comments and blank lines, which the client does not tell of. */
+function touching(touch: () => void): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(piece, controller) {
+      touch()
+      controller.enqueue(piece)
+    },
+  })
 }

@@ -61,12 +61,12 @@ export async function invoke<T>(
   try {
     const client = await openaiClient(provider, watchdog.touch)
     const text = (delta: string) => {
-      watchdog.touch()
       recording.firstToken()
       received += delta
       context.onText?.(delta)
     }
-    const outcome = await watchdog.guard(work({ client, signal: watchdog.signal, touch: watchdog.touch, text }))
+    const { signal, touch } = watchdog
+    const outcome = await watchdog.guard(work({ client, signal, touch, text }))
     const usage = outcome.usage ?? (outcome.answer === null ? null : await estimate(outcome.answer))
     const { httpStatus, value } = outcome
     const costUsd =

@@ -1,5 +1,6 @@
 import { GazewayError } from '../errors.ts'
 import { VIA } from '../via.ts'
+import { patientFetch } from './patient-fetch.ts'
 import { PRESETS } from './presets.ts'
 
 const SHORTEST_SECRET = 8
@@ -69,7 +70,7 @@ export function createProvider(config: ProviderConfig): Provider {
       return { requested, upstream: aliases.get(requested) ?? requested }
     },
     inProcess: config.provider === 'sandbox',
-    fetch: config.provider === 'sandbox' ? lazySandbox() : (request) => fetch(request),
+    fetch: config.provider === 'sandbox' ? lazySandbox() : patientFetch(baseUrl, config.timeout_ms),
     hasKey,
     requireKey() {
       if (hasKey) return

@@ -6,6 +6,7 @@ import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
 import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
+import { refusedField } from './refused-field.ts'
 import { ReportedError, readReported, reportedIn } from './reported-error.ts'
 import { outputText } from './response-texts.ts'
 import { streamedReply, unaskedEvents } from './streamed.ts'
@@ -18,8 +19,10 @@ export type Route = 'responses' | 'chat_fallback'
 export type RespondResult = Omit<Invoked<ResponseObject>, 'httpStatus' | 'answer'> & { route: Route; model: string }
 
 /**
- * Asks the responses endpoint, and where it fails before its first output, chat completions with the fallback model.
+ * Asks the responses endpoint, and where it fails before its first text, chat completions with the fallback model.
  * If that fails too, the first error is thrown. Both calls are recorded, the second with `fallback_from`.
+ *
+ * Always streams: research takes minutes, and of an answer in one piece nothing is heard until it is complete.
  *
  * @throws GazewayError `upstream_not_configured` without a key, `cancelled`, `service_stopping`, else of the kinds in `failure.ts`
  */
@@ -48,11 +51,10 @@ async function ask(
 ): Promise<RespondResult> {
   const { provider } = deps
   const model = provider.resolve(request.model, 'primary')
-  const stream = context.onText !== undefined
   const body = { ...request, model: model.upstream }
-  const invocation = { path: '/responses', model, stream, request: body }
+  const invocation = { path: '/responses', model, stream: true, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ResponseObject>> => {
-    const response = stream ? await streamed(attempt, body, onOutput) : await whole(attempt, body)
+    const response = await streamed(attempt, body, onOutput)
     if (response?.status === 'failed')
       throw new ReportedError(response.error?.message ?? 'no reason given', response.error?.code)
     if (!Array.isArray(response?.output)) throw reportedIn(response) ?? badReply(provider, 'the response has no output')
@@ -70,7 +72,7 @@ async function fallBack(
   first: GazewayError,
 ): Promise<RespondResult> {
   const model = deps.provider.resolve(undefined, 'fallback').requested
-  const chat = { ...toChatRequest(request, refusedField(first)), model }
+  const chat = { ...toChatRequest(request, refusedField(first.cause)), model }
   try {
     const result = await completeChat(deps, chat, context, { role: 'fallback', fallbackFrom: first.callId })
     const response = toResponse(result.value, request)
@@ -94,19 +96,18 @@ async function whole({ client, signal }: Attempt, body: Body): Promise<ResponseO
   throw new Error('The stream ended without a final response event.')
 }
 
-async function streamed(
-  { client, signal, touch, text }: Attempt,
-  body: Body,
-  onOutput: () => void,
-): Promise<ResponseObject | undefined> {
-  const reply = await streamedReply<OpenAI.Responses.ResponseStreamEvent, ResponseObject>(
+async function streamed(attempt: Attempt, body: Body, onOutput: () => void): Promise<ResponseObject | undefined> {
+  const { client, signal, text } = attempt
+  const reply = await streamedReply<OpenAI.Responses.ResponseStreamEvent, ResponseObject | undefined>(
     client.responses.create({ ...body, stream: true }, { signal }),
+    () => whole(attempt, body),
   )
   if ('whole' in reply) return reply.whole
   for await (const event of reply.pieces) {
-    touch()
-    if (!BEFORE_OUTPUT.has(event.type)) onOutput()
-    if (event.type === 'response.output_text.delta') text(event.delta)
+    if (event.type === 'response.output_text.delta') {
+      onOutput()
+      text(event.delta)
+    }
     if (event.type === 'error') throw new ReportedError(event.message, event.code)
     if (ENDS.has(event.type) && 'response' in event) return event.response
   }
@@ -115,22 +116,7 @@ async function streamed(
 
 /** No answer is in these, and none follows: it was not asked for in the background. */
 const UNFINISHED = new Set(['queued', 'in_progress', 'cancelled'])
-const BEFORE_OUTPUT = new Set([
-  'response.created',
-  'response.queued',
-  'response.in_progress',
-  'response.failed',
-  'error',
-])
 const ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 /** Whether nobody waits for another answer: the client has gone, or the service stops. */
 const isEnded = ({ code }: GazewayError): boolean => code === 'cancelled' || code === 'service_stopping'
-
-/** The field that an upstream's 400 complains of. */
-function refusedField(error: GazewayError): string | null {
-  const { cause } = error
-  return cause !== null && typeof cause === 'object' && 'param' in cause && typeof cause.param === 'string'
-    ? cause.param
-    : null
-}

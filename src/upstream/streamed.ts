@@ -1,3 +1,4 @@
+import { refusedField } from './refused-field.ts'
 import { type EventData, eventData, splitEvents } from './relay/sse-tap.ts'
 
 /** What the client returns for a request with `stream`, before it is awaited. */
@@ -7,15 +8,22 @@ interface Asked<Piece> {
 
 /**
  * The reply to a request with `stream`: its pieces, or the whole of it where the upstream does not stream, as some that
- * are compatible with OpenAI's API do not.
+ * are compatible with OpenAI's API do not, or refuse to.
  *
+ * @param unstreamed asks for the same in one piece
  * @throws SyntaxError when the whole is not valid JSON, else as the `openai` client
  */
 export async function streamedReply<Piece, Whole>(
   asked: Asked<Piece>,
+  unstreamed: () => Promise<Whole>,
 ): Promise<{ pieces: AsyncIterable<Piece> } | { whole: Whole }> {
   // The client reads the body only once its pieces are asked for.
-  const { data, response } = await asked.withResponse()
+  const answered = await asked.withResponse().catch((error: unknown) => {
+    if (refusedField(error) === 'stream') return null
+    throw error
+  })
+  if (answered === null) return { whole: await unstreamed() }
+  const { data, response } = answered
   const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
   return isWhole ? { whole: (await response.json()) as Whole } : { pieces: data }
 }

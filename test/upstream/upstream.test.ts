@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
@@ -288,6 +289,25 @@ describe('the upstream', () => {
     assert.equal(record?.usage?.completion_tokens, 3)
   })
 
+  it('waits beyond what fetch does by itself where the silence may last longer', async (t) => {
+    const usual = getGlobalDispatcher()
+    t.after(() => setGlobalDispatcher(usual))
+    setGlobalDispatcher(new Agent({ headersTimeout: 100, bodyTimeout: 100 }))
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    server.on('/models', async (response, request) => {
+      await held
+      await double.json(200, { data: [] })(response, request)
+    })
+    const patient = upstream({ timeout_ms: 600_000 }).passThrough({ method: 'GET', path: '/models' }, quiet)
+    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await assert.rejects(fetch(`${server.url}/models`), (error: Error) => /Timeout/.test(String(error.cause)))
+    answer()
+    assert.equal((await patient).status, 200)
+  })
+
   it('reports a connection that cannot be made', async () => {
     const address = server.url
     await server.close()
@@ -396,6 +416,20 @@ describe('the upstream', () => {
       assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
       server.on('/chat/completions', double.sse([{ error: { message: 'out of credit' } }], 'none'))
       await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', message: /out of credit/ })
+    })
+
+    it('streams although its caller does not listen, or nothing would be heard of long research', async () => {
+      server.on('/responses', double.sse(double.responseEvents(['Found.']), 'none'))
+      await upstream().respond({ input: 'Find it.' }, quiet)
+      assert.equal(bodyOf(0).stream, true)
+      assert.equal((await history())[0]?.stream, true)
+    })
+
+    it('takes the answer in one piece from an upstream that refuses to stream', async () => {
+      server.on('/responses', double.fails(400, {}, 'stream'), double.json(200, double.response('Found.')))
+      const { route, value } = await upstream().respond({ input: 'Find it.' }, quiet)
+      assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
+      assert.equal(bodyOf(1).stream, undefined)
     })
 
     it('streams to a caller that listens', async () => {

@@ -57,6 +57,7 @@ export function meteringContract(open: () => Promise<Store>): void {
       input: 'Hello',
       max_output_tokens: 100,
       tools: [{ type: 'web_search' }, { type: 'x_search' }],
+      stream: true,
     })
     const instead = await wallet.meteredCall(call, by(caller))
     assert.equal(instead.result.content, 'Hello back')

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { openaiClient } from '../../src/upstream/client.ts'
+import { createProvider } from '../../src/upstream/provider.ts'
+import * as double from '../doubles/upstream.ts'
+
+/** Pieces of a reply that hold nothing of the answer. */
+const SIGNS = 4
+const messages = [{ role: 'user' as const, content: 'Say hello.' }]
+
+describe('the client of an upstream that is at work', { timeout: 20_000 }, () => {
+  let server: double.UpstreamDouble
+  let touches: number
+  let look: () => void
+  beforeEach(async () => {
+    server = await double.startUpstream()
+    touches = 0
+    look = () => {}
+  })
+  afterEach(() => server.close())
+
+  const client = () => {
+    const config = { api_key: null, headers: {}, aliases: {}, timeout_ms: 1000, max_retries: 0 }
+    const models = { primary: 'a', fallback: 'b', chat: 'c' }
+    return openaiClient(createProvider({ provider: server.url, models, ...config }), () => {
+      touches++
+      look()
+    })
+  }
+  /** Sends signs of life, each once the one before was noticed, then the answer. */
+  const alive =
+    (type: string, sign: string, answer: string): double.Behaviour =>
+    async (response) => {
+      response.writeHead(200, { 'content-type': type })
+      // The request and the head of its reply are noticed, too.
+      for (let noticed = 3; noticed < 3 + SIGNS; noticed++) {
+        response.write(sign)
+        await new Promise<void>((resolve) => {
+          look = () => touches >= noticed && resolve()
+          look()
+        })
+      }
+      response.end(answer)
+    }
+
+  it('notices comments before the first event', async () => {
+    const events = double.chunks(['Hello.']).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    server.on('/chat/completions', alive('text/event-stream', ': PROCESSING\n\n', events.join('')))
+    const texts: unknown[] = []
+    for await (const { choices } of await (await client()).chat.completions.create({
+      model: 'm',
+      messages,
+      stream: true,
+    }))
+      texts.push(choices[0]?.delta.content ?? '')
+    assert.equal(texts.join(''), 'Hello.')
+  })
+
+  it('notices blank lines before a whole reply', async () => {
+    server.on('/chat/completions', alive('application/json', '\n', JSON.stringify(double.completion('Hello.'))))
+    const { choices } = await (await client()).chat.completions.create({ model: 'm', messages })
+    assert.equal(choices[0]?.message.content, 'Hello.')
+  })
+})
