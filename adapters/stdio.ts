@@ -53,7 +53,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
       surface: 'stdio' as const,
       callerId: null,
       signal: extra.signal,
-      onText: progressListener(extra),
+      ...progressListener(extra),
       projectRoot: root,
     }
     const { callTool } = await import('./stdio/call-tool.ts')

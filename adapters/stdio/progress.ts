@@ -1,6 +1,7 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
 import { cut } from '../../src/cut.ts'
+import type { CallContext } from '../../src/upstream/call-record.ts'
 
 /** Progress is told at most this often: a client redraws its window for each. */
 const INTERVAL_MS = 250
@@ -8,24 +9,32 @@ const INTERVAL_MS = 250
 const TAIL = 80
 
 /**
- * Tells the client how far a streaming model is, where it sent a progress token: `progress` counts the characters so
- * far, the message shows the newest of them.
+ * Tells the client how far a streaming model is, where it sent a progress token: `progress` counts the characters so far
+ * and the steps between them, the message shows the newest of the characters, or the step.
  */
 export function progressListener(
   extra: RequestHandlerExtra<ServerRequest, ServerNotification>,
-): ((delta: string) => void) | undefined {
-  const progressToken = extra._meta?.progressToken
+): { [Told in 'onText' | 'onStep']: NonNullable<CallContext[Told]> } | undefined {
+  const { progressToken } = extra._meta ?? {}
   if (progressToken === undefined) return undefined
   let progress = 0
   let tail = ''
   let told = 0
-  return (delta) => {
-    progress += delta.length
-    tail = (tail + delta).slice(-TAIL)
+
+  const tell = (by: number, message: () => string) => {
+    progress += by
     if (Date.now() - told < INTERVAL_MS) return
     told = Date.now()
-    const params = { progressToken, progress, message: cut(tail, 0).replace(/\s+/g, ' ') }
+    const params = { progressToken, progress, message: message() }
     // The connection may close while a model still streams; the call itself then ends by its signal.
     extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
+  }
+
+  return {
+    onText(delta) {
+      tail = (tail + delta).slice(-TAIL)
+      tell(delta.length, () => cut(tail, 0).replace(/\s+/g, ' '))
+    },
+    onStep: (what) => tell(1, () => what),
   }
 }

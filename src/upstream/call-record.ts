@@ -45,4 +45,6 @@ export interface CallContext {
   via?: string | undefined
   /** Told of each piece of text while a model streams; its presence asks for streaming. */
   onText?: ((delta: string) => void) | undefined
+  /** Told what a model that streams does besides: it searches, it thinks. */
+  onStep?: ((what: string) => void) | undefined
 }

@@ -70,7 +70,7 @@ async function whole({ client, signal }: Attempt, body: Body): Promise<ChatCompl
 }
 
 async function streamed(attempt: Attempt, body: Body): Promise<ChatCompletion> {
-  const { client, signal, text } = attempt
+  const { client, signal, text, step } = attempt
   // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
   const reply = await streamedReply<OpenAI.Chat.ChatCompletionChunk, ChatCompletion>(
     client.chat.completions.create({ ...body, stream: true, stream_options: { include_usage: true } }, { signal }),
@@ -81,7 +81,13 @@ async function streamed(attempt: Attempt, body: Body): Promise<ChatCompletion> {
   for await (const chunk of reply.pieces) {
     joined.push(chunk)
     const [first] = chunk.choices ?? []
-    if (first?.index === 0 && first.delta?.content) text(first.delta.content)
+    if (first?.index !== 0 || !first.delta) continue
+    if (first.delta.content) text(first.delta.content)
+    else if (first.delta.tool_calls) step('calling a tool')
+    else if (REASONING.some((name) => Object.hasOwn(first.delta, name))) step('thinking')
   }
   return joined.completion()
 }
+
+/** The names that providers have for a model's thoughts. */
+const REASONING = ['reasoning_content', 'reasoning']

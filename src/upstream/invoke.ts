@@ -22,6 +22,8 @@ export interface Attempt {
   touch(): void
   /** A piece of the answer arrived. */
   text(delta: string): void
+  /** The model does something else, in a few words. */
+  step(what: string): void
 }
 
 /** What a call's work gives back. */
@@ -65,8 +67,9 @@ export async function invoke<T>(
       received += delta
       context.onText?.(delta)
     }
+    const step = (what: string) => context.onStep?.(what)
     const { signal, touch } = watchdog
-    const outcome = await watchdog.guard(work({ client, signal, touch, text }))
+    const outcome = await watchdog.guard(work({ client, signal, touch, text, step }))
     const usage = outcome.usage ?? (outcome.answer === null ? null : await estimate(outcome.answer))
     const { httpStatus, value } = outcome
     const costUsd =

@@ -97,7 +97,7 @@ async function whole({ client, signal }: Attempt, body: Body): Promise<ResponseO
 }
 
 async function streamed(attempt: Attempt, body: Body, onOutput: () => void): Promise<ResponseObject | undefined> {
-  const { client, signal, text } = attempt
+  const { client, signal, text, step } = attempt
   const reply = await streamedReply<OpenAI.Responses.ResponseStreamEvent, ResponseObject | undefined>(
     client.responses.create({ ...body, stream: true }, { signal }),
     () => whole(attempt, body),
@@ -107,7 +107,7 @@ async function streamed(attempt: Attempt, body: Body, onOutput: () => void): Pro
     if (event.type === 'response.output_text.delta') {
       onOutput()
       text(event.delta)
-    }
+    } else step(stepIn(event))
     if (event.type === 'error') throw new ReportedError(event.message, event.code)
     if (ENDS.has(event.type) && 'response' in event) return event.response
   }
@@ -120,3 +120,11 @@ const ENDS = new Set(['response.completed', 'response.incomplete', 'response.fai
 
 /** Whether nobody waits for another answer: the client has gone, or the service stops. */
 const isEnded = ({ code }: GazewayError): boolean => code === 'cancelled' || code === 'service_stopping'
+
+/** What a model does, by an event that is no text. */
+function stepIn(event: OpenAI.Responses.ResponseStreamEvent): string {
+  const kind = String('item' in event ? event.item?.type : event.type)
+  if (kind.includes('web_search')) return 'searching the web'
+  if (kind.includes('search')) return 'searching'
+  return kind.includes('reasoning') ? 'thinking' : 'working'
+}

@@ -65,7 +65,7 @@ describe('progress', () => {
 
   it('is told at once, then not for each word', () => {
     const { sent, listener } = listen('token')
-    for (let n = 0; n < 1000; n++) listener?.('word ')
+    for (let n = 0; n < 1000; n++) listener?.onText('word ')
     assert.ok(sent.length < 10, `${sent.length} notifications`)
     assert.deepEqual(sent[0], {
       method: 'notifications/progress',
@@ -75,15 +75,38 @@ describe('progress', () => {
 
   it('shows the newest of a long text, on one line', () => {
     const { sent, listener } = listen('token')
-    listener?.(`${'x'.repeat(500)}\n\nend`)
+    listener?.onText(`${'x'.repeat(500)}\n\nend`)
     const { progress, message } = (sent[0] as { params: { progress: number; message: string } }).params
     assert.equal(progress, 505)
     assert.match(message, /^x{75} end$/)
   })
 
+  it('tells what a model does besides, and always grows', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 })
+    const { sent, listener } = listen('token')
+    for (const tell of [
+      () => listener?.onStep('searching the web'),
+      () => listener?.onStep('searching the web'),
+      () => listener?.onText('So.'),
+      () => listener?.onStep('thinking'),
+    ]) {
+      tell()
+      t.mock.timers.tick(1000)
+    }
+    assert.deepEqual(
+      sent.map((message) => (message as { params: object }).params),
+      [
+        { progressToken: 'token', progress: 1, message: 'searching the web' },
+        { progressToken: 'token', progress: 2, message: 'searching the web' },
+        { progressToken: 'token', progress: 5, message: 'So.' },
+        { progressToken: 'token', progress: 6, message: 'thinking' },
+      ],
+    )
+  })
+
   it('shows whole characters, wherever the text is cut or a model pauses', () => {
     const { sent, listener } = listen('token')
-    listener?.(`${'👋'.repeat(50)}a\ud83d`)
+    listener?.onText(`${'👋'.repeat(50)}a\ud83d`)
     const { message } = (sent[0] as { params: { message: string } }).params
     assert.equal(message, `${'👋'.repeat(39)}a`)
   })

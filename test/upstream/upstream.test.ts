@@ -12,6 +12,7 @@ import { createUpstream, type Upstream } from '../../src/upstream/upstream.ts'
 import * as double from '../doubles/upstream.ts'
 
 const KEY = 'xai-secret-upstream-key'
+const thought = { ...double.chunks([], null)[0], choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] }
 const ask = { messages: [{ role: 'user' as const, content: 'Say hello.' }] }
 const quiet: CallContext = { surface: 'stdio', callerId: null }
 
@@ -430,6 +431,27 @@ describe('the upstream', () => {
       const { route, value } = await upstream().respond({ input: 'Find it.' }, quiet)
       assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
       assert.equal(bodyOf(1).stream, undefined)
+    })
+
+    it('tells a caller that listens what the model does before it speaks', async () => {
+      const events = double.responseEvents(['Found.'])
+      const doing = [
+        { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1' } },
+        { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', delta: 'Hm.' },
+        { type: 'response.web_search_call.searching', output_index: 1, item_id: 'ws_1' },
+      ]
+      server.on('/responses', double.sse([...events.slice(0, 2), ...doing, ...events.slice(2)], 'none'))
+      const told: string[] = []
+      const tell = (what: string) => void told.push(what)
+      await upstream().respond({ input: 'Find it.' }, { ...quiet, onText: tell, onStep: tell })
+      assert.deepEqual(told.slice(0, 7), [
+        ...['working', 'working', 'thinking', 'thinking', 'searching the web'],
+        ...['working', 'Found.'],
+      ])
+      server.on('/chat/completions', double.sse([thought, ...double.chunks(['Yes.'])]))
+      told.length = 0
+      await upstream().chat(ask, { ...quiet, onText: tell, onStep: tell })
+      assert.deepEqual(told, ['thinking', 'Yes.'])
     })
 
     it('streams to a caller that listens', async () => {
