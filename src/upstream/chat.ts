@@ -4,6 +4,7 @@ import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
 import type { ModelRole } from './provider.ts'
+import { refusedField } from './refused-field.ts'
 import { reportedIn } from './reported-error.ts'
 import { streamedReply, unaskedEvents } from './streamed.ts'
 import { readUsage } from './usage.ts'
@@ -33,7 +34,12 @@ export async function completeChat(
   const body = { ...request, model: model.upstream }
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
-    const completion = await (stream ? streamed : whole)(attempt, body)
+    const asked = stream ? streamed : whole
+    const completion = await asked(attempt, body).catch((error: unknown) => {
+      if (!isRenamed(error)) throw error
+      const { max_tokens, ...rest } = body
+      return asked(attempt, { ...rest, max_completion_tokens: max_tokens ?? null })
+    })
     const message = completion?.choices?.[0]?.message
     if (!message) throw reportedIn(completion) ?? badReply(provider, 'the chat completion has no message')
     message.content = textOf(message.content)
@@ -88,6 +94,13 @@ async function streamed(attempt: Attempt, body: Body): Promise<ChatCompletion> {
   }
   return joined.completion()
 }
+
+/**
+ * Whether the upstream knows the request's `max_tokens` only as `max_completion_tokens`, as OpenAI does for models that
+ * reason. Servers of older kinds know only the former, and would answer without any bound.
+ */
+const isRenamed = (error: unknown): boolean =>
+  refusedField(error) === 'max_tokens' && error instanceof Error && error.message.includes('max_completion_tokens')
 
 /** The names that providers have for a model's thoughts. */
 const REASONING = ['reasoning_content', 'reasoning']

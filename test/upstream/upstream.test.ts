@@ -134,6 +134,27 @@ describe('the upstream', () => {
     })
   })
 
+  it('bounds an answer by the name that the upstream knows', async () => {
+    const renamed = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+    for (const context of [quiet, { ...quiet, onText: () => {} }]) {
+      server.received.length = 0
+      const refused = double.json(400, { error: { message: renamed, param: 'max_tokens' } })
+      server.on('/chat/completions', refused, double.json(200, double.completion('Hello.')))
+      await upstream().chat({ ...ask, max_tokens: 50 }, context)
+      const bounds = server.received.map(({ body }) => body as Record<string, unknown>)
+      assert.deepEqual(
+        bounds.map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens]),
+        [
+          [50, undefined],
+          [undefined, 50],
+        ],
+      )
+    }
+    server.on('/chat/completions', double.fails(400, {}, 'max_tokens'))
+    await assert.rejects(upstream().chat({ ...ask, max_tokens: 50 }, quiet), { message: /double says 400/ })
+    assert.equal(server.received.length, 3, 'a bound that is refused for what it is is not sent again')
+  })
+
   it('streams a chat to a caller that listens', async () => {
     server.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
     const heard: string[] = []
