@@ -201,7 +201,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
             { role: 'user' as const, content: user },
           ]
           const { value, callId } = await upstream.chat({ messages }, callContext)
-          return { text: value.choices[0]?.message.content ?? '', callId }
+          const message = value.choices[0]?.message
+          return { text: message?.content || message?.refusal || '', callId }
         })
         return { ...analysis, ...told }
       },

@@ -55,8 +55,17 @@ export const chatCompletion = defineTool({
     }
   },
   render({ message, finish_reason }) {
-    const calls = Array.isArray(message.tool_calls) ? `Tool calls: ${JSON.stringify(message.tool_calls)}` : ''
-    const cut = finish_reason === 'length' ? '(cut off at max_tokens)' : ''
-    return [message.content ?? '', calls, cut].filter(Boolean).join('\n\n')
+    const { content, refusal, tool_calls } = message
+    const refused = typeof refusal === 'string' && refusal !== '' ? `The model refused: ${refusal}` : ''
+    const calls = Array.isArray(tool_calls) ? `Tool calls: ${JSON.stringify(tool_calls)}` : ''
+    const said = [content, refused, calls].filter(Boolean)
+    const ending = ENDINGS[finish_reason ?? ''] ?? (said.length === 0 ? '(the model said nothing)' : '')
+    return [...said, ending].filter(Boolean).join('\n\n')
   },
 })
+
+/** What a reader must know of how an answer ended. */
+const ENDINGS: Record<string, string> = {
+  length: '(cut off at max_tokens)',
+  content_filter: "(withheld or cut off by the provider's content filter)",
+}

@@ -17,9 +17,12 @@ interface Narrative {
 /** No narrative was asked for. */
 export const NO_NARRATIVE: Narrative = { narrative: null, call_id: null, narrative_error: null }
 
+/** Nothing was measured; a model would be paid for saying so. */
+const NO_RECORDS: Narrative = { ...NO_NARRATIVE, narrative_error: 'There are no gaze records to put into words.' }
+
 /**
- * An analysis in words. Without an upstream, or when it fails, the reason stands in place of the narrative: the figures
- * are worth having without it.
+ * An analysis in words. Without records, without an upstream, or when it fails or says nothing, the reason stands in place
+ * of the narrative: the figures are worth having without it.
  *
  * @param ask sends a system and a user message to the chat model
  * @throws GazewayError `cancelled`
@@ -29,10 +32,12 @@ export async function narrate(
   question: string | undefined,
   ask: (system: string, user: string) => Promise<{ text: string; callId: string }>,
 ): Promise<Narrative> {
+  if (analysis.metrics.records === 0) return NO_RECORDS
   const figures = JSON.stringify({ ...analysis, metrics: { ...analysis.metrics, dwell_by_place: topPlaces(analysis) } })
   const asked = question ? `\n\nThe developer asks: ${question}` : ''
   try {
     const { text, callId } = await ask(INSTRUCTIONS, `${figures}${asked}`)
+    if (text === '') return { ...NO_NARRATIVE, call_id: callId, narrative_error: 'The model answered without a text.' }
     return { narrative: text, call_id: callId, narrative_error: null }
   } catch (error) {
     if (!(error instanceof GazewayError) || error.code === 'cancelled') throw error

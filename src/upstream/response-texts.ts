@@ -3,16 +3,33 @@ import type { ResponseObject } from './convert/chat-to-response.ts'
 
 type Part = OpenAI.Responses.ResponseOutputMessage['content'][number]
 
-/** The parts of what a Response says, refusals included; whatever else an upstream puts in their place is left out. */
+/**
+ * The parts of what a Response says, refusals included; whatever else an upstream puts in their place is left out. Some
+ * compatible ones send a text for the list of parts.
+ */
 function partsOf(response: ResponseObject): Part[] {
-  return listOf(response.output).flatMap((item) => (item.type === 'message' ? listOf<Part>(item.content) : []))
+  return listOf(response.output).flatMap((item) => {
+    if (item.type !== 'message') return []
+    const content: unknown = item.content
+    return typeof content === 'string'
+      ? [{ type: 'output_text', text: content, annotations: [] }]
+      : listOf(item.content)
+  })
 }
 
-/** All the text that a Response says. */
-export const outputText = (response: ResponseObject): string =>
-  partsOf(response)
-    .map((part) => (part.type === 'output_text' ? part.text : part.refusal))
-    .join('')
+/** What a part says: also one of the type `text`, as chat completions have it. */
+function textIn(part: Part): string {
+  const { text, refusal }: { text?: unknown; refusal?: unknown } = part as object
+  if (typeof text === 'string') return text
+  return typeof refusal === 'string' ? refusal : ''
+}
+
+/** All the text that a Response says; where it has no parts, what the upstream gives as its `output_text`. */
+export function outputText(response: ResponseObject): string {
+  const said = partsOf(response).map(textIn).join('')
+  const { output_text: summed }: { output_text?: unknown } = response
+  return said === '' && typeof summed === 'string' ? summed : said
+}
 
 /** The pages that a Response's text is annotated with, in their order. */
 export const citedPages = (response: ResponseObject): Array<{ url: string; title: string | null }> =>

@@ -59,6 +59,7 @@ async function ask(
       throw new ReportedError(response.error?.message ?? 'no reason given', response.error?.code)
     if (!Array.isArray(response?.output)) throw reportedIn(response) ?? badReply(provider, 'the response has no output')
     if (UNFINISHED.has(response.status ?? '')) throw badReply(provider, `the response is ${response.status}`)
+    if (saysNothing(response)) throw badReply(provider, 'the response says nothing')
     const answer = outputText(response)
     return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
   })
@@ -76,6 +77,7 @@ async function fallBack(
   try {
     const result = await completeChat(deps, chat, context, { role: 'fallback', fallbackFrom: first.callId })
     const response = toResponse(result.value, request)
+    if (saysNothing(response)) throw first
     return { ...result, value: { ...response, output_text: outputText(response) }, route: 'chat_fallback' }
   } catch (second) {
     if (second instanceof GazewayError && isEnded(second)) throw second
@@ -120,6 +122,10 @@ const ENDS = new Set(['response.completed', 'response.incomplete', 'response.fai
 
 /** Whether nobody waits for another answer: the client has gone, or the service stops. */
 const isEnded = ({ code }: GazewayError): boolean => code === 'cancelled' || code === 'service_stopping'
+
+/** Whether there is nothing to read in an answer, such as one that only calls a function; one that was cut is short of tokens. */
+const saysNothing = (response: ResponseObject): boolean =>
+  response.status !== 'incomplete' && outputText(response) === ''
 
 /** What a model does, by an event that is no text. */
 function stepIn(event: OpenAI.Responses.ResponseStreamEvent): string {

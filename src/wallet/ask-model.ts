@@ -58,7 +58,7 @@ const chat: Ask = async (upstream, { model, prompt, max_tokens }, context) => {
     context,
   )
   const message = value.choices[0]?.message
-  return answered(message?.content ?? message?.refusal ?? '', usage, costUsd, callId)
+  return answered(message?.content || message?.refusal || '', usage, costUsd, callId)
 }
 
 const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, context) => {

@@ -22,6 +22,23 @@ const gaze = {
 const metrics = { records: 1, duration_ms: 1, fixations: {}, focus: { mean: 0 }, load: { mean: 0 } }
 const figures = { fixations: { count: 1, mean_ms: 1 }, dwell_by_place: [{ path: NAME, share: 1 }] }
 
+describe('the text of a chat completion', () => {
+  const said = (message: object, finish_reason: string) =>
+    textOf('gateway_chat_completion', { message: { role: 'assistant', content: null, ...message }, finish_reason })
+
+  it('says what stands in place of an answer', () => {
+    assert.match(said({ refusal: 'I cannot.' }, 'stop'), /refused: I cannot\.$/)
+    assert.match(said({ content: '' }, 'content_filter'), /content filter/)
+    assert.match(said({ content: 'One, ' }, 'content_filter'), /^One, \n\n\(.*content filter\)$/)
+    assert.match(said({ content: '' }, 'stop'), /said nothing/)
+  })
+
+  it('is the answer alone where there is one', () => {
+    assert.equal(said({ content: 'Six.', refusal: null }, 'stop'), 'Six.')
+    assert.equal(said({ content: '', tool_calls: [] }, 'tool_calls'), 'Tool calls: []')
+  })
+})
+
 describe('the texts of tools', () => {
   const texts: [tool: string, output: unknown, lines: number][] = [
     ['gateway_memory_search', { results: [{ memory, score: 1, excerpt: NAME }], total: 1 }, 1],

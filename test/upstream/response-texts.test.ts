@@ -22,8 +22,16 @@ describe('what a Response says', () => {
       assert.deepEqual(citedPages(told), pages)
     })
 
+  it('is read in the other shapes that upstreams give it', () => {
+    assert.equal(outputText(response('So.')), 'So.')
+    assert.equal(outputText(response([{ type: 'text', text: 'So.' }])), 'So.')
+    assert.equal(outputText({ output: [] as unknown, output_text: 'So.' } as ResponseObject), 'So.')
+    assert.equal(outputText({ ...response('So.'), output_text: 'Other.' }), 'So.')
+  })
+
   it('holds refusals, and nothing of what has no parts', () => {
     assert.equal(outputText(response([{ type: 'refusal', refusal: 'No.' }])), 'No.')
-    for (const content of [undefined, null, 'text', [null]]) assert.equal(outputText(response(content)), '')
+    for (const content of [undefined, null, 5, [null], [{ type: 'output_text' }]])
+      assert.equal(outputText(response(content)), '')
   })
 })

@@ -503,6 +503,19 @@ describe('the upstream', () => {
         error: { message: 'overloaded' },
       }),
       'a response that was cancelled': double.json(200, { ...double.response(''), status: 'cancelled' }),
+      'a response that says nothing': double.json(200, double.response('')),
+      'a response that only calls a function': double.sse(
+        [
+          {
+            type: 'response.completed',
+            response: {
+              ...double.response(''),
+              output: [{ type: 'function_call', name: 'web_search', arguments: '{}' }],
+            },
+          },
+        ],
+        'none',
+      ),
       'a response that is not generated yet': double.json(200, {
         ...double.response(''),
         status: 'queued',
@@ -543,6 +556,12 @@ describe('the upstream', () => {
       assert.equal((await upstream().respond(request, listening)).route, 'chat_fallback')
       server.on('/responses', double.sse(events.slice(0, 4), 'break'))
       await assert.rejects(upstream().respond(request, listening), { status: 502 })
+    })
+
+    it('takes no chat that says nothing for an answer', async () => {
+      server.on('/responses', double.fails(403))
+      server.on('/chat/completions', double.json(200, double.completion('')))
+      await assert.rejects(upstream().respond(request, quiet), { message: /double says 403/ })
     })
 
     it('does not send again the field that the upstream refused', async () => {
