@@ -5,6 +5,7 @@ import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { LoadedConfig } from '../src/config/config.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
+import { serviceStopping } from '../src/stopping.ts'
 import type { Sweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
 import { CallToolRequest } from './stdio/call-request.ts'
@@ -17,7 +18,7 @@ import { projectRoot } from './stdio/roots.ts'
 import { stdioTransport } from './stdio/transport.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 
-/** How long calls in flight may take to end, from the end of input or the end of the connection on, whichever is first. */
+/** How long calls in flight may take to end: from a signal, the end of input or that of the connection on, whichever is first. */
 const SHUTDOWN_MS = 10_000
 
 const INSTRUCTIONS = `Gazeway gives you a second model, a memory that all of this person's assistants share, and a work context that knows
@@ -42,6 +43,8 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   const gateway = opener(loaded, shared)
   const root = projectRoot(mcp)
   const inFlight = new Set<Promise<unknown>>()
+  const endings = new Set<AbortController>()
+  const transport = stdioTransport(process.stdin, process.stdout)
 
   registerMemories(mcp, gateway)
   registerPrompts(mcp, gateway, root)
@@ -49,10 +52,13 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   // without the field and the error's code.
   mcp.server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listTools() }))
   mcp.server.setRequestHandler(CallToolRequest, async ({ params }, extra) => {
+    // One for each call: combined with AbortSignal.any, one for all would keep something of every call there was.
+    const ending = new AbortController()
+    endings.add(ending)
     const context = {
       surface: 'stdio' as const,
       callerId: null,
-      signal: extra.signal,
+      signal: AbortSignal.any([extra.signal, ending.signal]),
       ...progressListener(extra),
       projectRoot: root,
     }
@@ -61,17 +67,28 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
       shared.error('A tool failed.', { tool: params.name, err }),
     )
     inFlight.add(call)
-    return call.finally(() => inFlight.delete(call))
+    return call.finally(() => {
+      inFlight.delete(call)
+      endings.delete(ending)
+    })
   })
 
   const closed = new Promise<void>((resolve) => {
     mcp.server.onclose = resolve
+  })
+  const told = new Promise<void>((resolve) => {
+    /** Ends what models are still at; the client is answered so before the connection closes. */
+    function stop(): void {
+      for (const ending of endings) ending.abort(serviceStopping())
+      transport.end()
+      resolve()
+    }
     // Not once: where the last listener of a signal has gone, libraries that listen too end the process themselves.
-    for (const signal of STOP_SIGNALS) process.on(signal, () => void mcp.close())
+    for (const signal of STOP_SIGNALS) process.on(signal, stop)
   })
   mcp.server.onerror = (err) => log.debug('A message was not understood.', { err })
-  await mcp.connect(stdioTransport(process.stdin, process.stdout))
-  const overdue = Promise.race([closed, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
+  await mcp.connect(transport)
+  const overdue = Promise.race([closed, told, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
   onServing()
   await closed
   // Their signals are aborted by now; each still writes its record.

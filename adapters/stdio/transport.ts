@@ -28,12 +28,18 @@ const NEWLINE = 0x0a
 /** The methods that clients of this protocol may call. */
 const METHODS = new Set<string>(ClientRequestSchema.options.map(({ shape }) => shape.method.value))
 
+/** A connection that this side can end, too. */
+export interface StdioTransport extends Transport {
+  /** Reads no more, and closes as at the end of input. */
+  end(): void
+}
+
 /**
  * MCP over newline-delimited JSON. Unlike the SDK's own stdio transport it survives any line: what is not a message is
  * answered with a JSON-RPC error, an endless line costs no memory, and the end of input closes the connection once what
  * was asked is answered, or when no answer has come for {@link GRACE_MS}.
  */
-export function stdioTransport(input: Readable, output: Writable): Transport {
+export function stdioTransport(input: Readable, output: Writable): StdioTransport {
   let line: Buffer[] = []
   let length = 0
   let initialized = false
@@ -42,7 +48,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
   let extendUntil = 0
   const unanswered = new Set<RequestId>()
 
-  const transport: Transport = {
+  const transport: StdioTransport = {
     async start() {
       input.on('data', onData)
       input.on('end', onEnd)
@@ -60,6 +66,7 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
       if (!('method' in message) && message.id !== undefined) settle(message.id)
     },
     close: async () => close(),
+    end,
   }
 
   function close(): void {
@@ -71,10 +78,15 @@ export function stdioTransport(input: Readable, output: Writable): Transport {
   }
 
   function onEnd(): void {
+    if (!closed && !ending && length > 0) onLine()
+    end()
+  }
+
+  function end(): void {
     if (closed || ending) return
+    input.off('data', onData)
     extendUntil = Date.now() + GRACE_MS
     waitForAnswers()
-    if (length > 0) onLine()
     if (unanswered.size === 0) close()
   }
 

@@ -40,8 +40,7 @@ describe('the end of a server', () => {
     return structuredContent.items.map(({ status, path }: { status: string; path: string }) => [status, path])
   }
 
-  const ends: Record<string, (server: ReturnType<typeof spawnServer>) => void> = {
-    'stdin closes': ({ child }) => child.stdin.end(),
+  const stopped: Record<string, (server: ReturnType<typeof spawnServer>) => void> = {
     SIGINT: ({ child }) => child.kill('SIGINT'),
     SIGTERM: ({ child }) => child.kill('SIGTERM'),
     SIGHUP: ({ child }) => child.kill('SIGHUP'),
@@ -49,6 +48,10 @@ describe('the end of a server', () => {
       child.stdin.end()
       child.kill('SIGTERM')
     },
+  }
+  const ends: Record<string, (server: ReturnType<typeof spawnServer>) => void> = {
+    'stdin closes': ({ child }) => child.stdin.end(),
+    ...stopped,
   }
   for (const [what, end] of Object.entries(ends))
     it(`comes soon after ${what} in the middle of a call, which is recorded`, async () => {
@@ -58,9 +61,10 @@ describe('the end of a server', () => {
       assert.deepEqual(await server.exit, { code: 0, signal: null })
       assert.ok(Date.now() - began < SOON_MS, `it took ${Date.now() - began} ms`)
       await upstream.received[0]?.aborted
-      assert.deepEqual(await calls(), [['aborted', '/v1/chat/completions']])
+      assert.deepEqual(await calls(), [[what in stopped ? 'error' : 'aborted', '/v1/chat/completions']])
       assert.equal(server.stderr(), '')
       server.assertProtocolOnly()
+      if (what in stopped) assert.equal((await server.answer('busy')).result._meta.error.code, 'service_stopping')
     })
 
   it('comes at once when nothing is under way', async () => {
