@@ -28,8 +28,11 @@ export async function openaiClient(provider: Provider, touch: () => void): Promi
     logLevel: 'off',
     fetch: async (url, init) => {
       touch()
-      const { body, status, headers } = await provider.fetch(new Request(url, { ...init, redirect: 'manual' }))
+      const response = await provider.fetch(new Request(url, { ...init, redirect: 'manual' }))
+      const { body, status, headers } = response
       touch()
+      // No Response can be made with such a status.
+      if (status > 599) return response
       const reply = new Response(body?.pipeThrough(touching(touch)) ?? null, { status, headers })
       // The client obeys this header before all else.
       if (waitsTooLong(headers)) reply.headers.set('x-should-retry', 'false')

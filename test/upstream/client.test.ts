@@ -56,6 +56,11 @@ describe('the client of an upstream that is at work', { timeout: 20_000 }, () =>
     assert.equal(texts.join(''), 'Hello.')
   })
 
+  it('takes a reply of any status that there is', async () => {
+    server.on('/chat/completions', double.json(999, { error: { message: 'Who are you?' } }))
+    await assert.rejects((await client()).chat.completions.create({ model: 'm', messages }), { status: 999 })
+  })
+
   it('notices blank lines before a whole reply', async () => {
     server.on('/chat/completions', alive('application/json', '\n', JSON.stringify(double.completion('Hello.'))))
     const { choices } = await (await client()).chat.completions.create({ model: 'm', messages })
