@@ -154,7 +154,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
 }
 
 /** The console as it is built; where `npm run build` is behind the source, built for these tests. */
-async function builtConsole(): Promise<string> {
+export async function builtConsole(): Promise<string> {
   const built = `${ROOT}/dist/console`
   const sources = [`${ROOT}/scripts/build-console.ts`, ...filesIn(`${ROOT}/adapters/console/web`)]
   const newest = Math.max(...sources.map((path) => statSync(path).mtimeMs))

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
-import { type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { builtConsole, type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { startInBetween } from './in-between.ts'
 
 /** The first load, compressed, in bytes. */
@@ -155,6 +158,24 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('goes on after an update, with pages whose files were renamed by it', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gazeway-console-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    cpSync(await builtConsole(), folder, { recursive: true })
+    const updated = await startConsole('sandbox', { consoleFolder: folder })
+    t.after(() => updated.close())
+    const page = await updated.open()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    const serveAgain = await updated.platform.pause()
+    renameScripts(folder)
+    await serveAgain()
+    await page.getByRole('link', { name: 'Escrow' }).click()
+    await page.getByText('Escrow could not be loaded').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'Escrow', level: 1 }).waitFor()
+    updated.assertClean()
+  })
+
   it('is walked by the keyboard: to the page, through the navigation, and back', async () => {
     const page = await console.open()
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
@@ -183,3 +204,17 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
 
 const stored = (page: Awaited<ReturnType<ConsoleUnderTest['open']>>) =>
   page.evaluate(() => JSON.stringify(sessionStorage) + JSON.stringify(localStorage))
+
+/** Gives the scripts of a built console the names of another version, as an update does. */
+function renameScripts(folder: string): void {
+  const names = readdirSync(`${folder}/assets`).filter((name) => /-[\w-]{8}\.js$/.test(name))
+  const renamed = (text: string) => names.reduce((all, name) => all.replaceAll(name, newNameOf(name)), text)
+  for (const path of ['index.html', ...names.map((name) => `assets/${name}`)]) {
+    writeFileSync(`${folder}/${path}`, renamed(readFileSync(`${folder}/${path}`, 'utf8')))
+    for (const suffix of ['br', 'gz']) rmSync(`${folder}/${path}.${suffix}`, { force: true })
+  }
+  for (const name of names) renameSync(`${folder}/assets/${name}`, `${folder}/assets/${newNameOf(name)}`)
+}
+
+const newNameOf = (name: string) =>
+  name.replace(/-([\w-]{8})\.js$/, (_, digest) => `-${[...digest].reverse().join('')}.js`)

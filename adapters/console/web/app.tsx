@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
-import { offline } from './api.ts'
+import { api, offline } from './api.ts'
 import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/index.ts'
 import { shortId } from './format.ts'
 import { Mark } from './mark.tsx'
@@ -116,11 +116,9 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
   const [error, setError] = useState<unknown>(null)
   const entry = pageNamed(name)
 
-  const load = () => {
-    setError(null)
+  useEffect(() => {
     entry?.load().then(({ default: component }) => setLoaded(() => component), setError)
-  }
-  useEffect(load, [name])
+  }, [name])
 
   if (!entry) {
     return (
@@ -130,8 +128,17 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
     )
   }
   if (error !== null) {
-    return <ErrorNote error={new Error(`${entry.label} could not be loaded.`)} onRetry={load} />
+    const because = 'Gazeway was updated, or does not answer. Trying again loads the console anew.'
+    return <ErrorNote error={new Error(`${entry.label} could not be loaded: ${because}`)} onRetry={loadAnew} />
   }
   const Component = loaded
   return Component ? <Component {...props} /> : <Loading what={entry.label.toLowerCase()} />
+}
+
+/** The files of another version have other names. What is shown stays while nothing answers: there is nothing to load. */
+function loadAnew(): void {
+  api.get('/health').then(
+    () => location.reload(),
+    () => {},
+  )
 }
