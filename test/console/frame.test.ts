@@ -9,6 +9,20 @@ import { startInBetween } from './in-between.ts'
 
 /** The first load, compressed, in bytes. */
 const FIRST_LOAD_LIMIT = 150_000
+/** Pages with a list that may be empty. */
+const LISTS = [
+  'connections',
+  'wallet/ledger',
+  'wallet/callers',
+  'usage',
+  'escrow',
+  'tasks',
+  'swarm',
+  'calls',
+  'attention',
+  'skills',
+  'memory',
+]
 
 describe('the console', { skip: WITHOUT_BROWSER }, () => {
   let console: ConsoleUnderTest
@@ -156,6 +170,24 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.goto(`${platform.url}/#/tasks?status=open`)
     await page.getByText('Rewards locked').waitFor()
     await page.close()
+  })
+
+  it('does not say that there is nothing where it cannot know', async () => {
+    const page = await console.open('#/settings')
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+    const error = { code: 'store_unavailable', message: 'The store is away.', type: 'server_error', param: null }
+    await page.route('**/api/**', (route) => route.fulfill({ status: 503, json: { error } }))
+    for (const at of LISTS) {
+      await page.goto(`${console.platform.url}/#/${at}`)
+      await page.locator('main').getByText(error.message).first().waitFor()
+      assert.equal(await page.locator('main .empty').count(), 0, at)
+    }
+    await page.unroute('**/api/**')
+    await page
+      .getByText('Nothing is remembered yet')
+      .or(page.getByRole('table', { name: 'Memories' }))
+      .waitFor()
+    await page.context().close()
   })
 
   it('goes on after an update, with pages whose files were renamed by it', async (t) => {

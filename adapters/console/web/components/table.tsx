@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { count } from '../format.ts'
+import type { Live } from '../live.ts'
 import type { Paged } from '../paging.ts'
 import { Button } from './form.tsx'
 
@@ -14,6 +15,7 @@ export interface Column<Row> {
 /**
  * Rows under headings; on a narrow screen each row is a block of its own.
  *
+ * @param of where the rows come from; while that is asked or fails, nobody knows that there are none
  * @param empty what to show in place of a table without rows; `<Empty>` says what to do
  * @param onRow opens a row, by a click anywhere on it or with the keyboard on its first cell
  */
@@ -23,10 +25,12 @@ export function DataTable<Row>(props: {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string
+  of?: Pick<Live<unknown>, 'error' | 'loading'>
   empty?: ComponentChildren
   onRow?: (row: Row) => void
 }) {
-  const { columns, rows, rowKey, onRow } = props
+  const { columns, rows, rowKey, onRow, of } = props
+  if (rows.length === 0 && (of?.error || of?.loading)) return null
   if (rows.length === 0 && props.empty) return <>{props.empty}</>
   const cell = (row: Row, column: Column<Row>, at: number) => {
     const shown = column.render ? column.render(row) : textOf((row as Record<string, unknown>)[column.key])

@@ -77,6 +77,7 @@ function Sessions() {
             },
             { key: 'updated_at', label: 'Last record', render: ({ updated_at }) => <When at={updated_at} /> },
           ]}
+          of={page}
           empty={
             <Empty
               title={filter ? 'No session for this task' : 'No attention was recorded yet'}

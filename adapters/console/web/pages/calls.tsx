@@ -153,6 +153,7 @@ function Trail({ filters }: { filters: Filters }) {
             },
             { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
           ]}
+          of={page}
           empty={
             given.length > 0 ? (
               <Empty title="No call matches" hint="Names are matched whole; clear a filter to see more." />

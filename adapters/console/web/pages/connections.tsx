@@ -102,6 +102,7 @@ export default function Connections() {
                 ),
               },
             ]}
+            of={page}
             empty={
               <Empty
                 title="Nobody is connected"

@@ -91,14 +91,13 @@ export default function EscrowPage({ query }: PageProps) {
               ),
             },
           ]}
+          of={page}
           empty={
-            !page.loading && (
-              <Empty
-                title={status ? `No escrow is ${status}` : 'No escrows yet'}
-                hint="A task with a reward locks it here as it is made."
-                action={<a href={href('tasks')}>Go to the tasks</a>}
-              />
-            )
+            <Empty
+              title={status ? `No escrow is ${status}` : 'No escrows yet'}
+              hint="A task with a reward locks it here as it is made."
+              action={<a href={href('tasks')}>Go to the tasks</a>}
+            />
           }
         />
         <Pager page={page} />

@@ -132,6 +132,7 @@ export default function Memories() {
             rows={rows}
             rowKey={({ id }) => id}
             onRow={setShown}
+            of={query === '' ? page : { error: search.error, loading: search.found === null }}
             empty={<Nothing isFiltered={query !== '' || filter.size > 0} />}
           />
         )}

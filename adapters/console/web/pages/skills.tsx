@@ -111,6 +111,7 @@ function SkillTable() {
               { key: 'source', label: 'From' },
               { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
             ]}
+            of={list}
             empty={
               filter.size > 0 ? (
                 <Empty title="No skill matches" hint="Try other words, or another category." />

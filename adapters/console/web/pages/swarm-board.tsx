@@ -62,13 +62,13 @@ export function SwarmBoard() {
             },
             { key: 'made', label: 'Made', render: ({ tasks }) => <When at={tasks[0]?.created_at} /> },
           ]}
+          of={page}
           empty={
-            page.data &&
-            (isAll ? (
+            isAll ? (
               <Empty title="No swarms yet" hint="Name a goal, and see its tasks as a graph." />
             ) : (
               <Empty title={`No swarms among these ${page.items.length} tasks`} />
-            ))
+            )
           }
         />
         {!isAll && <p class="hint">Swarms are looked for among {LOOKED_AT} tasks at a time; these are counted here.</p>}

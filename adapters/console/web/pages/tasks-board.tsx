@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import { useState } from 'preact/hooks'
 import {
   Badge,
@@ -71,18 +72,22 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
           )}
         </div>
         <ErrorNote error={page.error ?? stats.error} onRetry={page.reload} />
-        <TaskTable label="Tasks, newest first" tasks={page.items} />
-        {!page.loading && page.items.length === 0 && (
-          <Empty
-            title={given ? 'No task matches' : 'No tasks yet'}
-            hint={
-              given
-                ? 'Take a filter away to see more.'
-                : 'Make one here, divide a goal into several, or let an agent make them.'
-            }
-            action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
-          />
-        )}
+        <TaskTable
+          label="Tasks, newest first"
+          tasks={page.items}
+          of={page}
+          empty={
+            <Empty
+              title={given ? 'No task matches' : 'No tasks yet'}
+              hint={
+                given
+                  ? 'Take a filter away to see more.'
+                  : 'Make one here, divide a goal into several, or let an agent make them.'
+              }
+              action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
+            />
+          }
+        />
         <Pager page={page} />
       </Card>
       {making && <NewTaskDialog onClose={() => setMaking(false)} />}
@@ -90,11 +95,14 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Tasks as a table; each row leads to the task's story. */
-export function TaskTable({ label, tasks }: { label: string; tasks: readonly Task[] }) {
+/** Tasks as a table; each row leads to the task's story. @param of, empty as of any table */
+export function TaskTable({
+  tasks,
+  ...table
+}: { tasks: readonly Task[] } & Pick<ComponentProps<typeof DataTable<Task>>, 'label' | 'of' | 'empty'>) {
   return (
     <DataTable<Task>
-      label={label}
+      {...table}
       rows={tasks}
       rowKey={({ id }) => id}
       onRow={({ id }) => go(href('tasks', { id }))}
@@ -116,7 +124,6 @@ export function TaskTable({ label, tasks }: { label: string; tasks: readonly Tas
         },
         { key: 'updated_at', label: 'Changed', render: ({ updated_at }) => <When at={updated_at} /> },
       ]}
-      empty={<span />}
     />
   )
 }

@@ -112,20 +112,19 @@ export function Receipts(props: {
           { key: 'total', label: 'Total', align: 'right', render: ({ billing }) => <Exact usd={billing.total_usd} /> },
           { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
         ]}
+        of={page}
         empty={
-          !page.loading && (
-            <Empty
-              title="No receipts here"
-              hint={selection ? 'None of this caller and time; widen the selection.' : 'Each metered call leaves one.'}
-              action={
-                selection && (
-                  <Button size="small" onClick={() => props.onFilter({})}>
-                    Show all
-                  </Button>
-                )
-              }
-            />
-          )
+          <Empty
+            title="No receipts here"
+            hint={selection ? 'None of this caller and time; widen the selection.' : 'Each metered call leaves one.'}
+            action={
+              selection && (
+                <Button size="small" onClick={() => props.onFilter({})}>
+                  Show all
+                </Button>
+              )
+            }
+          />
         }
       />
       <Pager page={page} />

@@ -75,7 +75,8 @@ export function Callers() {
               ),
           },
         ]}
-        empty={!page.loading && <Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
+        of={page}
+        empty={<Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
       />
       <Pager page={page} />
       {limited && <LimitsDialog of={limited} onClose={() => setLimited(null)} onChanged={page.reload} />}

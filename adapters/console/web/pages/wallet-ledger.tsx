@@ -67,13 +67,12 @@ export function Ledger({ of }: { of: string | null }) {
               render: ({ amount_usd }) => <Exact usd={amount_usd} signed />,
             },
           ]}
+          of={page}
           empty={
-            !page.loading && (
-              <Empty
-                title="Nothing has moved in this account"
-                hint="Deposits, metered calls and escrows are listed here as they happen."
-              />
-            )
+            <Empty
+              title="Nothing has moved in this account"
+              hint="Deposits, metered calls and escrows are listed here as they happen."
+            />
           }
         />
         <Pager page={page} />
