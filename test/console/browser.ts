@@ -35,6 +35,8 @@ interface OpenOptions {
   width?: number
   height?: number
   permissions?: string[]
+  /** Where the reader is: `America/Los_Angeles` */
+  timezoneId?: string
 }
 
 /**
@@ -70,8 +72,13 @@ export async function startConsole(
   return {
     platform,
     browser,
-    async open(at = '', { key = platform.admin, width = 1280, height = 900, permissions = [] } = {}) {
-      const context = await browser.newContext({ viewport: { width, height }, permissions, reducedMotion: 'reduce' })
+    async open(at = '', { key = platform.admin, width = 1280, height = 900, permissions = [], timezoneId } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        permissions,
+        reducedMotion: 'reduce',
+        ...(timezoneId && { timezoneId }),
+      })
       const page = await context.newPage()
       page.setDefaultTimeout(PATIENCE_MS)
       watch(page)

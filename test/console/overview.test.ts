@@ -102,5 +102,23 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.context().close()
   })
 
+  it('calls the UTC days of a month by their dates, west of UTC too', async () => {
+    const page = await console.open('#/overview', { timezoneId: 'America/Los_Angeles' })
+    await page.getByRole('tab', { name: '30 days' }).click()
+    await page.getByText('Calls as a table').click()
+    const rows = page.getByRole('region', { name: 'Calls, values' }).getByRole('row')
+    await rows.nth(30).waitFor()
+    const path = '/api/calls/stats?group_by=day'
+    const reply = await ask(console.platform, 'GET', path, { key: console.platform.admin })
+    const { groups } = (await reply.json()) as { groups: { key: string; calls: number }[] }
+    const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
+    for (const { key, calls } of groups) {
+      const date = dates.format(Date.parse(key))
+      const row = rows.filter({ has: page.getByRole('rowheader', { name: date, exact: true }) })
+      assert.equal(await row.getByRole('cell').first().textContent(), String(calls), date)
+    }
+    await page.context().close()
+  })
+
   it('breaks no policy and asks no other server', () => console.assertClean())
 })

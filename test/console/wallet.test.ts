@@ -93,6 +93,30 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('calls a UTC day by its date, wherever the reader is', async () => {
+    const { groups } = JSON.parse(await usageOf('?limit=1&group_by=day')) as {
+      groups: { key: string; total_usd: number }[]
+    }
+    const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
+    for (const timezoneId of ['America/Los_Angeles', 'Asia/Tokyo']) {
+      const page = await under.open('#/usage', { timezoneId })
+      await page.getByText('Spending by day as a table').click()
+      const table = page.getByRole('region', { name: 'Spending by day, values' })
+      for (const { key, total_usd } of groups) {
+        const row = table.getByRole('row').filter({
+          has: page.getByRole('rowheader', { name: dates.format(Date.parse(key)), exact: true }),
+        })
+        assert.match((await row.textContent()) ?? '', new RegExp(`\\$${total_usd.toFixed(2)}`), key)
+      }
+      await page.locator('.uplot .u-over').hover()
+      await page
+        .locator('.u-legend')
+        .getByText(/^[A-Z][a-z]+ \d+, \d{4}$/)
+        .waitFor()
+      await page.context().close()
+    }
+  })
+
   it('downloads the receipts of a selection as the API gives them', async () => {
     const page = await under.open('#/usage')
     await page

@@ -3,6 +3,8 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const shares = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const utcDates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+const utcDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
 /** `$12.34`; as many decimals as small amounts need, at most 6. */
@@ -45,6 +47,12 @@ export const timeOfDay = (ms: number): string => clock.format(ms)
 
 /** The day and month in the reader's zone. */
 export const dayOfMonth = (ms: number): string => days.format(ms)
+
+/** The date of a UTC day, wherever the reader is. */
+export const utcDate = (ms: number): string => utcDates.format(ms)
+
+/** The day and month of a UTC day. */
+export const utcDayOfMonth = (ms: number): string => utcDays.format(ms)
 
 /** `just now`, `3 min ago`, `in 2 h` */
 export function relative(ms: number, now: number): string {

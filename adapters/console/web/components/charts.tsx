@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { offline } from '../api.ts'
-import { moment, short } from '../format.ts'
+import { moment, short, utcDate } from '../format.ts'
 import { Empty } from './layout.tsx'
 
 /** One line: points are `[milliseconds since 1970, value]`, in the order of time; null is a gap. */
@@ -21,6 +21,8 @@ export function LineChart(props: {
   unit?: string
   height?: number
   format?: (value: number) => string
+  /** Each point is a UTC day, and is called by its date. */
+  days?: boolean
   /** Draws the area below the lines. */
   filled?: boolean
   /** The least and the greatest value; by default zero and what is needed. */
@@ -31,9 +33,9 @@ export function LineChart(props: {
   const [failed, setFailed] = useState(false)
   // Drawn again once Gazeway answers again: the part of the program that draws may not have come.
   const isOffline = offline.value
-  const { series, unit = '', height = 180, filled = false, range } = props
+  const { series, unit = '', height = 180, days = false, filled = false, range } = props
   const format = props.format ?? ((value: number) => `${short(value)}${unit && ` ${unit}`}`)
-  const drawn = JSON.stringify([series, scheme, unit, height])
+  const drawn = JSON.stringify([series, scheme, unit, height, days])
   const hasPoints = series.some(({ points }) => points.length > 0)
 
   useEffect(() => {
@@ -52,7 +54,7 @@ export function LineChart(props: {
       ({ plot }) => {
         if (gone) return
         setFailed(false)
-        remove = plot(element, { series, format, height, filled, range })
+        remove = plot(element, { series, format, height, days, filled, range })
       },
       () => setFailed(true),
     )
@@ -75,13 +77,18 @@ export function LineChart(props: {
       {failed && <p class="hint">The drawing could not be loaded; reload the page. The values are in the table.</p>}
       <details>
         <summary>{props.label} as a table</summary>
-        <PointsTable label={props.label} series={series} format={format} />
+        <PointsTable label={props.label} series={series} format={format} timeOf={days ? utcDate : moment} />
       </details>
     </figure>
   )
 }
 
-function PointsTable(props: { label: string; series: readonly Series[]; format: (value: number) => string }) {
+function PointsTable(props: {
+  label: string
+  series: readonly Series[]
+  format: (value: number) => string
+  timeOf: (ms: number) => string
+}) {
   const times = [...new Set(props.series.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => b - a)
   const values = props.series.map(({ points }) => new Map(points))
   return (
@@ -100,7 +107,7 @@ function PointsTable(props: { label: string; series: readonly Series[]; format: 
         <tbody>
           {times.slice(0, TABLE_ROWS).map((at) => (
             <tr key={at}>
-              <th scope="row">{moment(at)}</th>
+              <th scope="row">{props.timeOf(at)}</th>
               {values.map((of, index) => {
                 const value = of.get(at)
                 return (

@@ -1,9 +1,21 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { dayOfMonth, moment, timeOfDay } from '../format.ts'
+import { dayOfMonth, moment, timeOfDay, utcDate, utcDayOfMonth } from '../format.ts'
 import type { Series } from './charts.tsx'
 
 const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5']
+
+const DAY_S = 86_400
+
+/** Ticks at the beginning of UTC days, so many of them apart as there is room for. */
+const DAYS: Pick<uPlot.Axis, 'incrs' | 'splits' | 'values'> = {
+  incrs: [1, 2, 3, 7, 14, 28, 56, 112, 224].map((days) => days * DAY_S),
+  splits(_chart, _axis, from, to, step) {
+    const first = Math.ceil(from / step)
+    return Array.from({ length: Math.floor(to / step) - first + 1 }, (_, at) => (first + at) * step)
+  },
+  values: (_, times) => times.map((at) => utcDayOfMonth(at * 1000)),
+}
 
 /** Draws lines over time into an element, as wide as it is. @returns what removes them */
 export function plot(
@@ -12,11 +24,12 @@ export function plot(
     series: readonly Series[]
     format: (value: number) => string
     height: number
+    days: boolean
     filled: boolean
     range: readonly [number, number] | undefined
   },
 ): () => void {
-  const { series, format, height, filled, range } = options
+  const { series, format, height, days, filled, range } = options
   const style = getComputedStyle(element)
   const color = (name: string) => style.getPropertyValue(name).trim()
   const axis = {
@@ -40,11 +53,12 @@ export function plot(
           ...axis,
           space: 64,
           values: (_, times, _axis, _space, step) => times.map((at) => timeLabel(at * 1000, step)),
+          ...(days && DAYS),
         },
         { ...axis, size: 64, values: (_, values) => values.map((value) => format(value)) },
       ],
       series: [
-        { label: 'Time', value: (_, at) => (at === null ? 'last' : moment(at * 1000)) },
+        { label: 'Time', value: (_, at) => (at === null ? 'last' : (days ? utcDate : moment)(at * 1000)) },
         ...series.map(({ label, color: own }, at) => {
           const stroke = color(own ?? COLORS[at % COLORS.length] ?? '--series-1')
           return {
@@ -78,7 +92,7 @@ export function plot(
 /** The time of day; the date at midnight, and where the steps are days. @param step in seconds */
 function timeLabel(ms: number, step: number): string {
   const at = new Date(ms)
-  const isDay = step >= 86_400 || (at.getHours() === 0 && at.getMinutes() === 0)
+  const isDay = step >= DAY_S || (at.getHours() === 0 && at.getMinutes() === 0)
   return isDay ? dayOfMonth(ms) : timeOfDay(ms)
 }
 

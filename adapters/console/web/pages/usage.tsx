@@ -59,6 +59,7 @@ export default function UsagePage({ query }: PageProps) {
           <Card title="Spending by day" wide>
             <LineChart
               label="Spending by day"
+              days
               filled
               series={[
                 { label: 'Total', points: daysOf(data.groups, from, (day) => day.total_usd) },

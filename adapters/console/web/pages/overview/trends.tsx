@@ -22,6 +22,7 @@ export function Trends() {
   const first = last - (span.steps - 1) * span.stepMs
   const path = `/api/calls/stats?from=${startOf('hour', first)}&group_by=${span.group}`
   const { data, error, reload } = useLive<CallStats>(path, { everyMs: 10_000 })
+  const days = span.group === 'day'
   const lines = data && linesOf(data, first, span)
 
   return (
@@ -37,6 +38,7 @@ export function Trends() {
           <Card title="Calls">
             <LineChart
               label="Calls"
+              days={days}
               series={[
                 lines('Calls', (sums) => sums.calls, 0),
                 { ...lines('Failed', (sums) => sums.errors, 0), color: '--bad' },
@@ -46,6 +48,7 @@ export function Trends() {
           <Card title="Cost">
             <LineChart
               label="Cost in USD"
+              days={days}
               filled
               format={usd}
               series={[lines('Cost', (sums) => sums.upstream_cost_usd, 0)]}
@@ -54,6 +57,7 @@ export function Trends() {
           <Card title="Tokens">
             <LineChart
               label="Tokens"
+              days={days}
               format={short}
               series={[
                 lines('Prompt', (sums) => sums.prompt_tokens, 0),
@@ -64,6 +68,7 @@ export function Trends() {
           <Card title="Latency">
             <LineChart
               label="Latency"
+              days={days}
               format={duration}
               series={[
                 lines('Half of calls within', (sums) => sums.latency_ms.p50, null),
