@@ -114,6 +114,32 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.context().close()
   })
 
+  it('show a key that is being made, whatever is pressed meanwhile', async () => {
+    const page = await console.open('#/settings/keys')
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByLabel('Name').fill('slow')
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => {
+      void page.route('**/api/keys', async (route) => {
+        if (route.request().method() !== 'POST') return route.continue()
+        resolve()
+        await new Promise<void>((go) => {
+          answer = go
+        })
+        await route.continue()
+      })
+    })
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await asked
+    for (const name of ['Cancel', 'Close']) assert.ok(await page.getByRole('button', { name }).isDisabled(), name)
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
+    answer()
+    assert.match((await page.locator('.copy code').textContent()) ?? '', /^gzw_/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
   it('can be read without an admin’s key, and not changed', async () => {
     const page = await console.open('#/settings/configuration', { key: console.platform.key })
     await page.getByText('changing them needs an admin’s key').waitFor()

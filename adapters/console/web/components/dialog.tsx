@@ -1,9 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { BusyAround } from './busy.ts'
 import { Button } from './form.tsx'
 import { ErrorNote } from './notes.tsx'
 
-/** Something that has to be dealt with first. Escape and the button close it, and the focus goes back. */
+/**
+ * Something that has to be dealt with first. Escape and the button close it, and the focus goes back; while something is
+ * being done in it, nothing does: that would hide what comes of it, not undo it.
+ */
 export function Dialog(props: {
   title: string
   open: boolean
@@ -13,6 +17,9 @@ export function Dialog(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const [busy, setBusy] = useState(false)
+  // Browsers let the second Escape through, whatever became of the first.
+  const onClose = () => (busy ? dialog.current?.showModal() : props.onClose())
   useEffect(() => {
     const element = dialog.current
     if (!element) return
@@ -21,14 +28,20 @@ export function Dialog(props: {
   }, [props.open])
   if (!props.open) return null
   return (
-    <dialog ref={dialog} class={props.wide ? 'wide' : undefined} aria-labelledby={id} onClose={props.onClose}>
+    <dialog
+      ref={dialog}
+      class={props.wide ? 'wide' : undefined}
+      aria-labelledby={id}
+      onCancel={(event) => busy && event.preventDefault()}
+      onClose={onClose}
+    >
       <div class="dialog-head">
         <h2 id={id}>{props.title}</h2>
-        <Button tone="quiet" size="small" label="Close" onClick={props.onClose}>
+        <Button tone="quiet" size="small" label="Close" disabled={busy} onClick={props.onClose}>
           ✕
         </Button>
       </div>
-      {props.children}
+      <BusyAround.Provider value={setBusy}>{props.children}</BusyAround.Provider>
     </dialog>
   )
 }
@@ -72,7 +85,9 @@ export function Confirm(props: {
       <div class="confirm-body">{props.body}</div>
       {error !== null && <ErrorNote error={error} />}
       <div class="actions end">
-        <Button onClick={close}>Cancel</Button>
+        <Button disabled={busy} onClick={close}>
+          Cancel
+        </Button>
         <Button tone={props.tone ?? 'danger'} busy={busy} onClick={confirm}>
           {props.action}
         </Button>

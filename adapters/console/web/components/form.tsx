@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext, useId } from 'preact/hooks'
+import { useBusyAround } from './busy.ts'
 
 /** What ties a control to its field's label, hint and error. */
 interface FieldIds {
@@ -151,7 +152,7 @@ export function Checkbox(props: {
   )
 }
 
-/** @param busy shows that its work is under way, and keeps it from being started twice */
+/** @param busy shows that its work is under way, keeps it from being started twice, and the dialog around it open */
 export function Button(props: {
   children: ComponentChildren
   onClick?: (() => void) | undefined
@@ -163,6 +164,7 @@ export function Button(props: {
   label?: string
 }) {
   const { tone = 'plain', size = 'normal', busy = false } = props
+  useBusyAround(busy)
   return (
     <button
       type={props.type ?? 'button'}

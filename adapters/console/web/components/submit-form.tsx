@@ -56,7 +56,9 @@ export function SubmitForm(props: {
       {!isBeside && <ErrorNote error={error} />}
       {busy && props.waiting && <p class="hint">{props.waiting}</p>}
       <div class="actions end">
-        <Button onClick={props.onCancel}>Cancel</Button>
+        <Button disabled={busy} onClick={props.onCancel}>
+          Cancel
+        </Button>
         <Button type="submit" tone="primary" busy={busy} disabled={props.disabled ?? false}>
           {props.action}
         </Button>
