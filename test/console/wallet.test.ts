@@ -202,6 +202,39 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('Nothing has moved in this account').waitFor()
     await page.close()
   })
+
+  it('leaves the keyboard where it pressed a button, whatever comes of it', async () => {
+    for (let i = 0; i < 26; i++) await under.platform.gateway.keys.create({ name: `bot ${i}`, scopes: ['platform'] })
+    const page = await under.open('#/usage')
+    const press = async (name: string) => {
+      await page.getByRole('button', { name }).focus()
+      await page.keyboard.press('Enter')
+    }
+    const focused = () => page.evaluate(() => document.activeElement?.closest('button')?.textContent)
+    await page.getByRole('table', { name: 'Receipts, newest first' }).waitFor()
+    const downloading = page.waitForEvent('download')
+    await press('Download CSV')
+    await downloading
+    await page.locator('button[aria-busy]').waitFor({ state: 'detached' })
+    assert.equal(await focused(), 'Download CSV')
+
+    await page.goto(`${under.platform.url}/#/wallet/callers`)
+    await page.getByRole('button', { name: 'Deposit for bot 25' }).click()
+    await page.getByLabel('Amount in USD').fill('much')
+    await page.getByLabel('Reference').fill('invoice-3')
+    await press('Credit the account')
+    await page.getByText(/amount_usd: .*accepted/).waitFor()
+    assert.equal(await focused(), 'Credit the account')
+    await page.keyboard.press('Escape')
+
+    await press('Older')
+    await page.getByRole('link', { name: 'research' }).waitFor()
+    assert.equal(await focused(), 'Older')
+    await page.keyboard.press('Enter')
+    await press('Newer')
+    await page.getByRole('link', { name: 'bot 25' }).waitFor()
+    await page.close()
+  })
 })
 
 describe('balances across chains in the console', { skip: WITHOUT_BROWSER }, () => {

@@ -152,7 +152,11 @@ export function Checkbox(props: {
   )
 }
 
-/** @param busy shows that its work is under way, keeps it from being started twice, and the dialog around it open */
+/**
+ * A button. Disabled or busy it keeps the keyboard's focus, which the attribute `disabled` would drop to the top of the page.
+ *
+ * @param busy shows that its work is under way, keeps it from being started twice, and the dialog around it open
+ */
 export function Button(props: {
   children: ComponentChildren
   onClick?: (() => void) | undefined
@@ -164,6 +168,7 @@ export function Button(props: {
   label?: string
 }) {
   const { tone = 'plain', size = 'normal', busy = false } = props
+  const isOff = busy || props.disabled === true
   useBusyAround(busy)
   return (
     <button
@@ -171,8 +176,11 @@ export function Button(props: {
       class={`${tone} ${size}`}
       aria-label={props.label}
       aria-busy={busy || undefined}
-      disabled={busy || props.disabled}
-      onClick={props.onClick}
+      aria-disabled={isOff || undefined}
+      onClick={(event) => {
+        if (isOff) event.preventDefault()
+        else props.onClick?.()
+      }}
     >
       {busy && <span class="spinner" aria-hidden="true" />}
       {props.children}
