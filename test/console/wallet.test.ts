@@ -235,6 +235,24 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('link', { name: 'bot 25' }).waitFor()
     await page.close()
   })
+
+  it('shows which caller a selection is of, listed or not', async () => {
+    const page = await under.open('#/usage?caller=key_environment')
+    const caller = page.getByLabel('Caller', { exact: true })
+    await caller.locator('option', { hasText: 'research' }).waitFor({ state: 'attached' })
+    assert.equal(await caller.locator('option:checked').textContent(), 'GAZEWAY_API_KEY')
+    await page.close()
+  })
+
+  it('knows the names of more keys than the API lists at once', async () => {
+    for (let i = 0; i < 1000; i++)
+      await under.platform.gateway.keys.create({ name: 'one of many', scopes: ['platform'] })
+    const page = await under.open(`#/usage?caller=${other.id}`)
+    await page.getByRole('list', { name: 'Spending by caller' }).getByText('research').waitFor()
+    const chosen = page.getByLabel('Caller', { exact: true }).locator('option:checked')
+    assert.match((await chosen.textContent()) ?? '', /^research · /)
+    await page.close()
+  })
 })
 
 describe('balances across chains in the console', { skip: WITHOUT_BROWSER }, () => {

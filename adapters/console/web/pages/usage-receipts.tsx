@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
-import { Caller, type Names } from '../components/caller.tsx'
+import { Caller, callersToChoose, type Names } from '../components/caller.tsx'
 import { Exact } from '../components/exact.tsx'
 import {
   Button,
@@ -66,10 +66,7 @@ export function Receipts(props: {
           <Field label="Caller">
             <Select
               value={filter.caller}
-              options={[
-                { value: '', label: 'Everyone' },
-                ...names.known.map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` })),
-              ]}
+              options={[{ value: '', label: 'Everyone' }, ...callersToChoose(names, filter.caller)]}
               onChange={(caller) => change({ caller })}
             />
           </Field>

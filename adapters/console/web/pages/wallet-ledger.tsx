@@ -1,4 +1,4 @@
-import { type Names, useNames } from '../components/caller.tsx'
+import { callersToChoose, type Names, useNames } from '../components/caller.tsx'
 import { Exact } from '../components/exact.tsx'
 import { Badge, Card, DataTable, Empty, ErrorNote, Field, Pager, Select, type Tone, When } from '../components/index.ts'
 import { shortId } from '../format.ts'
@@ -28,13 +28,7 @@ export function Ledger({ of }: { of: string | null }) {
   const caller = of ?? own
   const query = caller === own ? '' : `?caller_id=${encodeURIComponent(caller)}`
   const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
-  const options = [
-    { value: own, label: names.of(own) },
-    ...names.known
-      .filter(({ id }) => id !== own)
-      .map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` })),
-  ]
-  if (!options.some(({ value }) => value === caller)) options.push({ value: caller, label: names.of(caller) })
+  const others = callersToChoose(names, caller).filter(({ value }) => value !== own)
   return (
     <>
       {isAdmin && (
@@ -42,7 +36,7 @@ export function Ledger({ of }: { of: string | null }) {
           <Field label="Account of">
             <Select
               value={caller}
-              options={options}
+              options={[{ value: own, label: names.of(own) }, ...others]}
               onChange={(id) => go(href('wallet', { id: 'ledger', query: { caller: id === own ? null : id } }), true)}
             />
           </Field>
