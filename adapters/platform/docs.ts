@@ -6,7 +6,7 @@ import { type OpenApi, type Operation, openApi, type Parameter } from './openapi
 import type { Route } from './route.ts'
 
 const STYLE = `
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: Canvas; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin-top: 2.5rem; }
 details { border: 1px solid #8886; border-radius: .4rem; margin: .5rem 0; padding: .4rem .8rem; }
