@@ -156,9 +156,10 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await signIn(page, key)
     await page.clock.install()
     await page.getByRole('button', { name: 'Start recording' }).click()
-    const spoilt = between.spoilNext('/api/gaze/store', 'cut')
+    const spoiling = between.spoil('/api/gaze/store', 'cut')
     await readWithPointer(page, 24)
-    await spoilt
+    await spoiling.begun
+    spoiling.end()
     await page.getByRole('button', { name: 'Stop recording' }).click()
     await page.getByRole('link', { name: 'See where your attention was' }).waitFor()
     const said = String(await page.getByText(/^Stopped after/).textContent())

@@ -3,18 +3,24 @@ import { createServer, request } from 'node:http'
 /** How a reply is spoilt: its second half never comes, or something else answers. */
 export type Fault = 'cut' | 'html'
 
+export interface Spoiling {
+  /** Settled once a reply was spoilt. */
+  begun: Promise<void>
+  end(): void
+}
+
 /** A proxy between a browser and a platform, which spoils replies when it is told to. */
 export interface InBetween {
   /** `http://127.0.0.1:PORT` */
   url: string
-  /** Spoils the next reply to a path. @returns settled once it was sent */
-  spoilNext(path: string, fault: Fault): Promise<void>
+  /** Spoils the replies to a path until it is told to end. */
+  spoil(path: string, fault: Fault): Spoiling
   close(): Promise<void>
 }
 
 /** @param target the platform's address */
 export async function startInBetween(target: string): Promise<InBetween> {
-  const next = new Map<string, { fault: Fault; done: () => void }>()
+  const faults = new Map<string, { fault: Fault; begin: () => void }>()
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? '/'
     const { method, headers } = incoming
@@ -23,8 +29,7 @@ export async function startInBetween(target: string): Promise<InBetween> {
       for await (const chunk of reply) chunks.push(chunk as Buffer)
       const body = Buffer.concat(chunks)
       const [name = ''] = path.split('?')
-      const spoilt = next.get(name)
-      next.delete(name)
+      const spoilt = faults.get(name)
       if (spoilt?.fault === 'html') {
         outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>Restarting</html>')
       } else if (spoilt?.fault === 'cut') {
@@ -33,7 +38,7 @@ export async function startInBetween(target: string): Promise<InBetween> {
       } else {
         outgoing.writeHead(reply.statusCode ?? 502, reply.headers).end(body)
       }
-      if (spoilt) outgoing.once('close', spoilt.done)
+      if (spoilt) outgoing.once('close', spoilt.begin)
     })
     incoming.pipe(asked)
   })
@@ -41,7 +46,10 @@ export async function startInBetween(target: string): Promise<InBetween> {
   const address = server.address()
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
-    spoilNext: (path, fault) => new Promise((done) => void next.set(path, { fault, done })),
+    spoil(path, fault) {
+      const begun = new Promise<void>((begin) => void faults.set(path, { fault, begin }))
+      return { begun, end: () => void faults.delete(path) }
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
