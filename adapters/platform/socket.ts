@@ -73,7 +73,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   const { store, keys, log } = gateway
   const { hosts, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
   const now = () => new Date()
-  const tickets = createTickets({ store, now })
+  const tickets = createTickets({ store, now, fixedKey: () => gateway.loaded.config.identity.api_key })
   const connections = createConnections({
     store,
     tickets,
@@ -100,9 +100,6 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   const forgetFixedKey = gateway.config.onChange((present, { config: before }) => {
     if (present.config.identity.api_key === before.identity.api_key) return
     connections.endThoseOf(ENVIRONMENT_IDENTITY.id)
-    tickets
-      .cancelThoseOf(ENVIRONMENT_IDENTITY.id)
-      .catch((err) => log.error('Tickets of the last fixed key could not be taken back.', { err }))
   })
   let unknown = 0
   let stopping = false

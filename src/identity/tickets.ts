@@ -63,7 +63,8 @@ export interface Tickets {
   /**
    * Uses a ticket up.
    *
-   * @throws GazewayError `invalid_ticket`, the same whether it was used, has expired, is unknown or its key was revoked
+   * @throws GazewayError `invalid_ticket`, the same whether it was used, has expired, is unknown, or its key
+   *   was revoked or changed
    */
   redeem(ticket: string): Promise<Admission>
   /**
@@ -73,12 +74,15 @@ export interface Tickets {
    * @returns whether there was one
    */
   cancel(id: string, keyId: string | null): Promise<boolean>
-  /** Takes back all tickets of a key that were not used yet. */
-  cancelThoseOf(keyId: string): Promise<void>
 }
 
-/** The tickets in `store`, by the clock `now`. Only their hashes are kept. */
-export function createTickets({ store, now }: { store: Store; now: () => Date }): Tickets {
+/**
+ * The tickets in `store`, by the clock `now`. Only their hashes are kept.
+ *
+ * @param deps.fixedKey the fixed key of the configuration, asked with each ticket: one that it made is good for as long as it stays
+ */
+export function createTickets(deps: { store: Store; now: () => Date; fixedKey: () => string | null }): Tickets {
+  const { store, now, fixedKey } = deps
   const { db } = store
   return {
     async issue({ user, role }, maker) {
@@ -86,7 +90,7 @@ export function createTickets({ store, now }: { store: Store; now: () => Date })
       const id = newId('conn')
       const ticket = `gzt_${randomBytes(TICKET_BYTES).toString('base64url')}`
       const expiresAt = new Date(now().getTime() + TICKET_MS).toISOString()
-      const hash = hashToken(ticket).toString('hex')
+      const hash = hashOf(ticket, maker.id === ENVIRONMENT_IDENTITY.id ? fixedKey() : null)
       await db
         .insertInto('connection_tickets')
         .values({ id, hash, key_id: maker.id, user_name: user, role, expires_at: expiresAt })
@@ -96,15 +100,17 @@ export function createTickets({ store, now }: { store: Store; now: () => Date })
 
     async redeem(ticket) {
       if (!Ticket.safeParse(ticket).success) throw notGood()
+      const fixed = fixedKey()
+      const ofFixedKey = fixed === null ? null : hashOf(ticket, fixed)
       // One statement takes the row away: of those who come at once, one gets it.
       const row = await db
         .deleteFrom('connection_tickets')
-        .where('hash', '=', hashToken(ticket).toString('hex'))
+        .where('hash', 'in', [hashOf(ticket, null), ...(ofFixedKey === null ? [] : [ofFixedKey])])
         .where('expires_at', '>', now().toISOString())
-        .returning(['id', 'key_id', 'user_name', 'role'])
+        .returning(['id', 'hash', 'key_id', 'user_name', 'role'])
         .executeTakeFirst()
       if (row === undefined) throw notGood()
-      const maker = await makerOf(db, row.key_id)
+      const maker = row.hash === ofFixedKey ? ENVIRONMENT_IDENTITY : await makerOf(db, row.key_id)
       const role = Role.parse(row.role)
       return { id: row.id, user: row.user_name, role, identity: role === 'admin' ? maker : withoutAdmin(maker) }
     },
@@ -114,12 +120,11 @@ export function createTickets({ store, now }: { store: Store; now: () => Date })
       if (keyId !== null) query = query.where('key_id', '=', keyId)
       return (await query.returning('id').execute()).length === 1
     },
-
-    async cancelThoseOf(keyId) {
-      await db.deleteFrom('connection_tickets').where('key_id', '=', keyId).execute()
-    },
   }
 }
+
+/** What is kept of a ticket; of one of the fixed key's, whose id outlives it, a hash over both. */
+const hashOf = (ticket: string, fixedKey: string | null): string => hashToken(ticket + (fixedKey ?? '')).toString('hex')
 
 /** Clears away at most `limit` tickets that expired unused. @returns how many */
 export async function sweepTickets({ db }: Store, now: Date, limit: number): Promise<number> {
@@ -131,9 +136,8 @@ export async function sweepTickets({ db }: Store, now: Date, limit: number): Pro
   return (await db.deleteFrom('connection_tickets').where('id', 'in', expired).returning('id').execute()).length
 }
 
-/** The key behind a ticket, as it is now. */
+/** The stored key behind a ticket, as it is now. */
 async function makerOf(db: Kysely<Schema>, keyId: string): Promise<Identity> {
-  if (keyId === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
   const key = await db
     .selectFrom('keys')
     .select(CHECKED_COLUMNS)

@@ -460,7 +460,7 @@ describe('the agent socket', () => {
       for (const client of clients) assert.equal((await client.closed).code, 4401)
     })
 
-    it('closes the sockets of a fixed key that was changed, and takes its tickets back', async () => {
+    it('closes the sockets of a fixed key that was changed, and its tickets are no longer good', async () => {
       const fixed = 'a-fixed-key-of-the-operator'
       const other = 'another-key-of-the-operator'
       const set = (key: string, next: string | null) =>

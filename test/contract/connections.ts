@@ -24,10 +24,10 @@ export function connectionsContract(open: () => Promise<Store>): void {
     const keys = createKeys({ store, now, fixedKey: null, onError })
     const identity = async (scope: 'platform' | 'admin'): Promise<Identity> =>
       keys.authenticate((await keys.create({ name: scope, scopes: [scope] })).key)
-    const instance = () => ({
-      tickets: createTickets({ store, now }),
-      connections: createConnections({ store, tickets: createTickets({ store, now }), now, onError }),
-    })
+    const instance = (fixedKey: string | null = null) => {
+      const tickets = createTickets({ store, now, fixedKey: () => fixedKey })
+      return { tickets, connections: createConnections({ store, tickets, now, onError }) }
+    }
     return {
       store,
       now,
@@ -85,11 +85,22 @@ export function connectionsContract(open: () => Promise<Store>): void {
       assert.deepEqual([user.identity.id, user.identity.scopes.has('admin')], [admin.id, false])
       const full = await tickets.redeem((await tickets.issue({ user: 'ada', role: 'admin' }, admin)).ticket)
       assert.ok(full.identity.scopes.has('admin'), 'an admin’s ticket lost the scope')
-      const fixed = await tickets.issue({ user: 'ada', role: 'admin' }, ENVIRONMENT_IDENTITY)
-      assert.equal((await tickets.redeem(fixed.ticket)).identity, ENVIRONMENT_IDENTITY)
       const { ticket } = await tickets.issue({ user: 'ada', role: 'user' }, other)
       await keys.revoke(other.id)
       await assert.rejects(tickets.redeem(ticket), { code: 'invalid_ticket' })
+      await close()
+    })
+
+    it('of the fixed key is good where that is in force, and nowhere else', async () => {
+      const { instance, close } = await setUp()
+      const old = instance('the-fixed-key-before').tickets
+      const issue = () => old.issue({ user: 'ada', role: 'admin' }, ENVIRONMENT_IDENTITY)
+      const { ticket } = await issue()
+      for (const changed of ['the-fixed-key-after', null])
+        await assert.rejects(instance(changed).tickets.redeem(ticket), { code: 'invalid_ticket' })
+      const same = instance('the-fixed-key-before').tickets
+      assert.equal((await same.redeem(ticket)).identity, ENVIRONMENT_IDENTITY)
+      assert.equal((await old.redeem((await issue()).ticket)).identity, ENVIRONMENT_IDENTITY)
       await close()
     })
   })

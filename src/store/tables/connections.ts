@@ -20,7 +20,10 @@ export interface ConnectionInstanceRow {
   alive_until: string
 }
 
-/** One ticket that nobody has used yet. `hash` is its SHA-256, in hex; `id` is the connection's that it opens. */
+/**
+ * One ticket that nobody has used yet. `hash` is its SHA-256, in hex, the fixed key behind it where that made it; `id` is the
+ * connection's that it opens.
+ */
 export interface ConnectionTicketRow {
   id: string
   hash: string
