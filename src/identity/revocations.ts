@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts'
 
 /** How often the store is asked for revocations by other processes, in milliseconds. */
 const POLL_MS = 2_000
-/** How far back it is asked: more than the clocks of machines that share a store differ, in milliseconds. */
+/** How far back from the last answer it is asked: more than the clocks of machines that share a store differ, in milliseconds. */
 const LOOK_BACK_MS = 600_000
 const MAX_ANNOUNCED = 10_000
 
@@ -12,8 +12,8 @@ export interface Revocations {
   /** A key is found to be revoked: it is forgotten, and listeners are told, once. */
   announce(id: string): void
   /**
-   * Calls `listener` with the id of each key that is revoked, within some 2 s, and at first with those of the last ten
-   * minutes. The store is polled only while someone listens; listen once, for as long as the process serves.
+   * Calls `listener` with the id of each key that is revoked, within some 2 s, or once the store can be asked again; and at
+   * first with those of the last ten minutes. The store is polled only while someone listens; listen once, for as long as the process serves.
    *
    * @returns stops listening
    */
@@ -41,6 +41,8 @@ export function createRevocations({
   const announced = new LRUCache<string, true>({ max: MAX_ANNOUNCED })
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
+  /** Up to when revocations are known, by a clock that may be set: a machine may have slept since, or its store been away. */
+  let knownTo = now().getTime()
 
   function announce(id: string): void {
     forget(id)
@@ -56,8 +58,10 @@ export function createRevocations({
   }
 
   async function poll(): Promise<void> {
-    const since = new Date(now().getTime() - LOOK_BACK_MS).toISOString()
+    const at = now().getTime()
+    const since = new Date(Math.min(knownTo, at) - LOOK_BACK_MS).toISOString()
     const rows = await store.db.selectFrom('keys').select('id').where('revoked_at', '>=', since).execute()
+    knownTo = at
     for (const { id } of rows) announce(id)
   }
 

@@ -35,4 +35,27 @@ describe('a key that is revoked in one process', () => {
     await Promise.all([guard, watcher].map((peer) => peer.end()))
     await keys.close()
   })
+
+  it('is told of however long that one could not ask, and after its clock was set back', async () => {
+    const store = await storeIn(newFolder())
+    let clock = new Date('2026-11-21T07:05:00.000Z')
+    const process = () =>
+      createKeys({ store, now: () => clock, fixedKey: null, onError: (error) => assert.ifError(error) })
+    const [here, there] = [process(), process()]
+    const told = new Set<string>()
+    here.onRevoked((id) => told.add(id))
+    const revoke = async () => {
+      const { record } = await there.create({ name: 'a' })
+      await there.revoke(record.id)
+      return record.id
+    }
+    for (const later of ['2026-11-21T19:05:00.000Z', '2026-11-21T10:05:00.000Z']) {
+      const before = await revoke()
+      clock = new Date(later)
+      const after = await revoke()
+      for await (const _ of setInterval(ASKED_EVERY_MS)) if (told.has(after)) break
+      assert.ok(told.has(before), 'it was not told of')
+    }
+    await Promise.all([here.close(), there.close()])
+  })
 })
