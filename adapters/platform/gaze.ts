@@ -1,3 +1,4 @@
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { ExplainedGaze, ExplainGaze } from '../../src/gaze/explained.ts'
 import { StoredGaze, StoreGaze } from '../../src/gaze/gaze.ts'
@@ -5,6 +6,7 @@ import { RetrieveGaze } from '../../src/gaze/history.ts'
 import { GazeSessionQuery, GazeSessionSummary } from '../../src/gaze/sessions.ts'
 import { GazeRecord } from '../../src/gaze/tensor.ts'
 import type { Identity } from '../../src/identity/keys.ts'
+import type { Task } from '../../src/tasks/record.ts'
 import { callContext } from './call-context.ts'
 import { callerOf } from './caller.ts'
 import { pageOf } from './page.ts'
@@ -17,7 +19,7 @@ const tag = 'Gaze'
  *
  * @param stopping aborted shortly before the service ends what is still in progress
  */
-export const gazeRoutes = ({ gaze }: Gateway, stopping: AbortSignal): Route[] => [
+export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/gaze/store',
@@ -54,12 +56,15 @@ export const gazeRoutes = ({ gaze }: Gateway, stopping: AbortSignal): Route[] =>
     tag,
     summary: 'Gaze sessions, the one that was added to last first',
     description:
-      'Each with the attestation that was issued for it last. Those that the key made; an admin sees everyone’s. ' +
-      'total counts up to 1,000.',
+      'Each with the attestation that was issued for it last. Those that the key made, and all for a task that it ' +
+      'created, by task_id; an admin sees everyone’s. total counts up to 1,000.',
     access: 'platform',
     query: GazeSessionQuery.strict(),
     reply: pageOf(GazeSessionSummary),
-    run: ({ query, c }) => gaze.sessions(query, gazeVisibleTo(callerOf(c))),
+    async run({ query, c }) {
+      const task = await taskOf(tasks, query.task_id)
+      return gaze.sessions(query, attestationsVisibleTo(callerOf(c), task))
+    },
   }),
   defineRoute({
     method: 'POST',
@@ -81,4 +86,18 @@ export const gazeRoutes = ({ gaze }: Gateway, stopping: AbortSignal): Route[] =>
 ]
 
 /** Whose gaze a caller is shown: its own; everyone's (undefined) where it is an admin. */
-export const gazeVisibleTo = ({ id, scopes }: Identity): string | undefined => (scopes.has('admin') ? undefined : id)
+const gazeVisibleTo = ({ id, scopes }: Identity): string | undefined => (scopes.has('admin') ? undefined : id)
+
+/** Whose attestations for a task: whoever created it releases its reward against one, so it has to see them all. */
+export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>
+  task?.creator === caller.id ? undefined : gazeVisibleTo(caller)
+
+/** The task that is asked about; null where none is, or gaze was stored for one that is kept elsewhere. */
+export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string | undefined): Promise<Task | null> {
+  return id === undefined ? null : get(id).catch(nullWhereUnknown)
+}
+
+export function nullWhereUnknown(error: unknown): null {
+  if (error instanceof GazewayError && error.code === 'not_found') return null
+  throw error
+}

@@ -11,7 +11,9 @@ const identifier = z.string().min(1).max(128)
 export const AttestationQuery = z
   .strictObject({
     session_id: identifier.optional().describe('The gaze session.'),
-    task_id: identifier.optional().describe('The task; of several sessions for it, the one that was added to last.'),
+    task_id: identifier
+      .optional()
+      .describe('The task; of several sessions for it the one that was added to last, the claimant’s first.'),
   })
   .refine(({ session_id, task_id }) => session_id !== undefined || task_id !== undefined, {
     path: ['session_id'],

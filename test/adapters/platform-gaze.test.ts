@@ -133,6 +133,30 @@ describe('gaze on the platform', () => {
     assert.equal(await status(stranger), 404)
   })
 
+  it('shows them the claimant’s before what another key stored for the task later, and lists them all', async () => {
+    const keyOf = async (name: string) => (await platform.gateway.keys.create({ name, scopes: ['platform'] })).key
+    const [worker, tracker] = [await keyOf('worker'), await keyOf('tracker')]
+    const { id } = await json(await ask(platform, 'POST', '/api/tasks', { body: { title: 'Read it' }, key: other }))
+    const store = async (key: string, count: number) => {
+      const body = { task_id: id, records: justRecorded().slice(0, count) }
+      return String((await json(await ask(platform, 'POST', '/api/gaze/store', { body, key }))).session_id)
+    }
+    const shown = async (key = other) =>
+      (await json(await ask(platform, 'GET', `/api/attestation/status?task_id=${id}`, { key }))).session_id
+    await ask(platform, 'POST', `/api/tasks/${id}/claim`, { body: { agent: 'w' }, key: worker })
+    const trackers = await store(tracker, 3)
+    assert.equal(await shown(), trackers)
+    const workers = await store(worker, 25)
+    const late = await store(tracker, 1)
+    assert.deepEqual([await shown(), await shown(platform.admin), await shown(tracker)], [workers, workers, late])
+
+    const listed = async (key: string) => {
+      const { items } = await json(await ask(platform, 'GET', `/api/gaze/sessions?task_id=${id}`, { key }))
+      return (items as Array<{ session_id: string }>).map((item) => item.session_id)
+    }
+    assert.deepEqual([await listed(other), await listed(worker)], [[late, workers, trackers], [workers]])
+  })
+
   it('stores once under an idempotency key, and refuses another body under it', async () => {
     const headers = { 'idempotency-key': 'gaze-1' }
     const body = { records: justRecorded().slice(0, 2) }
