@@ -10,6 +10,9 @@ import { createWatchdog } from '../upstream/watchdog.ts'
 import { chatEvents } from './chat-events.ts'
 import type { Remote } from './remote.ts'
 
+/** So long an agent gateway may take to end a stream whose answer is complete, in milliseconds. */
+const CLOSING_MS = 1_000
+
 /** What the agent of the agent gateway answered. */
 interface Answered {
   content: string
@@ -84,27 +87,53 @@ export function createRemoteAgent(deps: {
   }
 }
 
-/** Hears an answer to its end. @throws GazewayError `upstream_error` where the agent gateway reports one, or none ends it */
+/**
+ * Hears an answer to its end: `done`, or soon after a complete one, although the agent gateway leaves its connection open.
+ *
+ * @throws GazewayError `upstream_error` where the agent gateway reports one, or none ends it
+ */
 async function listen(
   stream: ReadableStream<Uint8Array>,
   { onText }: AgentMessage,
   touch: () => void,
 ): Promise<Answered> {
+  const reader = stream.getReader()
   let content: string | null = null
   let usage: unknown
-  for await (const { name, data } of chatEvents(touching(stream, touch))) {
-    if (name === 'assistant.delta' && typeof data.delta === 'string') onText?.(data.delta)
-    if (name === 'assistant.completed' && typeof data.content === 'string') content = data.content
-    if (name === 'run.completed') usage = data.usage
-    if (name === 'error') throw new GazewayError('upstream_error', 'The agent of the agent gateway failed.')
+  let isOver = false
+  let closing: NodeJS.Timeout | undefined
+  try {
+    for await (const { name, data } of chatEvents(chunksOf(reader, touch))) {
+      if (name === 'assistant.delta' && typeof data.delta === 'string') onText?.(data.delta)
+      if (name === 'assistant.completed' && typeof data.content === 'string') content = data.content
+      if (name === 'run.completed') {
+        usage = data.usage
+        isOver = true
+      }
+      if (name === 'error') throw new GazewayError('upstream_error', 'The agent of the agent gateway failed.')
+      if (name === 'done') break
+      // Ends the stream, as seen from here.
+      if (isOver && content !== null) closing ??= setTimeout(() => void reader.cancel(), CLOSING_MS)
+    }
+  } finally {
+    clearTimeout(closing)
   }
   if (content !== null) return { content, usage }
   throw new GazewayError('upstream_bad_reply', 'The agent gateway’s answer has no end.')
 }
 
-async function* touching(stream: ReadableStream<Uint8Array>, touch: () => void): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of stream) {
-    touch()
-    yield chunk
+async function* chunksOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  touch: () => void,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      touch()
+      yield value
+    }
+  } finally {
+    await reader.cancel()
   }
 }

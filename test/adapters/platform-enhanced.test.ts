@@ -210,6 +210,19 @@ describe('in the enhanced mode', () => {
     assert.match(events.at(-2)?.data.message ?? '', /broke off|reached/)
   })
 
+  for (const how of ['stays open', 'says no more'] as const)
+    it(`passes on an answer that is complete, although the agent gateway ${how}`, async () => {
+      agent.behave(how)
+      const reply = await as('POST', `/api/sessions/${THEIRS}/chat/stream`, { body: { message: 'Are you there?' } })
+      agent.behave('well')
+      const events = eventsOf(await reply.text())
+      assert.deepEqual(
+        events.slice(-3).map(({ name }) => name),
+        ['assistant.completed', 'run.completed', 'done'],
+      )
+      assert.equal(events.at(-2)?.data.usage.total_tokens, 7)
+    })
+
   it('names and deletes sessions where they are', async () => {
     const odd = (await json(as('GET', '/api/sessions?source=cli'))).items[0].id
     assert.match(odd, /^upstream:[\w.:-]+$/)

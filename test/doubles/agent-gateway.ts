@@ -23,7 +23,7 @@ export interface AgentGatewayDouble {
   messages: Map<string, { role: string; content: unknown; timestamp: number }[]>
   skills: { name: string; description: string; category: string | null }[]
   /** What it does from now on instead of answering. */
-  behave(how: 'well' | 'hangs' | 'dies' | 'breaks off' | 'fails'): void
+  behave(how: 'well' | 'hangs' | 'dies' | 'breaks off' | 'fails' | 'stays open' | 'says no more'): void
   close(): Promise<void>
 }
 
@@ -110,7 +110,10 @@ export async function startAgentGateway(version: '0.11' | '0.12' | '0.17'): Prom
     keep()
     event('assistant.completed', { message_id: 'msg_1', content: answer, completed: true })
     event('run.completed', { message_id: 'msg_1', completed: true, messages: [], usage: USAGE })
+    // What is complete does not end: with the last event that tells so, or without.
+    if (behaviour === 'says no more') return
     event('done', {})
+    if (behaviour === 'stays open') return
     response.end('data: [DONE]\n\n')
   }
 
