@@ -1,6 +1,7 @@
 import type { Agent, AgentMessage, AgentReply } from '../agent/agent.ts'
 import { latestAttention } from '../agent/attention.ts'
 import { exchangeTensor } from '../agent/exchange-tensor.ts'
+import { createTurns, MESSAGE_TURNS } from '../agent/turns.ts'
 import { GazewayError } from '../errors.ts'
 import type { Gaze } from '../gaze/gaze.ts'
 import { newId } from '../ids.ts'
@@ -21,7 +22,8 @@ interface Answered {
 
 /**
  * An agent that answers in this gateway's own sessions itself and passes on what is said in sessions of the agent
- * gateway, whose own agent answers there and keeps the exchange. As those sessions, it is for those only who see all.
+ * gateway, whose own agent answers there and keeps the exchange: there, too, one message after the other. As those sessions,
+ * it is for those only who see all.
  *
  * @param deps.silenceMs how long the agent gateway may be silent while it answers
  */
@@ -33,6 +35,7 @@ export function createRemoteAgent(deps: {
   now: () => Date
 }): Agent {
   const { own, remote, gaze, silenceMs, now } = deps
+  const turns = createTurns(MESSAGE_TURNS)
 
   async function pass(id: string, sessionId: string, message: AgentMessage): Promise<AgentReply> {
     const { content: asked } = message
@@ -82,7 +85,8 @@ export function createRemoteAgent(deps: {
     async chat(message) {
       const { sessionId, identity } = message
       const id = sessionId === null || !identity.scopes.has('admin') ? null : remote.idOf(sessionId)
-      return id === null || sessionId === null ? own.chat(message) : pass(id, sessionId, message)
+      if (id === null || sessionId === null) return own.chat(message)
+      return turns.run(id, message.signal, () => pass(id, sessionId, message))
     },
   }
 }

@@ -16,7 +16,7 @@ import { latestAttention } from './attention.ts'
 import { systemPrompt } from './context.ts'
 import { exchangeTensor } from './exchange-tensor.ts'
 import { historyWithin } from './history.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, MESSAGE_TURNS } from './turns.ts'
 
 /** How much of a conversation, and of what is known beside it, a model is sent; in tokens. */
 export const AGENT_BUDGET = { history: 12_000, context: 2_000 } as const
@@ -24,9 +24,6 @@ export const AGENT_BUDGET = { history: 12_000, context: 2_000 } as const
 const MEMORIES = 8
 /** Characters of a message that memories are searched by. */
 const SEARCHED_CHARACTERS = 1_000
-/** Messages of one session that may wait for their turn, and how long. */
-const MOST_WAITING = 20
-const LONGEST_WAIT_MS = 120_000
 
 /** A message to the agent. */
 export interface AgentMessage {
@@ -91,10 +88,7 @@ export interface Agent {
   chat(message: AgentMessage): Promise<AgentReply>
 }
 
-/**
- * @param deps.hide takes secrets out of what the model is told about the user
- * @param deps.longestWaitMs how long a message waits for its turn; 120 s when absent
- */
+/** @param deps.hide takes secrets out of what the model is told about the user */
 export function createAgent(deps: {
   sessions: Sessions
   memory: Pick<MemoryService, 'search'>
@@ -103,10 +97,9 @@ export function createAgent(deps: {
   countTokens: (text: string) => Promise<number>
   hide: (text: string) => string
   now: () => Date
-  longestWaitMs?: number
 }): Agent {
-  const { sessions, memory, gaze, upstream, countTokens, hide, now, longestWaitMs = LONGEST_WAIT_MS } = deps
-  const turns = createTurns({ mostWaiting: MOST_WAITING, longestWaitMs })
+  const { sessions, memory, gaze, upstream, countTokens, hide, now } = deps
+  const turns = createTurns(MESSAGE_TURNS)
   const count = (text: string) => countLong(countTokens, text)
 
   /** The session that a message goes to; `isNew` when it is made with its first exchange. */

@@ -1,6 +1,9 @@
 import { GazewayError } from '../errors.ts'
 import { whyEnded } from '../stopping.ts'
 
+/** Messages of one session that may wait for their turn, and how long, in milliseconds. */
+export const MESSAGE_TURNS = { mostWaiting: 20, longestWaitMs: 120_000 } as const
+
 /** Lets one piece of work at a time run under each key, in the order of arrival. */
 export interface Turns {
   /**

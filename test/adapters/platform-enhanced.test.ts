@@ -223,6 +223,29 @@ describe('in the enhanced mode', () => {
       assert.equal(events.at(-2)?.data.usage.total_tokens, 7)
     })
 
+  it('passes on what is said in a session in turn, while no more than twenty wait', async () => {
+    agent.received.length = 0
+    const chats = () => agent.received.filter((line) => line.endsWith('/chat')).length
+    agent.behave('holds')
+    const client = await connectWithKey(platform, platform.admin, `/agent?session_id=${encodeURIComponent(THEIRS)}`)
+    const ids = Array.from({ length: 20 }, (_, i) => i)
+    for (const id of ids) client.send({ type: 'chat', content: `Number ${id}`, id })
+    client.send({ type: 'chat', content: 'One too many' })
+    assert.equal((await client.next()).code, 'too_many_requests', 'all that came before wait')
+    const more = [0, 1].map(() => as('POST', `/api/sessions/${THEIRS}/chat`, { body: { message: 'One more' } }))
+    await Promise.race([...more, until(async () => chats() > 1)])
+    assert.equal(chats(), 1)
+    const refused = await Promise.race(more)
+    assert.deepEqual([refused.status, (await errorOf(refused)).code], [429, 'rate_limited'])
+    agent.behave('well')
+    for (const id of ids) {
+      const { type, id: answered, content } = await client.next()
+      assert.deepEqual([type, answered, content], ['reply', id, `You said: Number ${id}`])
+    }
+    client.ws.close()
+    assert.deepEqual((await Promise.all(more)).map(({ status }) => status).sort(), [200, 429])
+  })
+
   it('names and deletes sessions where they are', async () => {
     const odd = (await json(as('GET', '/api/sessions?source=cli'))).items[0].id
     assert.match(odd, /^upstream:[\w.:-]+$/)

@@ -201,11 +201,13 @@ describe('a platform that stops while it passes on', () => {
     process.on('warning', note)
     t.after(() => process.off('warning', note))
     server.on('/chat/completions', double.hangs)
-    server.on('/api/sessions/theirs/chat', double.hangs)
     const many = Array.from({ length: 12 }, () => post('/v1/chat/completions'))
-    const chats = Array.from({ length: 12 }, () =>
-      ask(running, 'POST', '/api/sessions/upstream:theirs/chat', { key: running.admin, body: { message: 'Hello?' } }),
-    )
+    // Each in a session of its own: those of one session are passed on in turn.
+    const chats = Array.from({ length: 12 }, (_, i) => {
+      server.on(`/api/sessions/theirs${i}/chat`, double.hangs)
+      const path = `/api/sessions/upstream:theirs${i}/chat`
+      return ask(running, 'POST', path, { key: running.admin, body: { message: 'Hello?' } })
+    })
     await until(async () => server.received.filter(({ method }) => method === 'POST').length === 24)
     const stopped = stopFor(t, running, DEADLINE_MS)
     for (const reply of await Promise.all([...many, ...chats])) assert.deepEqual(await toldOf(reply), STOPPING)

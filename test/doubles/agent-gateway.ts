@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -22,8 +22,8 @@ export interface AgentGatewayDouble {
   sessions: Map<string, AgentSession>
   messages: Map<string, { role: string; content: unknown; timestamp: number }[]>
   skills: { name: string; description: string; category: string | null }[]
-  /** What it does from now on instead of answering. */
-  behave(how: 'well' | 'hangs' | 'dies' | 'breaks off' | 'fails' | 'stays open' | 'says no more'): void
+  /** What it does from now on instead of answering; chats that it holds are answered with the next behaviour. */
+  behave(how: 'well' | 'hangs' | 'dies' | 'breaks off' | 'fails' | 'stays open' | 'says no more' | 'holds'): void
   close(): Promise<void>
 }
 
@@ -37,6 +37,7 @@ export async function startAgentGateway(version: '0.11' | '0.12' | '0.17'): Prom
   const messages: AgentGatewayDouble['messages'] = new Map()
   const skills: AgentGatewayDouble['skills'] = []
   let behaviour: Parameters<AgentGatewayDouble['behave']>[0] = 'well'
+  const changes = new EventEmitter()
 
   const server = createServer(async (request, response) => {
     const { method = 'GET', url = '/' } = request
@@ -72,6 +73,7 @@ export async function startAgentGateway(version: '0.11' | '0.12' | '0.17'): Prom
 
   async function answerIn(session: AgentSession, what: string, request: IncomingMessage, response: ServerResponse) {
     const { id } = session
+    if (behaviour === 'holds' && what.startsWith('POST /chat')) await once(changes, 'behaviour')
     const said = messages.get(id) ?? []
     if (what === 'GET ') return send(response, 200, { object: 'hermes.session', session: shown(session) })
     if (what === 'GET /messages') {
@@ -125,6 +127,7 @@ export async function startAgentGateway(version: '0.11' | '0.12' | '0.17'): Prom
     skills,
     behave(how) {
       behaviour = how
+      changes.emit('behaviour')
     },
     async close() {
       server.close()
