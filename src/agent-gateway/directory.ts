@@ -80,8 +80,10 @@ const isFrom = ({ source }: SessionList) =>
   }
 
 /** The newest of `messages`, in the order in which they were written. */
-function pageOf(messages: readonly SessionMessage[], { limit, cursor }: MessageList): Page<SessionMessage> {
-  const end = cursor === undefined ? messages.length : decodeCursor(cursor, MessagePlace)[0]
+function pageOf(messages: readonly SessionMessage[], query: MessageList): Page<SessionMessage> {
+  const { limit, cursor, offset = 0 } = query
+  const newest = cursor === undefined ? messages.length : decodeCursor(cursor, MessagePlace)[0]
+  const end = Math.max(0, newest - offset)
   const start = Math.max(0, end - limit)
   return {
     items: messages.slice(start, end),

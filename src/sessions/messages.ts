@@ -10,16 +10,23 @@ const BATCH = 50
 /** A page ends when it has so much text, in characters; the cursor goes on from there. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
 
-/** The messages of a session, newest first, read as far as they are asked for. */
+/**
+ * The messages of a session, newest first, read as far as they are asked for.
+ *
+ * @param options.skip how many of those before `before` to leave out, from the newest on
+ */
 export async function* newestMessages(
   db: Kysely<Schema>,
   sessionId: string,
-  options: { before?: number | undefined; batch?: number | undefined } = {},
+  options: { before?: number | undefined; skip?: number | undefined; batch?: number | undefined } = {},
 ): AsyncGenerator<SessionMessageRow, void> {
   const { batch = BATCH } = options
-  for (let before = options.before; ; ) {
+  let { before, skip = 0 } = options
+  for (;;) {
     let query = db.selectFrom('session_messages').selectAll().where('session_id', '=', sessionId)
     if (before !== undefined) query = query.where('position', '<', before)
+    if (skip > 0) query = query.offset(skip)
+    skip = 0
     const rows = await query.orderBy('position', 'desc').limit(batch).execute()
     yield* rows
     before = rows.at(-1)?.position
@@ -37,12 +44,12 @@ export async function* newestMessages(
 export async function messagePage(
   db: Kysely<Schema>,
   { id, total }: { id: string; total: number },
-  { limit, cursor }: MessageList,
+  { limit, cursor, offset }: MessageList,
 ): Promise<Page<SessionMessage>> {
   const before = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([z.int().min(1)]))[0]
   const rows: SessionMessageRow[] = []
   let characters = 0
-  for await (const row of newestMessages(db, id, { before, batch: Math.min(limit, BATCH) })) {
+  for await (const row of newestMessages(db, id, { before, skip: offset, batch: Math.min(limit, BATCH) })) {
     characters += row.content.length
     if (rows.length > 0 && characters > MOST_CHARACTERS) break
     rows.push(row)

@@ -106,6 +106,7 @@ export type SessionList = z.infer<typeof SessionList>
 export const MessageList = z.object({
   limit: z.int().min(1).max(1000).default(200).describe('How many messages, counted from the newest.'),
   cursor: z.string().max(2048).optional().describe('`next_cursor` of an earlier reply, for the messages before those.'),
+  offset: z.int().min(0).optional().describe('How many of the newest messages to skip; a cursor is faster.'),
 })
 export type MessageList = z.infer<typeof MessageList>
 

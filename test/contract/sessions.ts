@@ -118,6 +118,15 @@ export function sessionsContract(open: () => Promise<Store>): void {
         [6, 'question 1\nmore 😀', null],
       )
       await assert.rejects(sessions.messages('s', { limit: 1, cursor: 'eA' }, ANN), { code: 'invalid_cursor' })
+      const skipped = async (query: { limit: number; offset: number; cursor?: string }) => {
+        const { items, next_cursor } = await sessions.messages('s', query, ANN)
+        return [items.map(({ content }) => content), next_cursor !== null]
+      }
+      assert.deepEqual(await skipped({ limit: 2, offset: 3 }), [['answer 3', 'question 4\nmore 😀'], true])
+      assert.deepEqual(await skipped({ limit: 5, offset: 9 }), [['question 1\nmore 😀'], false])
+      assert.deepEqual(await skipped({ limit: 5, offset: 10 }), [[], false])
+      const cursor = page.next_cursor ?? ''
+      assert.deepEqual(await skipped({ limit: 1, offset: 1, cursor }), [['question 3\nmore 😀'], true])
       const newest = []
       for await (const row of sessions.newest('s')) newest.push(row.position)
       assert.deepEqual(newest, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
