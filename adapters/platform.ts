@@ -101,7 +101,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
   const resources = [
     ...keyRoutes(gateway),
-    ...connectionRoutes(socket),
+    ...connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
     ...meteredRoutes(gateway, payments, stopping.signal),
     ...walletRoutes(gateway),
     ...agentRegistrationRoutes(gateway),

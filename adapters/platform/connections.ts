@@ -3,7 +3,6 @@ import { Closing, ConnectionId, ConnectionRecord } from '../../src/connections/c
 import type { Identity } from '../../src/identity/keys.ts'
 import { NewTicket } from '../../src/identity/tickets.ts'
 import { ListQuery } from '../../src/store/page.ts'
-import type { FrameContext } from '../web/frame.ts'
 import { reachedAt } from '../web/reached-at.ts'
 import { callerOf } from './caller.ts'
 import { pageOf } from './page.ts'
@@ -13,8 +12,15 @@ import type { AgentSocket } from './socket.ts'
 
 const tag = 'Connections'
 
-/** The agent socket's tickets, and the connections that are open. */
-export const connectionRoutes = ({ tickets, connections }: Pick<AgentSocket, 'tickets' | 'connections'>): Route[] => [
+/**
+ * The agent socket's tickets, and the connections that are open.
+ *
+ * @param publicUrl where others reach the service, such as a proxy with TLS
+ */
+export const connectionRoutes = (
+  { tickets, connections }: Pick<AgentSocket, 'tickets' | 'connections'>,
+  publicUrl: () => string | null,
+): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/connections',
@@ -38,7 +44,7 @@ export const connectionRoutes = ({ tickets, connections }: Pick<AgentSocket, 'ti
     body: NewTicket,
     reply: z.object({
       id: ConnectionId.describe('The connection that it opens.'),
-      url: z.url().describe('Where to connect.'),
+      url: z.url().describe('Where to connect: at the host that the request was sent to.'),
       ticket: z.string().describe('The ticket. Shown now and never again.'),
       expires_at: z.iso.datetime(),
     }),
@@ -47,7 +53,8 @@ export const connectionRoutes = ({ tickets, connections }: Pick<AgentSocket, 'ti
     secret: true,
     async run({ body, c }) {
       const { id, ticket, expiresAt } = await tickets.issue(body, callerOf(c))
-      return { id, url: socketUrl(c), ticket, expires_at: expiresAt }
+      const base = reachedAt(c.env.incoming.headers, publicUrl())
+      return { id, url: base.replace(/^http/, 'ws') + SOCKET_PATH, ticket, expires_at: expiresAt }
     },
   }),
   defineRoute({
@@ -67,6 +74,3 @@ export const connectionRoutes = ({ tickets, connections }: Pick<AgentSocket, 'ti
 
 /** Whose connections a caller sees; null is everyone's. */
 const visibleTo = ({ id, scopes }: Identity): string | null => (scopes.has('admin') ? null : id)
-
-/** The socket's address as the caller reaches this service. */
-const socketUrl = (c: FrameContext): string => reachedAt(c.env.incoming.headers).replace(/^http/, 'ws') + SOCKET_PATH

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { freePort } from '../doubles/free-port.ts'
 import * as double from '../doubles/upstream.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
 import { connectWithKey, openSocket, refusalOf, type SocketClient, ticketOf, type Welcomed } from './socket-client.ts'
@@ -83,6 +84,22 @@ describe('the agent socket', () => {
       assert.deepEqual([type, id], ['reply', 1])
       await close(client)
     })
+  })
+
+  it('is where the configuration says that others reach it, for who came by that host', async () => {
+    const port = await freePort()
+    const served = async (public_url: string) => {
+      const platform = await startPlatform('sandbox', {
+        document: { chain: { agent: { public_url } } },
+        withHttp: false,
+        platformPort: port,
+      })
+      const { url } = await ticketOf(platform)
+      await platform.close()
+      return url
+    }
+    assert.equal(await served(`https://127.0.0.1:${port}/`), `wss://127.0.0.1:${port}/agent`)
+    assert.equal(await served('https://agent.example.com'), `ws://127.0.0.1:${port}/agent`)
   })
 
   describe('closes with 4401', () => {
