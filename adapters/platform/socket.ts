@@ -54,6 +54,8 @@ export interface AgentSocket {
 /** What the socket is served with, beside the gateway's services. */
 export interface AgentSocketOptions extends AnswerDeps {
   hosts: HostRules
+  /** Counts what a key asks for. @throws GazewayError `rate_limited` */
+  count(keyId: string): void
   /** How often clients are pinged, in milliseconds; 30 s when absent. */
   pingMs?: number
   /** How long a client may take to authenticate, in milliseconds; 5 s when absent. */
@@ -71,7 +73,7 @@ interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
 /** Serves the agent socket on a server of the caller's, by its `upgrade`. */
 export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
   const { store, keys, log } = gateway
-  const { hosts, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
+  const { hosts, count, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
   const now = () => new Date()
   const tickets = createTickets({ store, now, fixedKey: () => gateway.loaded.config.identity.api_key })
   const connections = createConnections({
@@ -182,6 +184,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       live.messages += 1
       live.lastActiveAt = Date.now()
       connections.active(live)
+      count(identity.id)
     }
     const serving = serveConnection({ ws, id, speaker, answer, log, onFrame })
     open.set(ws, serving)

@@ -350,6 +350,27 @@ describe('the agent socket', () => {
       assert.equal(upstream.received.length, 2)
       await set(null)
       assert.equal((await chat(other)).type, 'reply')
+      await set(4)
+      const wrong = []
+      for (const frame of [
+        '{',
+        { type: 'nonsense' },
+        { type: 'auth' },
+        Buffer.from([0]),
+        { type: 'nonsense', id: 1 },
+      ]) {
+        if (frame instanceof Buffer) other.ws.send(frame)
+        else other.send(frame)
+        wrong.push(await other.next())
+      }
+      const invalid = 'validation_failed'
+      assert.deepEqual(
+        wrong.map(({ code }) => code),
+        ['invalid_json', invalid, invalid, invalid, 'rate_limited'],
+        'what is wrong counts, too',
+      )
+      assert.equal(wrong.at(-1)?.id, 1)
+      await set(null)
       await close(other)
     })
 

@@ -24,21 +24,18 @@ export interface AnswerDeps {
   agent: Pick<Agent, 'chat'>
   /** The operator's figures. */
   queries: Record<Query, (speaker: Speaker) => Promise<object>>
-  /** Counts what a key asks for. @throws GazewayError `rate_limited` */
-  count(keyId: string): void
 }
 
-/** Answers a frame. @throws GazewayError as the agent; `forbidden`, `rate_limited` */
+/** Answers a frame. @throws GazewayError as the agent; `forbidden` */
 export type Answer = (frame: ClientFrame, speaker: Speaker, signal: AbortSignal) => Promise<object>
 
 /**
  * Answers what clients send. Only a frame's own `type` leads to a query: what a chat says, or the model answers, is text
  * and stays text.
  */
-export function createAnswer({ agent, queries, count }: AnswerDeps): Answer {
+export function createAnswer({ agent, queries }: AnswerDeps): Answer {
   return async (frame, speaker, signal) => {
     const { role, identity, sessionId, speaksForOthers } = speaker
-    count(identity.id)
     if (frame.type !== 'chat') {
       if (role !== 'admin')
         throw new GazewayError(

@@ -29,7 +29,7 @@ export interface ConnectionDeps {
   speaker: Speaker
   answer: Answer
   log: Log
-  /** Told of each frame that comes in. */
+  /** Told of each frame that comes in, whatever is in it. @throws GazewayError where it is not to be answered */
   onFrame: () => void
 }
 
@@ -72,11 +72,13 @@ export function serveConnection({ ws, id, speaker, answer, log, onFrame }: Conne
     if (unanswered.size === 0) idle()
   }
 
-  function take(data: RawData, isBinary: boolean): void {
-    if (isBinary)
-      throw new GazewayError('validation_failed', 'Binary frames are not accepted; send JSON in a text frame.')
-    const loose = readFrame(String(data))
+  function receive(data: RawData, isBinary: boolean): void {
+    if (finishing || ws.readyState !== ws.OPEN) return
+    const loose = readFrame(isBinary ? '' : String(data))
     try {
+      onFrame()
+      if (isBinary)
+        throw new GazewayError('validation_failed', 'Binary frames are not accepted; send JSON in a text frame.')
       const frame = checkFrame(loose)
       if (unanswered.size >= MOST_UNANSWERED)
         throw new GazewayError(
@@ -86,16 +88,6 @@ export function serveConnection({ ws, id, speaker, answer, log, onFrame }: Conne
       void answerFrame(frame)
     } catch (error) {
       outbox.send(errorFrame(error, loose.id))
-    }
-  }
-
-  function receive(data: RawData, isBinary: boolean): void {
-    if (finishing || ws.readyState !== ws.OPEN) return
-    onFrame()
-    try {
-      take(data, isBinary)
-    } catch (error) {
-      outbox.send(errorFrame(error, undefined))
     }
   }
 

@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { GazewayError } from '../../../src/errors.ts'
-import { parseInput } from '../../../src/validation.ts'
 import { CLOSE } from './closes.ts'
-import { AuthFrame, readFrame } from './frames.ts'
+import { type AuthFrame, checkAuth, readFrame } from './frames.ts'
 
 /** How long a client that has proven nothing may take. */
 const AUTH_MS = 5_000
@@ -74,7 +73,7 @@ export function firstFrame(ws: WebSocket, raw: Duplex, authMs = AUTH_MS): Promis
 /** @throws GazewayError when it is none */
 function readAuth(data: RawData, isBinary: boolean): AuthFrame {
   if (isBinary) throw new GazewayError('validation_failed', 'The auth frame must be text.')
-  return parseInput(AuthFrame, readFrame(String(data)).value)
+  return checkAuth(readFrame(String(data)))
 }
 
 /** A close reason has at most 123 bytes (RFC 6455 section 5.5). */

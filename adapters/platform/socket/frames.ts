@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import { Ticket } from '../../../src/identity/tickets.ts'
+import { parseJson } from '../../../src/json.ts'
 import { MessageText, SessionId } from '../../../src/sessions/session.ts'
 import { isWhole, WHOLE } from '../../../src/store/text.ts'
 import { parseInput } from '../../../src/validation.ts'
@@ -12,7 +13,7 @@ const FrameId = z
   .meta({ accepted: 'text of 1 to 128 characters, or a whole number' })
 
 /** The first frame of a client that proved nothing with the upgrade itself. */
-export const AuthFrame = z.strictObject({
+const AuthFrame = z.strictObject({
   type: z.literal('auth'),
   ticket: Ticket,
   session_id: SessionId.optional(),
@@ -46,22 +47,26 @@ interface Loose {
   type: unknown
   /** The name that it gave itself, where that is one. */
   id: string | number | undefined
+  /** Undefined where the frame is not JSON. */
   value: unknown
 }
 
-/**
- * Reads the JSON of a text frame.
- *
- * @throws GazewayError `invalid_json`
- */
+/** Reads the JSON of a text frame. */
 export function readFrame(text: string): Loose {
   const value = parseJson(text)
   const id = FrameId.safeParse(field(value, 'id'))
   return { type: field(value, 'type'), id: id.success ? id.data : undefined, value }
 }
 
-/** @throws GazewayError `validation_failed` */
+/** @throws GazewayError `invalid_json`, `validation_failed` */
+export function checkAuth({ value }: Loose): AuthFrame {
+  if (value === undefined) throw notJson()
+  return parseInput(AuthFrame, value)
+}
+
+/** @throws GazewayError `invalid_json`, `validation_failed` */
 export function checkFrame({ type, value }: Loose): ClientFrame {
+  if (value === undefined) throw notJson()
   if (typeof type !== 'string')
     throw new GazewayError('validation_failed', `A frame is an object with a type; accepted: ${KINDS}.`, {
       param: 'type',
@@ -79,13 +84,7 @@ const KINDS = ['chat', ...QUERIES].join(', ')
 
 const isQuery = (type: string): type is Query => (QUERIES as readonly string[]).includes(type)
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new GazewayError('invalid_json', 'The frame is not valid JSON.', { cause })
-  }
-}
+const notJson = () => new GazewayError('invalid_json', 'The frame is not valid JSON.')
 
 function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
