@@ -15,6 +15,7 @@ import { type AnswerDeps, createAnswer, type Speaker } from './socket/answers.ts
 import { CLOSE } from './socket/closes.ts'
 import { type OpenConnection, serveConnection } from './socket/connection.ts'
 import { type First, firstFrame } from './socket/first-frame.ts'
+import type { AuthFrame } from './socket/frames.ts'
 import { type Offer, PROTOCOL, readOffer } from './socket/offer.ts'
 import { startPings } from './socket/pings.ts'
 
@@ -149,6 +150,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       const serving = welcome(ws, admitted, {
         ...offer,
         ...(first?.auth.session_id && { sessionId: first.auth.session_id }),
+        frameId: first?.auth.id,
       })
       for (const [data, isBinary] of first?.early ?? []) serving.receive(data, isBinary)
     } catch (error) {
@@ -160,7 +162,12 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     }
   }
 
-  function welcome(ws: WebSocket, admitted: Admitted, { reachedAt, remote, ...offer }: Offer): OpenConnection {
+  /** @param offer.frameId what the auth frame was named, if anything */
+  function welcome(
+    ws: WebSocket,
+    admitted: Admitted,
+    { reachedAt, remote, frameId, ...offer }: Offer & { frameId: AuthFrame['id'] },
+  ): OpenConnection {
     const { id, user, role, identity, speaksForOthers, named } = admitted
     const sessionId = offer.sessionId ?? newId('ses')
     const speaker: Speaker = { identity, user: named ? user : null, role, speaksForOthers, sessionId, reachedAt }
@@ -195,7 +202,13 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       pings.remove(ws)
       connections.gone(id)
     })
-    serving.send({ type: 'ready', connection_id: id, session_id: sessionId, role })
+    serving.send({
+      type: 'ready',
+      connection_id: id,
+      session_id: sessionId,
+      role,
+      ...(frameId !== undefined && { id: frameId }),
+    })
     return serving
   }
 

@@ -53,12 +53,13 @@ describe('the agent socket', () => {
     it('a ticket in the first frame, with the session that it asks for', async () => {
       const { id, ticket } = await ticketOf(running)
       const client = await openSocket(running.url)
-      client.send({ type: 'auth', ticket, session_id: 'ses_asked' })
+      client.send({ type: 'auth', ticket, session_id: 'ses_asked', id: 'hello' })
       assert.deepEqual(await client.next(), {
         type: 'ready',
         connection_id: id,
         session_id: 'ses_asked',
         role: 'user',
+        id: 'hello',
       })
       await close(client)
     })
