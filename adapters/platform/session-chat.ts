@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Agent, AgentMessage, AgentReply } from '../../src/agent/agent.ts'
-import { errorBody, GazewayError } from '../../src/errors.ts'
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { MessageText } from '../../src/sessions/sessions.ts'
 import { Usage } from '../../src/upstream/usage.ts'
@@ -157,7 +157,7 @@ async function streamChat(agent: Agent, message: AgentMessage, events: SessionEv
   } catch (error) {
     // What is Gazeway's own fault is logged, and ends the connection, where all requests are answered.
     if (!events.isOpen() || !(error instanceof GazewayError)) throw error
-    events.send('error', { message: error.message, code: error.code, error: errorBody(error) })
+    events.fail(error)
   } finally {
     events.end()
   }

@@ -1,3 +1,4 @@
+import { errorBody, type GazewayError } from '../../src/errors.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /** How often a stream that has nothing to say says that it is there, in milliseconds; proxies end silent ones. */
@@ -9,6 +10,8 @@ export interface SessionEvents {
   open(sessionId: string): void
   isOpen(): boolean
   send(name: string, payload: Record<string, unknown>): void
+  /** Sends what went wrong. */
+  fail(error: GazewayError): void
   /** Ends the reply with `done`, if it was opened. */
   end(): void
 }
@@ -54,6 +57,9 @@ export function createSessionEvents(c: FrameContext, stallMs: number): SessionEv
     },
     isOpen: () => session !== null,
     send,
+    fail(error) {
+      send('error', { message: error.message, code: error.code, error: errorBody(error, runId) })
+    },
     end() {
       clearInterval(alive)
       clearTimeout(stalled)

@@ -297,13 +297,15 @@ describe('the platform’s sessions', () => {
       const id = await create()
       await chat(id, { message: 'Before' })
       upstream.on('/chat/completions', behaviour)
-      const events = await all(await stream(id))
+      const reply = await stream(id)
+      const events = await all(reply)
       assert.deepEqual(
         events.slice(-2).map(({ name }) => name),
         ['error', 'done'],
       )
       const { data } = events.at(-2) ?? assert.fail()
       assert.deepEqual([data.code, data.error.code, data.message], [code, code, data.error.message])
+      assert.equal(data.error.request_id, reply.headers.get('x-request-id'))
       const whole = await chat(id)
       assert.ok(whole.status >= 500, `${whole.status}`)
       const { messages } = await read('GET', `/api/sessions/${id}/messages`)
