@@ -76,8 +76,9 @@ function nameWarnings(name: string | null, folder: string): string[] {
   return warnings
 }
 
+/** As the convention counts: what takes two units in a JavaScript string is one character. */
 function tooLong(field: string, text: string | null, most: number): string[] {
-  return text !== null && text.length > most ? [`The ${field} is longer than ${most} characters.`] : []
+  return text !== null && [...text].length > most ? [`The ${field} is longer than ${most} characters.`] : []
 }
 
 function tagsOf(value: unknown): string[] {

@@ -166,6 +166,12 @@ describe('skills', () => {
     assert.match(warnings.join(' '), /lowercase letters.*differs from that of its folder.*longer than 1024/)
   })
 
+  it('may have a description of 1,024 characters, whatever they are', async () => {
+    folders = skillFolders()
+    folders.write(`${HERMES}/smiles/SKILL.md`, skillText({ name: 'smiles', description: '😀'.repeat(1024) }))
+    assert.deepEqual((await only()).warnings, [])
+  })
+
   for (const [fault, text, told] of [
     ['without a description', skillText({ name: 'broken' }), /no description/],
     ['with broken YAML', '---\nname: [broken\n---\n', /not valid YAML/],
