@@ -7,6 +7,10 @@ import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Skills'
 
+/** What `/api/skills/{id}` cannot be asked for: it is a path of its own. */
+const CATEGORIES = 'categories'
+const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP, where its place is taken by the list of categories; rename the folder.`
+
 const warnings = z.array(z.string()).describe('What is missing here, and why.')
 const upstream_error = z.string().nullable().describe('Why the skills of the agent gateway are missing.')
 
@@ -15,7 +19,8 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
   async function list(query: SkillQuery) {
     const [own, theirs] = await Promise.all([skills.list(query), remote.newest('skills')])
     const items = [...own.items, ...matching(theirs.value, query)]
-    return { items, warnings: own.warnings, upstream_error: theirs.error }
+    const hidden = own.items.some(({ id }) => id === CATEGORIES) ? [HIDDEN] : []
+    return { items, warnings: [...own.warnings, ...hidden], upstream_error: theirs.error }
   }
 
   return [
@@ -42,7 +47,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
     }),
     defineRoute({
       method: 'GET',
-      path: '/api/skills/categories',
+      path: `/api/skills/${CATEGORIES}`,
       tag,
       summary: 'The categories of skills, by name',
       access: 'platform',

@@ -46,6 +46,18 @@ describe('skills over REST', () => {
     assert.deepEqual([categories, items, total], [[{ name: 'docs', count: 1 }], categories, 1])
   })
 
+  it('are listed with a warning where the list of categories has their path', async () => {
+    folders.write(
+      'project/.agents/skills/categories/SKILL.md',
+      skillText({ name: 'categories', description: 'Sorts.' }),
+    )
+    const { warnings, total } = await json('/api/skills')
+    assert.deepEqual([total, warnings.length], [3, 1])
+    assert.match(warnings[0], /"categories" cannot be read/)
+    assert.ok('categories' in (await json('/api/skills/categories')))
+    assert.deepEqual((await json('/api/skills?search=reads')).warnings, [])
+  })
+
   it('are told one by one with their instructions', async () => {
     const skill = await json('/api/skills/pdf')
     assert.deepEqual([skill.name, skill.content, skill.source], ['pdf', 'Do it well.\n', 'project'])
