@@ -15,6 +15,8 @@ interface Forwarding {
   url: string
   /** Aborted when the service ends what is still in progress. */
   stopping: AbortSignal
+  /** Whether the request was paid for, so that an error in a stream of events must be found. */
+  paid: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ interface Forwarding {
  * leaves its reply unread for `stallMs`, ends the request. A stream of events that is cut off as the service stops ends
  * with an error in it.
  *
- * @returns when the reply is over, whole or not: the error that it ended with, where the client was told of one
+ * @returns when the reply is over, whole or not: the error that it told its client of, whether the client then stayed or not
  * @throws GazewayError `upstream_unreachable`, `upstream_timeout`, `service_stopping` or what the request's body failed
  *   with, as long as nothing was written
  */
@@ -30,8 +32,8 @@ export function forward(
   pool: RequestPool,
   request: PoolRequest,
   outgoing: ServerResponse,
-  { requestId, stallMs, url, stopping }: Forwarding,
-): Promise<GazewayError | null> {
+  { requestId, stallMs, url, stopping, paid }: Forwarding,
+): Promise<Error | null> {
   return new Promise((resolve, reject) => {
     let exchange: Exchange | undefined
     let events: PassedEvents | null = null
@@ -42,7 +44,7 @@ export function forward(
       over = true
       clearTimeout(stalled)
       stopping.removeEventListener('abort', stop)
-      resolve(told)
+      resolve(told ?? events?.reported() ?? null)
     }
     const gone = () => {
       if (!outgoing.writableFinished) exchange?.abort()
@@ -75,7 +77,7 @@ export function forward(
         if (over) return
         outgoing.writeHead(status, replyHeaders(headers, requestId))
         outgoing.flushHeaders()
-        events = watchEvents(request.path, headers, requestId)
+        events = watchEvents({ path: request.path, paid }, headers, requestId)
       },
       onData(chunk) {
         if (over) return

@@ -19,6 +19,7 @@ export function paymentGate(payments: Payments, price: () => Micros): Middleware
     const description = `One request to ${c.req.path} (${toUsd(amount)} USD)`
     const payment = await takePayment(c, payments, { amount, scope, description })
     c.set('identity', payerIdentity(payment))
+    c.set('paid', true)
     await next()
     await (failed(c) ? payments.credit(payment) : payments.served(payment))
   }

@@ -47,7 +47,7 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
           headers: requestHeaders(incoming.headers, { caller, token: pass?.token ?? null, requestId }),
           body: bodyOf(incoming, maxBodyBytes),
         }
-        const how = { requestId, stallMs: timeoutMs, url: target.url, stopping }
+        const how = { requestId, stallMs: timeoutMs, url: target.url, stopping, paid: c.get('paid') ?? false }
         const told = await forward(pool, request, outgoing, how)
         // For those who look afterwards whether the request was served: its status was sent before.
         if (told !== null) c.error = told

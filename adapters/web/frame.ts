@@ -15,6 +15,8 @@ export interface Frame {
     requestId: string
     /** Whose key opened the request; absent on routes that need none. */
     identity?: Identity
+    /** Set where a payment opened it, which is given back should it fail. */
+    paid?: true
   }
 }
 

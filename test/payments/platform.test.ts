@@ -206,6 +206,85 @@ describe('a platform that takes payments', () => {
       assert.equal(await payments.sweep(100), 0)
     })
 
+  describe('in a stream that began well', () => {
+    const paying = privateKeyToAccount(generatePrivateKey())
+    let agent: double.UpstreamDouble
+    let serving: Listening
+
+    before(async () => {
+      await token.mint(paying.address, 5_000_000n)
+      agent = await double.startUpstream()
+      serving = await servePlatform(gateway, {
+        agentGateway: { url: agent.url.replace(/\/v1$/, ''), key: null, admit: () => null },
+        paymentGate: paymentGate(payments, () => payments.amount),
+      })
+    })
+    after(async () => {
+      await serving.stop()
+      await agent.close()
+    })
+
+    const ask = (path: string, behaviour: double.Behaviour) => {
+      agent.on(path, behaviour)
+      return client(paying).fetch(`${serving.url}/v1${path}`, { method: 'POST', body: '{}' })
+    }
+    const outcome = async () => {
+      const latest = gateway.store.db.selectFrom('payments').select('status').orderBy('created_at', 'desc').limit(1)
+      const status = async () => (await latest.executeTakeFirstOrThrow()).status
+      await until(async () => ['served', 'credited'].includes(await status()))
+      return status()
+    }
+    const pieces =
+      (...parts: string[]): double.Behaviour =>
+      async (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const part of parts) await new Promise((written) => response.write(part, written))
+        response.end()
+      }
+    const error = { message: 'The model is overloaded.', code: 'overloaded' }
+    const [began, ...goesOn] = double.responseEvents(['Half an '])
+    const failed = { type: 'response.failed', response: { status: 'failed', output: [], error } }
+
+    for (const [what, path, behaviour] of [
+      [
+        'a chat that breaks off',
+        '/chat/completions',
+        double.sse([...double.chunks(['Half an ']).slice(0, 2), { error }]),
+      ],
+      ['a chat that is nothing else', '/chat/completions', double.sse([{ error }])],
+      ['Responses', '/responses', double.sse([began, ...goesOn.slice(0, 3), { type: 'error', ...error }], 'none')],
+      ['Responses that failed', '/responses', double.sse([began, ...goesOn.slice(0, 3), failed], 'none')],
+      ['an event of that name', '/runs', pieces('data: {"delta": "a"}\n\nevent: error\ndata: {"message": "b"}\n\n')],
+      ['one in two pieces, without its blank line', '/runs', pieces('data: {"err', 'or": {"message": "b"}}')],
+    ] as const)
+      it(`credits an error: ${what}`, async () => {
+        const reply = await ask(path, behaviour)
+        assert.equal(reply.status, 200)
+        await reply.text()
+        assert.equal(await outcome(), 'credited')
+      })
+
+    it('credits an error whose client leaves at it', async () => {
+      const reply = await ask('/chat/completions', double.sse([{ error }], 'hang'))
+      const reader = reply.body?.getReader()
+      assert.match(Buffer.from((await reader?.read())?.value ?? []).toString(), /overloaded/)
+      await reader?.cancel()
+      assert.equal(await outcome(), 'credited')
+    })
+
+    it('keeps the payment for an answer that only speaks of errors', async () => {
+      const words = ['error', 'event: error\n\n', '"error": {}', 'response.failed']
+      const tool = { type: 'response.output_item.done', item: { type: 'mcp_call', error: 'no such page' } }
+      for (const [path, events] of [
+        ['/chat/completions', double.chunks(words)],
+        ['/responses', [began, tool, ...double.responseEvents(words).slice(1)]],
+      ] as const) {
+        await (await ask(path, double.sse([...events]))).text()
+        assert.equal(await outcome(), 'served')
+      }
+    })
+  })
+
   it('charges a metered call to the wallet that pays for it, and to no other', async () => {
     const call = (caller_id: string, headers: Record<string, string> = {}) =>
       fetch(`${listening.url}/api/wallet/metered/call`, {
