@@ -16,7 +16,7 @@ import { callerNamed, callerOf, shownTo } from './caller.ts'
 import { csvReply, wantsCsv } from './csv.ts'
 import type { PlatformPayments } from './open-payments.ts'
 import { pageOf } from './page.ts'
-import { paidCaller } from './paid-caller.ts'
+import { paidCall } from './paid-call.ts'
 import { depositor, depositScope, isPaid, paidDeposit } from './paid-deposit.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -57,10 +57,17 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     body: CallRequest,
     reply: Receipt,
     idempotent: true,
-    identify: async ({ caller_id }, c) =>
-      (await paidCaller(caller_id, c, payments)) ?? callerNamed(caller_id, c, gateway),
-    run({ body: { caller_id, ...call }, c }) {
-      const callerId = callerOf(c).id
+    identify({ caller_id, ...call }, c) {
+      const paid = paidCall(caller_id, c, payments)
+      if (!paid) return callerNamed(caller_id, c, gateway)
+      // Nobody pays for a call that cannot be made, and nothing is kept for those who do not pay.
+      gateway.wallet.checkCall(call)
+      return paid.identify()
+    },
+    async run({ body: { caller_id, ...call }, c }) {
+      const paid = paidCall(caller_id, c, payments)
+      await paid?.pay()
+      const callerId = paid?.wallet ?? callerOf(c).id
       const context = callContext(c, callerId, stopping)
       return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey: c.req.header('idempotency-key') })
     },

@@ -38,8 +38,12 @@ export const isPaid = (c: FrameContext): boolean => c.get('identity') === PAYER
 export function depositScope(c: FrameContext): string | null | undefined {
   if (!isPaid(c)) return undefined
   const { authorization } = c.env.incoming.headers
-  return authorization === undefined ? null : `payment ${createHash('sha256').update(authorization).digest('hex')}`
+  return authorization === undefined ? null : credentialId(authorization)
 }
+
+/** What tells whoever sends a credential from everyone else. */
+export const credentialId = (authorization: string): string =>
+  `payment ${createHash('sha256').update(authorization).digest('hex')}`
 
 /**
  * Credits a caller with what is paid together with the request. The payment is its reference, whatever the body says.

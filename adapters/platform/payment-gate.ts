@@ -33,7 +33,9 @@ export function paymentGate(payments: Payments, price: () => Micros): Middleware
  */
 export async function takePayment(c: FrameContext, payments: Payments, terms: Terms): Promise<Payment> {
   const { incoming, outgoing } = c.env
-  const { payment, receipt } = await payments.take(incoming.headers.authorization ?? null, terms).catch(offer)
+  const { payment, receipt } = await payments
+    .take(incoming.headers.authorization ?? null, terms)
+    .catch(offering(c, payments, terms))
   if (outgoing.destroyed) {
     await payments.credit(payment)
     throw new GazewayError('cancelled', 'The client went away.')
@@ -42,8 +44,22 @@ export async function takePayment(c: FrameContext, payments: Payments, terms: Te
   outgoing.setHeader('payment-receipt', receipt)
   outgoing.setHeader('cache-control', 'private')
   return payment
+}
 
-  async function offer(error: unknown): Promise<never> {
+/**
+ * Who has signed the payment that came with a request, which is neither used up nor settled by it, and may have been before;
+ * null where only the chain can tell.
+ *
+ * @throws GazewayError `payment_required`, with the challenges that answer it in `WWW-Authenticate`
+ */
+export function signerOf(c: FrameContext, payments: Payments, terms: Terms): Promise<string | null> {
+  const { authorization = null } = c.env.incoming.headers
+  return payments.signer(authorization, terms).catch(offering(c, payments, terms))
+}
+
+/** Adds to a refusal how to pay. */
+function offering(c: FrameContext, payments: Payments, terms: Terms): (error: unknown) => Promise<never> {
+  return async (error) => {
     if (error instanceof GazewayError && error.code === 'payment_required') {
       for (const challenge of await payments.challenges(terms))
         c.header('www-authenticate', challenge, { append: true })

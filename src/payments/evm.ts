@@ -38,6 +38,11 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
     meta: uniqueOf(credential),
     request: { amount: formatUnits(BigInt(amount), 6) },
   })
+  /** The authorization in a credential: for this very challenge, and signed by the address that it is from. */
+  async function signed(credential: string, terms: Terms) {
+    const { credential: parsed } = await mppx.validateCredential(credential, expected(credential, terms))
+    return Evm.Types.ChargePayloadSchema.parse(parsed.payload)
+  }
   return {
     name: 'evm',
     async challenge({ amount, scope, description }) {
@@ -45,11 +50,11 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
       return Challenge.serialize(await mppx.challenge.evm.charge({ ...terms, meta: unique() }))
     },
     async check(credential, terms) {
-      const { credential: parsed } = await mppx.validateCredential(credential, expected(credential, terms))
-      const payload = Evm.Types.ChargePayloadSchema.parse(parsed.payload)
+      const payload = await signed(credential, terms)
       await settlement.tryOut(payload)
       return { payer: payload.from.toLowerCase(), proof: payload.nonce }
     },
+    signer: async (credential, terms) => (await signed(credential, terms)).from.toLowerCase(),
     async settle(credential, terms) {
       const receipt = await mppx.broadcastCredential(credential, expected(credential, terms))
       return { reference: receipt.reference, receipt: Receipt.serialize(receipt) }

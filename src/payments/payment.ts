@@ -54,6 +54,13 @@ export interface PaymentMethod {
    */
   check(credential: string, terms: Terms): Promise<Checked>
   /**
+   * Who has signed a credential that answers a challenge of this gateway for these terms, in time, whether it was used or not.
+   * Absent where that cannot be told without the chain.
+   *
+   * @throws as `check`
+   */
+  signer?(credential: string, terms: Terms): Promise<string>
+  /**
    * Settles it on the chain and waits until that is certain.
    *
    * @throws as `check`, with `upstream_unreachable` only where nothing was signed yet; other errors leave it open

@@ -20,6 +20,13 @@ export interface Payments {
   /** How to pay: one `WWW-Authenticate` value for each method. */
   challenges(terms: Terms): Promise<string[]>
   /**
+   * Who has signed a payment. It is not used up by that, and may have been before.
+   *
+   * @returns the address in lower case; null where only the chain can tell
+   * @throws GazewayError `payment_required` for a credential that is missing, forged, expired, or not good for these terms
+   */
+  signer(header: string | null, terms: Terms): Promise<string | null>
+  /**
    * Takes a payment: checks the credential, uses it up, and settles it on the chain. Whoever calls this says afterwards
    * how it went, with `served` or `credit`; until then a sign of life is given, so that the payment of a process that
    * dies is credited by another one.
@@ -147,13 +154,27 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (!(await method.isOpen(sought))) await claims.advance(id, status, 'failed')
   }
 
+  /** A credential as it was sent, and how it is paid. */
+  function read(header: string | null) {
+    const { credential, challenge } = parse(header)
+    const method = methods.find(({ name }) => name === challenge.method)
+    if (!method) throw paymentRequired('The credential is for a payment method that is not offered here.')
+    return { credential, challenge, method }
+  }
+
   return {
     challenges: (terms) => Promise.all(methods.map((method) => method.challenge(terms))),
 
+    async signer(header, terms) {
+      const { credential, method } = read(header)
+      if (!method.signer) return null
+      const payer = await method.signer(credential, terms).catch(refuse)
+      requirePayer(payer, terms)
+      return payer
+    },
+
     async take(header, terms) {
-      const { credential, challenge } = read(header)
-      const method = methods.find(({ name }) => name === challenge.method)
-      if (!method) throw paymentRequired('The credential is for a payment method that is not offered here.')
+      const { credential, challenge, method } = read(header)
       if (await claims.isUsed(challenge.id)) throw usedBefore()
       const { payer, proof } = await check(method, credential, terms)
       const account = terms.account ?? (await payerAccount(store, payer))
@@ -197,7 +218,7 @@ export const referenceOf = (paymentId: string): string => `mpp:${paymentId}`
 
 const usedBefore = () => paymentRequired('This payment was used before; pay for each request anew.')
 
-function read(header: string | null) {
+function parse(header: string | null) {
   const credential = header === null ? null : Credential.extractPaymentScheme(header)
   if (credential === null) throw paymentRequired('This request is paid for: answer the challenge in WWW-Authenticate.')
   try {
@@ -217,12 +238,18 @@ function refusePadding(credential: string): void {
 }
 
 async function check(method: PaymentMethod, credential: string, terms: Terms): Promise<Checked> {
-  const checked = await method.check(credential, terms).catch((error: unknown) => {
-    if (error instanceof GazewayError) throw error
-    if (isUnreachable(error)) throw chainUnreachable(error)
-    throw paymentRequired(refusalOf(error) ?? 'The credential is not valid.', error)
-  })
-  if (terms.payer !== undefined && checked.payer !== terms.payer)
-    throw paymentRequired(`The payment must come from ${terms.payer}, the wallet that makes the request.`)
+  const checked = await method.check(credential, terms).catch(refuse)
+  requirePayer(checked.payer, terms)
   return checked
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof GazewayError) throw error
+  if (isUnreachable(error)) throw chainUnreachable(error)
+  throw paymentRequired(refusalOf(error) ?? 'The credential is not valid.', error)
+}
+
+function requirePayer(payer: string, terms: Terms): void {
+  if (terms.payer === undefined || payer === terms.payer) return
+  throw paymentRequired(`The payment must come from ${terms.payer}, the wallet that makes the request.`)
 }

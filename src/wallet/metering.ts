@@ -103,8 +103,7 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
 
   return async (input, metered) => {
     const started = performance.now()
-    const call = checked(input, config)
-    upstream.provider.requireKey()
+    const call = checkCall(input, deps)
     const hold = await holdFor(call, metered)
     const earlier = await reserve(hold)
     if (earlier) return earlier
@@ -115,7 +114,12 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
   }
 }
 
-function checked(input: unknown, config: MeteringConfig): ModelCall {
+/**
+ * Refuses a call that cannot be made, whoever pays.
+ *
+ * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
+ */
+export function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'config' | 'upstream'>): ModelCall {
   const call = parseInput(MeteredCall, input)
   requireMeteredModel(call.model)
   const { max_tokens = config.max_output_tokens, prompt } = call
@@ -131,6 +135,7 @@ function checked(input: unknown, config: MeteringConfig): ModelCall {
       `prompt: longer than ${config.max_prompt_bytes} bytes of UTF-8; send less, or raise wallet.max_prompt_bytes.`,
       { param: 'prompt' },
     )
+  upstream.provider.requireKey()
   return { ...call, max_tokens }
 }
 

@@ -8,7 +8,7 @@ import { type Credit, creditAccount, type DepositReceipt, makeDeposit } from './
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
 import { createLimits } from './limits.ts'
-import { createMetering, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
+import { checkCall, createMetering, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
 import { type UsageQuery, type UsageReport, usageReport } from './usage.ts'
@@ -30,6 +30,8 @@ const ANSWERS_MS = 600_000
 export interface Wallet {
   /** Makes a call and charges for it. @throws see {@link MakeMeteredCall} */
   meteredCall: MakeMeteredCall
+  /** Refuses a call that cannot be made whoever pays. @throws see `checkCall` in `metering.ts` */
+  checkCall(call: unknown): void
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
   deposit(input: unknown): Promise<DepositReceipt>
   /** Credits the very account that is named, once per `reference`. @throws see `creditAccount` */
@@ -72,6 +74,7 @@ export function createWallet(deps: WalletDeps): Wallet {
   const usage = (query: UsageQuery) => usageReport(store, query)
   return {
     meteredCall: createMetering({ ...deps, holds }),
+    checkCall: (call) => void checkCall(call, deps),
     deposit: (input) => makeDeposit(store, input, now()),
     credit: (credit) => creditAccount(store, credit, now()),
     balances: (callerId) => readBalances(store, callerId, limitsOf),

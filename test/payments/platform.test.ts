@@ -316,6 +316,73 @@ describe('a platform that takes payments', () => {
     assert.equal(after.held_usd, 0)
   })
 
+  describe('a metered call that a wallet pays for', () => {
+    const caller = privateKeyToAccount(generatePrivateKey())
+    const wallet = caller.address.toLowerCase()
+    const CALL = { caller_id: wallet, model: 'llm-4.20-0309-reasoning', prompt: 'The sky is blue.', max_tokens: 50 }
+    const send = (key: string, call: object, { authorization }: { authorization?: string } = {}) =>
+      fetch(`${listening.url}/api/wallet/metered/call`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': key,
+          ...(authorization !== undefined && { authorization }),
+        },
+        body: JSON.stringify(call),
+      })
+    /** Answers a challenge, as an MPP client does. */
+    const signed = async (by = caller, call: object = CALL) => ({
+      authorization: await client(by).createCredential(await send('any', call)),
+    })
+    const left = () => token.balanceOf(caller.address)
+    before(() => token.mint(caller.address, 900_000n))
+
+    it('is answered again without another payment, whatever it is paid with, to that wallet alone', async () => {
+      const credential = await signed()
+      const first = await send('once', CALL, credential)
+      assert.equal(first.status, 200)
+      const receipt = await first.json()
+      const paid = await left()
+      for (const again of [credential, await signed()]) {
+        const reply = await send('once', CALL, again)
+        assert.deepEqual([reply.status, reply.headers.get('idempotent-replayed')], [200, 'true'])
+        assert.deepEqual(await reply.json(), receipt)
+      }
+      assert.equal((await send('once', { ...CALL, prompt: 'Another.' }, await signed())).status, 422)
+      const stranger = await signed(privateKeyToAccount(generatePrivateKey()))
+      assert.deepEqual([(await send('once', CALL)).status, (await send('once', CALL, stranger)).status], [402, 402])
+      assert.equal((await send('new', CALL, credential)).status, 402, 'a payment is good for one call')
+      assert.equal(await left(), paid)
+    })
+
+    it('costs nothing while the first is under way, or where it cannot be made, and nothing is kept of it then', async () => {
+      const paid = await left()
+      const { run } = gateway.idempotency
+      const route = 'POST /api/wallet/metered/call'
+      let answer = (_: { status: number; body: string }) => {}
+      const underWay = run({ scope: wallet, key: 'slow', route, body: JSON.stringify(CALL) }, () => {
+        return new Promise((resolve) => {
+          answer = resolve
+        })
+      })
+      const credential = await signed()
+      assert.equal((await send('slow', CALL, credential)).status, 409)
+      answer({ status: 200, body: '{}' })
+      await underWay
+      const kept = () => gateway.store.db.selectFrom('idempotency_keys').select('key').execute()
+      const before = await kept()
+      for (const [status, wrong] of [
+        [400, { model: 'gpt-4o' }],
+        [422, { max_tokens: 1_000_000 }],
+        [413, { prompt: 'x'.repeat(gateway.loaded.config.wallet.max_prompt_bytes + 1) }],
+      ] as const)
+        assert.equal((await send('wrong', { ...CALL, ...wrong }, credential)).status, status)
+      assert.deepEqual(await kept(), before)
+      assert.equal(await left(), paid)
+      assert.equal((await send('right', CALL, credential)).status, 200, 'the credential was not used up')
+    })
+  })
+
   it('credits a deposit for a bound wallet to its key, and what that wallet pays for a call to itself', async () => {
     const bound = privateKeyToAccount(generatePrivateKey())
     const wallet = bound.address.toLowerCase()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -10,7 +10,12 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { readContract } from 'viem/actions'
 import { Abis } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
+import { openPayments } from '../../adapters/platform/open-payments.ts'
+import { servePlatform } from '../../adapters/platform.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { Config } from '../../src/config/schema.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { createLog } from '../../src/log.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 
@@ -77,6 +82,44 @@ describe('payments on a Tempo test network of our own', () => {
     assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 402, 402, 402])
     assert.equal((await fetch(url, { headers: { authorization } })).status, 402)
     assert.equal((await balanceOf(RECIPIENT)) - before, 90_000n)
+  })
+
+  it('answers a metered call again to whoever sends the credential that it was paid with, and only to them', async (t) => {
+    const data = join(folder, 'platform')
+    mkdirSync(data)
+    const tempoConfig = { enabled: true, recipient: RECIPIENT, methods: ['tempo'], tempo: { rpc_url: anvil.url } }
+    writeFileSync(join(data, 'config.json'), JSON.stringify({ mpp: tempoConfig }))
+    const env = { GAZEWAY_MPP_SECRET_KEY: 'x'.repeat(32) }
+    const loaded = await loadConfig({ env, flags: { data, upstream: 'sandbox', platformPort: '0' } })
+    const gateway = await createGateway(loaded, createLog({ level: 'silent', secrets: () => loaded.secrets }))
+    const listening = await servePlatform(gateway, {
+      agentGateway: { url: 'http://127.0.0.1:9', key: null, admit: () => null },
+      payments: await openPayments(gateway),
+    })
+    t.after(async () => {
+      await listening.stop()
+      await gateway.close()
+    })
+    const caller_id = privateKeyToAccount(KEYS[0]).address.toLowerCase()
+    const call = { caller_id, model: 'llm-4.20-0309-reasoning', prompt: 'The sky is blue.', max_tokens: 50 }
+    const send = (authorization?: string) =>
+      fetch(`${listening.url}/api/wallet/metered/call`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': 'once',
+          ...(authorization !== undefined && { authorization }),
+        },
+        body: JSON.stringify(call),
+      })
+    const credential = await payer(KEYS[0]).createCredential(await send())
+    const stranger = await payer(KEYS[1]).createCredential(await send())
+    const first = await send(credential)
+    assert.equal(first.status, 200, await first.clone().text())
+    const again = await send(credential)
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+    assert.deepEqual(await again.json(), await first.json())
+    assert.deepEqual([(await send()).status, (await send(stranger)).status], [402, 402])
   })
 })
 
