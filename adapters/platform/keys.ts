@@ -25,15 +25,21 @@ export const keyRoutes = ({ keys, log }: Gateway): Route[] => [
     path: '/api/keys',
     tag,
     summary: 'Make a key',
-    description: 'The reply holds the key itself, which nothing can show again.',
+    description:
+      'The reply holds the key itself, which nothing can show again. With an Idempotency-Key one key is made; the same request ' +
+      'again is 409 and names its id, to be revoked where the reply did not arrive.',
     access: 'admin',
     body: NewKey,
     reply: KeyRecord.extend({ key: z.string().describe('The key. Shown now and never again.') }),
     status: 201,
     idempotent: true,
     secret: true,
-    async run({ body, c }) {
-      const { key, record } = await keys.create(body)
+    location: ({ id }) => `/api/keys/${id}`,
+    async run({ body, c, keep }) {
+      const { key, record } = await keys.create(
+        body,
+        keep && ((trx, made) => keep(trx, { ...made.record, key: made.key })),
+      )
       log.info('Key made.', { by: callerOf(c).id, key_id: record.id, scopes: record.scopes })
       return { ...record, key }
     },

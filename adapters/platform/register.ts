@@ -60,13 +60,16 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
       c.set('identity', await route.identify(body, c))
       await limit?.(c, async () => {})
     }
-    const answered = (made: unknown) => ({ status, body: made, secret: route.secret ?? false })
+    const answered = (made: unknown) => {
+      const location = route.location?.(made)
+      return { status, body: made, secret: route.secret ?? false, headers: location === undefined ? {} : { location } }
+    }
     const work = async (keep?: Keep<JsonReply>) =>
       answered(await route.run({ ...address, body, c, keep: keep && ((trx, made) => keep(trx, answered(made))) }))
     if (route.idempotent) return idempotent(c, gateway, { text, scope: route.keyScope?.(c) }, work)
     const reply = await work()
     if (reply.body instanceof Response) return reply.body
-    return c.json(reply.body as object, status)
+    return c.json(reply.body as object, status, reply.headers)
   }
 }
 

@@ -54,6 +54,8 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   keyScope?(c: FrameContext): string | null | undefined
   /** The reply holds a secret, so it is never kept to be repeated. */
   secret?: boolean
+  /** Where what was made is found, for the header `location`; whoever repeats a request whose reply is secret is told of it. */
+  location?(made: z.input<R>): string
   /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */
   identify?(body: z.output<B>, c: FrameContext): Promise<Identity>
   /** @returns the reply's body, or a reply of its own */

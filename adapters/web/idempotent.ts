@@ -7,6 +7,8 @@ import type { FrameContext } from './frame.ts'
 export interface JsonReply {
   status: number
   body: unknown
+  /** Only those headers that belong to the reply itself. */
+  headers?: Readonly<Record<string, string>>
   /** The reply holds a secret: it is shown once and never kept to be repeated. */
   secret?: boolean
 }
@@ -27,19 +29,16 @@ export async function idempotent(
 ): Promise<Response> {
   const key = c.req.header('idempotency-key')
   if (key === undefined || scope === null) {
-    const { status, body } = await work()
-    return c.json(body, status as ContentfulStatusCode)
+    const { status, body, headers } = await work()
+    return c.json(body, status as ContentfulStatusCode, headers)
   }
   const route = `${c.req.method} ${c.req.path}`
   const { reply, replayed } = await idempotency.run({ scope, key, route, body: text }, async (keep) =>
     asText(await work((trx, made) => keep(trx, asText(made)))),
   )
   if (replayed) c.header('idempotent-replayed', 'true')
-  return c.body(reply.body, reply.status as ContentfulStatusCode, { 'content-type': 'application/json' })
+  const headers = { ...reply.headers, 'content-type': 'application/json' }
+  return c.body(reply.body, reply.status as ContentfulStatusCode, headers)
 }
 
-const asText = ({ status, body, secret = false }: JsonReply): WorkReply => ({
-  status,
-  body: JSON.stringify(body),
-  secret,
-})
+const asText = ({ body, ...reply }: JsonReply): WorkReply => ({ ...reply, body: JSON.stringify(body) })

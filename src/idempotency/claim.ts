@@ -16,6 +16,11 @@ export interface Reply {
   body: string
 }
 
+/** What is kept of a reply: a body that is null was secret or too large, and the request is refused when it is repeated. */
+export interface KeptReply extends Omit<Reply, 'body'> {
+  body: string | null
+}
+
 /** One attempt at a request under an idempotency key. */
 export interface Attempt {
   scope: string
@@ -37,15 +42,15 @@ export interface Claims {
   claim(attempt: Attempt): Promise<Reply | null>
   /** Tells the others that this attempt is still at work. */
   renew(attempt: Attempt): Promise<void>
-  /** Keeps the reply of this attempt, unless it is kept or another one took over; null keeps that there was one. */
-  keep(attempt: Attempt, status: number, reply: Reply | null): Promise<void>
+  /** Keeps the reply of this attempt, unless it is kept or another one took over. */
+  keep(attempt: Attempt, reply: KeptReply): Promise<void>
   /**
    * Keeps it in the transaction of what the attempt does.
    *
    * @throws GazewayError `idempotency_in_flight` when it is kept or another attempt took over; the transaction must then
    *   be given up: it would do again what is done
    */
-  keepIn(trx: Transaction<Schema>, attempt: Attempt, status: number, reply: Reply | null): Promise<void>
+  keepIn(trx: Transaction<Schema>, attempt: Attempt, reply: KeptReply): Promise<void>
   /** Makes the key free again, unless a reply is kept. */
   release(attempt: Attempt): Promise<void>
   /** Deletes at most `limit` keys that are no longer remembered; returns how many. */
@@ -125,14 +130,14 @@ export function createClaims({
         .execute()
     },
 
-    keep: (attempt, status, reply) =>
+    keep: (attempt, reply) =>
       store.write(async (trx) => {
-        await end(trx, attempt, status, reply)
+        await end(trx, attempt, reply)
         await sweepExpired(trx, time(), SWEPT_PER_REPLY)
       }),
 
-    async keepIn(trx, attempt, status, reply) {
-      if (!(await end(trx, attempt, status, reply))) throw inFlight()
+    async keepIn(trx, attempt, reply) {
+      if (!(await end(trx, attempt, reply))) throw inFlight()
     },
 
     async release({ scope, key, id }) {
@@ -153,17 +158,11 @@ export function createClaims({
 async function end(
   trx: Transaction<Schema>,
   { scope, key, id }: Attempt,
-  status: number,
-  reply: Reply | null,
+  { status, headers = {}, body }: KeptReply,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('idempotency_keys')
-    .set({
-      in_flight_until: null,
-      status,
-      headers: reply === null ? null : JSON.stringify(reply.headers ?? {}),
-      body: reply === null ? null : reply.body,
-    })
+    .set({ in_flight_until: null, status, headers: JSON.stringify(headers), body })
     .where('scope', '=', scope)
     .where('key', '=', key)
     .where('attempt', '=', id)
@@ -189,14 +188,23 @@ function replyOf(
       { param: 'idempotency-key' },
     )
   if (row.in_flight_until !== null || row.status === null) throw inFlight()
-  if (row.body === null)
-    throw new GazewayError(
-      'idempotency_reply_not_kept',
-      `The request with this Idempotency-Key was answered with status ${row.status}, and is not done again; ` +
-        'its reply held a secret or was too large to keep.',
-      { param: 'idempotency-key' },
-    )
-  return { status: row.status, headers: JSON.parse(row.headers ?? '{}'), body: row.body }
+  const headers = JSON.parse(row.headers ?? '{}')
+  if (row.body === null) throw notKept(row.status, headers.location)
+  return { status: row.status, headers, body: row.body }
+}
+
+/** @param location of what the request has made, where it is known */
+function notKept(status: number, location: string | undefined): GazewayError {
+  const made =
+    location === undefined
+      ? ''
+      : ` It made ${location}; if its reply did not arrive, delete that, and ask again with another Idempotency-Key.`
+  return new GazewayError(
+    'idempotency_reply_not_kept',
+    `The request with this Idempotency-Key was answered with status ${status}, and is not done again; ` +
+      `its reply held a secret or was too large to keep.${made}`,
+    { param: 'idempotency-key' },
+  )
 }
 
 const inFlight = () =>

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import { errorBody, GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { type Attempt, createClaims, type Reply } from './claim.ts'
+import { type Attempt, createClaims, type KeptReply, type Reply } from './claim.ts'
 
 export type { Reply } from './claim.ts'
 
@@ -32,7 +32,10 @@ export interface KeyedRequest {
 
 /** What work under an idempotency key returns. */
 export interface WorkReply extends Reply {
-  /** The reply is for the first caller alone and is not kept: a repeated request is refused instead. */
+  /**
+   * The reply's body is for the first caller alone and is not kept: a repeated request is refused instead, and told the
+   * `location` of what was made.
+   */
   secret?: boolean
   /** The reply is a refusal that says when to try again: it is not kept, and the request may be repeated. */
   passing?: boolean
@@ -102,7 +105,7 @@ export function createIdempotency({
 
   async function note(attempt: Attempt, reply: WorkReply): Promise<void> {
     if (reply.status >= 500 || PASSING.has(reply.status) || reply.passing) return claims.release(attempt)
-    return claims.keep(attempt, reply.status, keepable(reply))
+    return claims.keep(attempt, keepable(reply))
   }
 
   function noteFailure(attempt: Attempt, error: unknown): Promise<void> {
@@ -122,7 +125,7 @@ export function createIdempotency({
       const attempt = { scope, key, fingerprint, id: randomUUID() }
       const earlier = await claims.claim(attempt)
       if (earlier !== null) return { reply: earlier, replayed: true }
-      const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, made.status, keepable(made))
+      const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, keepable(made))
       const made = await workOn(attempt, () => work(keep))
       await note(attempt, made).catch(onError)
       const { secret, passing, ...reply } = made
@@ -132,9 +135,9 @@ export function createIdempotency({
   }
 }
 
-/** What may be kept of a reply: all or nothing. */
-const keepable = ({ secret = false, passing, ...reply }: WorkReply): Reply | null =>
-  !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : null
+/** What may be kept of a reply: its body in whole, or not at all. */
+const keepable = ({ secret = false, passing, ...reply }: WorkReply): KeptReply =>
+  !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : { ...reply, body: null }
 
 /** Whether a refusal says nothing about the request: it is over in a while, or is about the key that `work` keeps itself. */
 const passes = ({ retryAfterSeconds, code }: GazewayError): boolean =>

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -31,15 +32,23 @@ export { KeyChange, KeyId, KeyRecord, Limit, NewKey, Scope, WalletAddress } from
 /** The longest token that is looked at, in characters; the longest fixed key has as many. */
 const MAX_TOKEN = 4096
 
+/** A key that was just made. */
+export interface NewlyMade {
+  /** Its token, which nothing can show again. */
+  key: string
+  record: KeyRecord
+}
+
 /** API keys: who may call, and what they may do. */
 export interface Keys {
   /**
    * Makes a key. `key` is its token: shown now and never again. What its wallet had is then the key's, as
    * {@link KeysDeps.onBound} has it.
    *
+   * @param keep told of the key in the same transaction
    * @throws GazewayError `validation_failed`
    */
-  create(input: z.input<typeof NewKey>): Promise<{ key: string; record: KeyRecord }>
+  create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
   /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
   list(query: ListQuery): Promise<Page<KeyRecord>>
   /**
@@ -143,15 +152,18 @@ export function createKeys(deps: KeysDeps): Keys {
   }
 
   return {
-    async create(input) {
+    async create(input, keep) {
       const { token, row } = newKey(input)
+      const newlyMade = { key: token, record: toRecord(row) }
       await store.write(async (trx) => {
         const insertion = trx.insertInto('keys').values(row).returning('id')
         const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
         // Not made: it was, before the connection was lost.
-        if (made && row.wallet !== null) await onBound?.(trx, { ...row, wallet: row.wallet })
+        if (!made) return
+        if (row.wallet !== null) await onBound?.(trx, { ...row, wallet: row.wallet })
+        await keep?.(trx, newlyMade)
       })
-      return { key: token, record: toRecord(row) }
+      return newlyMade
     },
 
     async list({ limit, cursor, offset }) {

@@ -239,6 +239,7 @@ describe('the platform', () => {
       const reply = await post('/api/keys', { name: 'an agent', scopes: ['platform'], wallet: WALLET }, running.admin)
       assert.equal(reply.status, 201)
       const { key, ...record } = (await reply.json()) as Json
+      assert.equal(reply.headers.get('location'), `/api/keys/${record.id}`)
       assert.equal(record.wallet, WALLET.toLowerCase())
       assert.equal((await get('/api/wallet', key)).status, 200)
       const { items, total } = (await (await get('/api/keys?limit=1', running.admin)).json()) as Json
@@ -266,6 +267,25 @@ describe('the platform', () => {
       assert.equal((await post('/api/keys', { name: 'once' }, running.admin, headers)).status, 201)
       const again = await post('/api/keys', { name: 'once' }, running.admin, headers)
       assert.deepEqual([again.status, (await errorOf(again)).code], [409, 'idempotency_reply_not_kept'])
+    })
+
+    it('are made once for one idempotency key, and named, where the first answer was lost', async (t) => {
+      const { keys } = running.gateway
+      const { create } = keys
+      async function dies(...args: Parameters<typeof create>): Promise<never> {
+        await create(...args)
+        throw new Error('The process died.')
+      }
+      t.mock.method(keys, 'create', dies, { times: 1 })
+      const total = async () => ((await (await get('/api/keys', running.admin)).json()) as Json).total
+      const make = () => post('/api/keys', { name: 'lost' }, running.admin, { 'idempotency-key': 'lost-key' })
+      const before = await total()
+      assert.equal((await make()).status, 500)
+      const { items } = (await (await get('/api/keys?limit=1', running.admin)).json()) as Json
+      const { code, message } = await errorOf(await make())
+      assert.equal(code, 'idempotency_reply_not_kept')
+      assert.match(message, new RegExp(`It made /api/keys/${items[0].id};`))
+      assert.deepEqual([items[0].name, await total()], ['lost', before + 1])
     })
 
     it('are not found, and not repeated, when their id is wrong', async () => {
