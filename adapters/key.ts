@@ -14,8 +14,11 @@ import {
 } from '../src/identity/keys.ts'
 import type { Log } from '../src/log.ts'
 import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
 import { explain } from '../src/validation.ts'
-import { bindWallet } from '../src/wallet/bind-wallet.ts'
+import { readBalances } from '../src/wallet/balances.ts'
+import { bindWallet, unbindWallet } from '../src/wallet/bind-wallet.ts'
+import { createLimits } from '../src/wallet/limits.ts'
 
 /** Keys that are read at a time for the table. */
 const PAGE = 1000
@@ -65,15 +68,34 @@ export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Promise<void> {
   const known = checked('ID', KeyId, id)
-  const { name } = await withKeys(loaded, log, (keys) => keys.revoke(known))
+  const { name, left } = await withKeys(loaded, log, async (keys, store) => {
+    const record = await keys.revoke(known)
+    return { ...record, left: await readBalances(store, known, createLimits(store, 0)) }
+  })
   process.stderr.write(`${id} (${name}) is revoked. Servers that are running refuse it within 5 seconds.\n`)
+  const { available_usd, held_usd, escrow_usd } = left
+  if (available_usd > 0 || held_usd > 0 || escrow_usd > 0)
+    process.stderr.write(
+      `It still has ${available_usd} USD, ${held_usd} set aside for calls and ${escrow_usd} in escrow, out of reach. ` +
+        'See "Keys that are revoked" in docs/wallet.md.\n',
+    )
 }
 
-async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (keys: Keys) => Promise<T>): Promise<T> {
+async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (keys: Keys, store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(loaded.storeUrl)
   const onError = (err: unknown) => log.error('Keys could not be read or noted.', { err })
   try {
-    return await work(createKeys({ store, now: () => new Date(), fixedKey: null, onBound: bindWallet, onError }))
+    return await work(
+      createKeys({
+        store,
+        now: () => new Date(),
+        fixedKey: null,
+        onBound: bindWallet,
+        onUnbound: unbindWallet,
+        onError,
+      }),
+      store,
+    )
   } finally {
     await store.close()
   }

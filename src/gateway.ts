@@ -27,7 +27,7 @@ import type { CallContext } from './upstream/call-record.ts'
 import { type Calls, createCalls } from './upstream/calls.ts'
 import { followingUpstream } from './upstream/following-relay.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
-import { bindWallet } from './wallet/bind-wallet.ts'
+import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
 import { createLimits } from './wallet/limits.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 
@@ -99,6 +99,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     fixedKey: config.identity.api_key,
     onBound: bindWallet,
+    onUnbound: unbindWallet,
     onError: (err) => log.error('Keys could not be read or noted.', { err }),
   })
   const idempotency = createIdempotency({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, NewKey } from '../../src/identity/keys.ts'
 import { ListQuery } from '../../src/store/page.ts'
+import { Balances } from '../../src/wallet/wallet.ts'
 import { callerOf } from './caller.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
@@ -9,7 +10,7 @@ import { defineRoute, type Route } from './route.ts'
 const tag = 'Keys'
 
 /** API keys, for admins. */
-export const keyRoutes = ({ keys, log }: Gateway): Route[] => [
+export const keyRoutes = ({ keys, wallet, log }: Gateway): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/keys',
@@ -65,14 +66,17 @@ export const keyRoutes = ({ keys, log }: Gateway): Route[] => [
     path: '/api/keys/{id}',
     tag,
     summary: 'Revoke a key for good',
-    description: 'It stops working at once here, and within 5 s in other processes on the same store.',
+    description:
+      'It stops working at once here, and within 5 s in other processes on the same store. What it has goes where deposits for ' +
+      'its wallet go from now on, and so does what comes back to it later, when it is revoked again or a key is made for the ' +
+      'wallet. Without a wallet, it stays; balances tells what.',
     access: 'admin',
     params: z.strictObject({ id: KeyId }),
-    reply: KeyRecord,
+    reply: KeyRecord.extend({ balances: Balances.describe('What is left with it, out of reach') }),
     async run({ params, c }) {
       const record = await keys.revoke(params.id)
       log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })
-      return record
+      return { ...record, balances: await wallet.balances(record.id) }
     },
   }),
 ]

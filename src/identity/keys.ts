@@ -58,7 +58,8 @@ export interface Keys {
    */
   change(id: string, change: z.input<typeof KeyChange>): Promise<KeyRecord>
   /**
-   * Ends a key for good: at once here, within 5 s in other processes on the store. Again is fine.
+   * Ends a key for good: at once here, within 5 s in other processes on the store. Again is fine. What a key of a wallet has
+   * goes where {@link KeysDeps.onUnbound} has it.
    *
    * @throws GazewayError `not_found`
    */
@@ -103,13 +104,15 @@ export interface KeysDeps {
   onError: (error: unknown) => void
   /** Part of the transaction that makes a key for a wallet: what is to happen with what the wallet has. */
   onBound?: (trx: Transaction<Schema>, key: KeyRow & { wallet: string }) => Promise<void>
+  /** Part of the transaction that revokes a key of a wallet, and of those that do it again: what is to happen with what it has. */
+  onUnbound?: (trx: Transaction<Schema>, key: { id: string; wallet: string; at: string }) => Promise<void>
   /** A clock that is never set, in milliseconds; the process's own when absent. */
   elapsedMs?: () => number
 }
 
 /** The keys in `store`. */
 export function createKeys(deps: KeysDeps): Keys {
-  const { store, now, fixedKey, onError, onBound, elapsedMs = () => performance.now() } = deps
+  const { store, now, fixedKey, onError, onBound, onUnbound, elapsedMs = () => performance.now() } = deps
   const { db } = store
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
@@ -192,12 +195,16 @@ export function createKeys(deps: KeysDeps): Keys {
 
     async revoke(id) {
       const at = now().toISOString()
-      const row = await db
-        .updateTable('keys')
-        .set({ revoked_at: sql`coalesce(revoked_at, ${at})` })
-        .where('id', '=', id)
-        .returning(KEY_COLUMNS)
-        .executeTakeFirst()
+      const row = await store.write(async (trx) => {
+        const revoked = await trx
+          .updateTable('keys')
+          .set({ revoked_at: sql`coalesce(revoked_at, ${at})` })
+          .where('id', '=', id)
+          .returning(KEY_COLUMNS)
+          .executeTakeFirst()
+        if (revoked && revoked.wallet !== null) await onUnbound?.(trx, { id, wallet: revoked.wallet, at })
+        return revoked
+      })
       if (!row) throw unknownKey()
       revocations.announce(id)
       return toRecord(row)

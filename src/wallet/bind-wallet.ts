@@ -1,6 +1,7 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
+import type { LedgerAccountRow } from '../store/tables/wallet.ts'
 import { accountOf, lockAccounts } from './accounts.ts'
 import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
@@ -17,32 +18,90 @@ export async function lockedPayerAccount(trx: Transaction<Schema>, wallet: strin
 }
 
 /**
- * Moves what a wallet's own account has to the caller that {@link payerAccount} finds, as part of the transaction that made
- * a key for the wallet: what was paid in or earned before is then within the key's reach.
+ * Moves to the caller that {@link payerAccount} finds what a wallet's own account has, and what came to revoked keys of the
+ * wallet since, as part of the transaction that made a key for it: what was paid in, earned or given back is then within the
+ * key's reach.
  *
  * @param key a key with a wallet, inserted in this transaction
  */
 export async function bindWallet(
   trx: Transaction<Schema>,
-  { id, wallet, created_at: at }: Pick<KeyRow, 'id' | 'created_at'> & { wallet: string },
+  { wallet, created_at: at }: Pick<KeyRow, 'created_at'> & { wallet: string },
 ): Promise<void> {
-  const own = accountOf('caller', wallet)
-  const [account] = await lockAccounts(trx, [own])
-  const micros = account?.balance_micros ?? 0
-  if (micros <= 0) return
+  await lockAccounts(trx, [accountOf('caller', wallet)])
+  await gather(trx, [wallet, ...(await revokedWithMoney(trx, wallet))], { wallet, at })
+}
+
+/**
+ * Moves what a key has to the caller that {@link payerAccount} finds for its wallet from now on, as part of the transaction
+ * that revokes it. What it owes stays.
+ *
+ * @param key a key with a wallet, revoked in this transaction or before
+ */
+export async function unbindWallet(
+  trx: Transaction<Schema>,
+  { id, wallet, at }: Pick<KeyRow, 'id'> & { wallet: string; at: string },
+): Promise<void> {
+  await lockAccounts(trx, [accountOf('caller', wallet)])
+  await gather(trx, [id], { wallet, at })
+}
+
+async function revokedWithMoney(trx: Transaction<Schema>, wallet: string): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('keys')
+    .innerJoin('ledger_accounts', (join) => join.on('ledger_accounts.id', '=', sql<string>`'caller:' || keys.id`))
+    .select('keys.id')
+    .where('keys.wallet', '=', wallet)
+    .where('keys.revoked_at', 'is not', null)
+    .where('ledger_accounts.balance_micros', '>', 0)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Moves what callers have to the one that a wallet's money belongs to; the wallet's own account is locked before. */
+async function gather(
+  trx: Transaction<Schema>,
+  callers: readonly string[],
+  { wallet, at }: { wallet: string; at: string },
+): Promise<void> {
+  const having = await trx
+    .selectFrom('ledger_accounts')
+    .select('owner')
+    .where(
+      'id',
+      'in',
+      callers.map((id) => accountOf('caller', id).id),
+    )
+    .where('balance_micros', '>', 0)
+    .execute()
+  if (having.length === 0) return
   const owner = await payerAccount({ db: trx }, wallet)
-  const bound = accountOf('caller', owner)
-  const [from, to] = [accountOf('deposits', wallet), accountOf('deposits', owner)]
-  await lockAccounts(trx, [bound, from, to])
-  // Two transfers: one is in one chain, and would be missing from the statement of the other account.
+  const owners = [...having.map((account) => account.owner), owner]
+  const accounts = owners.flatMap((id) => [accountOf('caller', id), accountOf('deposits', id)])
+  const locked = await lockAccounts(
+    trx,
+    accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  )
+  for (const from of locked)
+    if (from.kind === 'caller' && from.owner !== owner && from.balance_micros > 0) await move(trx, from, { owner, at })
+}
+
+/** Two transfers: one is in one chain, and would be missing from the statement of the other account. */
+async function move(
+  trx: Transaction<Schema>,
+  { owner: from, balance_micros: micros, transfers }: LedgerAccountRow,
+  { owner, at }: { owner: string; at: string },
+): Promise<void> {
   const out = [
-    { account: own, micros: -micros },
-    { account: from, micros },
+    { account: accountOf('caller', from), micros: -micros },
+    { account: accountOf('deposits', from), micros },
   ]
   const into = [
-    { account: to, micros: -micros, floor: null },
-    { account: bound, micros },
+    { account: accountOf('deposits', owner), micros: -micros, floor: null },
+    { account: accountOf('caller', owner), micros },
   ]
-  await post(trx, { key: `bind:${id}:out`, kind: 'bind', entries: out, at })
-  await post(trx, { key: `bind:${id}:in`, kind: 'bind', entries: into, at })
+  // What an account has is moved once, whoever moves it.
+  const key = `bind:${from}:${transfers + 1}`
+  await post(trx, { key: `${key}:out`, kind: 'bind', entries: out, at })
+  await post(trx, { key: `${key}:in`, kind: 'bind', entries: into, at })
 }

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open.ts'
+import { creditAccount } from '../../src/wallet/deposits.ts'
 import { CLI, newPlace, type Place } from './server.ts'
 
 /** Runs `gazeway key …` to its end. */
@@ -76,6 +77,16 @@ describe('gazeway key', () => {
     assert.match((await key(place, 'list')).stdout, /Z {2}\d{4}-\d\d-\d\dT\S+Z\n$/)
     for (const file of readdirSync(place.data))
       assert.ok(!readFileSync(join(place.data, file)).includes(token.slice(37)), file)
+  })
+
+  it('tells what is left with a key without a wallet as it is revoked', async () => {
+    const place = newPlace()
+    await key(place, 'create', '--name', 'rich')
+    const [id = ''] = /key_[0-9a-f]{32}/.exec((await key(place, 'list')).stdout) ?? []
+    const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
+    await creditAccount(store, { account: id, micros: 1_500_000, reference: 'rich' }, new Date())
+    await store.close()
+    assert.match((await key(place, 'revoke', id)).stderr, /still has 1\.5 USD, 0 set aside for calls and 0 in escrow/)
   })
 
   it('says so when there is no key', async () => {

@@ -3,7 +3,17 @@ import { it, type TestContext } from 'node:test'
 import { toUsd } from '../../src/money.ts'
 import type { Store } from '../../src/store/store.ts'
 import { completion, fails, hangs, json, response, startUpstream } from '../doubles/upstream.ts'
-import { by, CHAT, newAddress, newKey, ONE_CALL, ONE_RESERVATION, type WalletOptions, walletOn } from './setup.ts'
+import {
+  by,
+  CHAT,
+  keysOn,
+  newAddress,
+  newKey,
+  ONE_CALL,
+  ONE_RESERVATION,
+  type WalletOptions,
+  walletOn,
+} from './setup.ts'
 
 const RESEARCH = 'llm-4.20-multi-agent-beta-0309'
 
@@ -373,14 +383,69 @@ export function meteringContract(open: () => Promise<Store>): void {
     const moved = async (id: string) =>
       (await wallet.statement(id, { limit: 10 })).items.map((line) => [line.kind, line.key, line.amount_usd])
     assert.deepEqual(await moved(address), [
-      ['bind', `bind:${key}:out`, -1.000001],
+      ['bind', `bind:${address}:2:out`, -1.000001],
       ['deposit', 'deposit:early', 1.000001],
     ])
-    assert.deepEqual((await moved(key)).at(-1), ['bind', `bind:${key}:in`, 1.000001])
+    assert.deepEqual((await moved(key)).at(-1), ['bind', `bind:${address}:2:in`, 1.000001])
     await wallet.credit({ account: address, micros: 90_000, reference: 'mpp:left' })
     const younger = await newKey(store, { wallet: address })
     const left = [address, key, younger].map(async (id) => (await wallet.balances(id)).available_usd)
     assert.deepEqual(await Promise.all(left), [0, toUsd(1_000_001 - 80_045 + 90_000), 0])
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
+  it('moves what a key has to its wallet’s next as it is revoked, and what comes back to it later as one is bound', async (t) => {
+    const { store, wallet } = await start(t)
+    const keys = keysOn(store)
+    t.after(() => keys.close())
+    const address = newAddress()
+    const [old, next] = [await newKey(store, { wallet: address }), await newKey(store, { wallet: address })]
+    const has = async (...ids: string[]) =>
+      Promise.all(ids.map(async (id) => (await wallet.balances(id)).available_usd))
+    await wallet.deposit({ caller_id: address, amount_usd: 6, reference: 'to-old' })
+    await Promise.all([keys.revoke(old), keys.revoke(old)])
+    assert.deepEqual(await has(old, next, address), [0, 6, 0])
+    assert.equal((await wallet.statement(old, { limit: 1 })).items[0]?.key, `bind:${old}:2:out`)
+    await keys.revoke(next)
+    assert.deepEqual(await has(old, next, address), [0, 0, 6])
+
+    // What was under way, or earned, when they were revoked.
+    await wallet.credit({ account: old, micros: 1_000_000, reference: 'late' })
+    await wallet.credit({ account: next, micros: 2_000_000, reference: 'later' })
+    await keys.revoke(old)
+    assert.deepEqual(await has(old, next, address), [0, 2, 7])
+    const newer = await newKey(store, { wallet: address })
+    assert.deepEqual(await has(old, next, address, newer), [0, 0, 0, 9])
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
+  it('leaves with a key that is revoked what it owes, and what it has where no wallet is bound to it', async (t) => {
+    const { store, wallet } = await start(t)
+    const keys = keysOn(store)
+    t.after(() => keys.close())
+    const address = newAddress()
+    const [owing, free] = [await newKey(store, { wallet: address }), await newKey(store)]
+    await wallet.meteredCall(ONE_CALL, by(owing))
+    await wallet.deposit({ caller_id: free, amount_usd: 3, reference: 'free' })
+    for (const id of [owing, free]) await keys.revoke(id)
+    const newer = await newKey(store, { wallet: address })
+    const left = [owing, free, address, newer].map(async (id) => (await wallet.balances(id)).available_usd)
+    assert.deepEqual(await Promise.all(left), [-0.080045, 3, 0, 0])
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
+  it('leaves nothing behind of deposits that are made as keys of their wallet are revoked', async (t) => {
+    const { store, wallet } = await start(t)
+    const keys = keysOn(store)
+    t.after(() => keys.close())
+    const address = newAddress()
+    const made = await Promise.all(Array.from({ length: 3 }, () => newKey(store, { wallet: address })))
+    const deposit = (i: number) => wallet.deposit({ caller_id: address, amount_usd: 1, reference: `r${i}` })
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) => (i % 10 === 5 ? keys.revoke(made[(i - 5) / 10] as string) : deposit(i))),
+    )
+    const left = [...made, address].map(async (id) => (await wallet.balances(id)).available_usd)
+    assert.deepEqual(await Promise.all(left), [0, 0, 0, 27])
     assert.deepEqual((await wallet.verify()).faults, [])
   })
 

@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { createTokenCounter } from '../../src/tokens.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { createUpstream } from '../../src/upstream/upstream.ts'
-import { bindWallet } from '../../src/wallet/bind-wallet.ts'
+import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
 
 /** A model that goes to chat completions. */
@@ -75,15 +75,20 @@ let addresses = 0
 /** The address of a wallet that no other test uses. */
 export const newAddress = (): string => `0x${(++addresses).toString(16).padStart(40, '0')}`
 
-/** The id of a new key with the default credit. */
-export async function newKey(store: Store, limits: Partial<z.input<typeof NewKey>> = {}): Promise<string> {
-  const keys = createKeys({
+/** The keys of a store, as the gateway has them. */
+export const keysOn = (store: Store) =>
+  createKeys({
     onBound: bindWallet,
+    onUnbound: unbindWallet,
     store,
     now: () => new Date(),
     fixedKey: null,
     onError: (error) => assert.fail(String(error)),
   })
+
+/** The id of a new key with the default credit. */
+export async function newKey(store: Store, limits: Partial<z.input<typeof NewKey>> = {}): Promise<string> {
+  const keys = keysOn(store)
   const { record } = await keys.create({ name: 'caller', ...limits })
   await keys.close()
   return record.id
