@@ -70,8 +70,8 @@ function offering(c: FrameContext, payments: Payments, terms: Terms): (error: un
 }
 
 /** Who makes a request that came with a payment instead of a key. */
-function payerIdentity({ account, payer }: Payment): Identity {
-  return { id: account, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer }
+function payerIdentity({ caller, payer }: Payment): Identity {
+  return { id: caller, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer }
 }
 
 /** Whether a request did not get what it paid for. */

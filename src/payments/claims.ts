@@ -6,7 +6,7 @@ import type { Payment, PaymentStatus } from './payment.ts'
 const LEASE_MS = 60_000
 
 /** A payment that is about to be settled. */
-export interface Claim extends Payment {
+export interface Claim extends Omit<Payment, 'caller'> {
   scope: string
   proof: string
   /** When its credential can no longer be settled, RFC 3339. */
@@ -70,7 +70,7 @@ export function createClaims({
         id,
         method,
         payer,
-        account,
+        account: account ?? '',
         amount_micros: amount,
         scope,
         proof,

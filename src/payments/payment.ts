@@ -9,7 +9,7 @@ export interface Terms {
   description: string
   /** The only address that may pay, in lower case; anyone when absent. */
   payer?: string | undefined
-  /** The caller whose ledger account the amount is credited to; the payer's own when absent. */
+  /** The caller whose ledger account the amount is credited to; when absent, whose the payer's money is at that moment. */
   account?: string | undefined
 }
 
@@ -20,8 +20,10 @@ export interface Payment {
   method: string
   /** The address that paid, in lower case. */
   payer: string
-  /** The caller whose ledger account it belongs to, should it be credited. */
-  account: string
+  /** The caller that the request is made by: whose the payer's money is as it is made, unless the terms name one. */
+  caller: string
+  /** The caller whose ledger account it is credited to; null: whose the payer's money is at that moment. */
+  account: string | null
   amount: Micros
 }
 

@@ -131,21 +131,24 @@ export function createPayments(deps: PaymentsDeps): Payments {
   }
 
   /** @param from `settled`, or `crediting` where an earlier attempt was interrupted */
-  async function creditOnce({ id, account, amount }: Pick<Payment, 'id' | 'account' | 'amount'>, from: PaymentStatus) {
+  async function creditOnce(payment: Pick<Payment, 'id' | 'account' | 'payer' | 'amount'>, from: PaymentStatus) {
+    const { id, account, payer, amount } = payment
     if (from !== 'crediting' && !(await claims.advance(id, from, 'crediting'))) return
-    await deps.credit({ account, micros: amount, reference: referenceOf(id) })
+    const to = account === null ? { wallet: payer } : { account }
+    await deps.credit({ ...to, micros: amount, reference: referenceOf(id) })
     await claims.advance(id, 'crediting', 'credited')
   }
 
   async function resume(row: PaymentRow): Promise<void> {
-    const { id, account, amount_micros: amount } = row
+    const { id, payer, amount_micros: amount } = row
+    const payment = { id, payer, account: row.account === '' ? null : row.account, amount }
     const status = row.status as PaymentStatus
-    if (status !== 'claimed' && status !== 'freed') return creditOnce({ id, account, amount }, status)
+    if (status !== 'claimed' && status !== 'freed') return creditOnce(payment, status)
     const method = methods.find(({ name }) => name === row.method)
     const sought = { ...row, amount }
     const reference = method ? await method.find(sought) : null
     if (reference !== null && (await claims.advance(id, status, 'settled', reference)))
-      return creditOnce({ id, account, amount }, 'settled')
+      return creditOnce(payment, 'settled')
     if (await method?.isSpent?.(sought)) {
       if (await claims.advance(id, status, 'failed')) onSpent(row)
       return
@@ -177,8 +180,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const { credential, challenge, method } = read(header)
       if (await claims.isUsed(challenge.id)) throw usedBefore()
       const { payer, proof } = await check(method, credential, terms)
-      const account = terms.account ?? (await payerAccount(store, payer))
-      const payment = { id: challenge.id, method: method.name, payer, account, amount: terms.amount }
+      const { account = null, amount } = terms
+      const caller = account ?? (await payerAccount(store, payer))
+      const payment = { id: challenge.id, method: method.name, payer, caller, account, amount }
       // A checked credential has a time of expiry.
       const expiresAt = new Date(challenge.expires ?? 0).toISOString()
       const claim = { ...payment, scope: terms.scope, proof, expiresAt }

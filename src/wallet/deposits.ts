@@ -39,10 +39,8 @@ export const DepositReceipt = Deposit.extend({
 })
 export type DepositReceipt = z.infer<typeof DepositReceipt>
 
-/** Money that has come in, and whose it is. */
-export interface Credit {
-  /** The owner of the ledger account. */
-  account: string
+/** Money that has come in, and whose it is: that of the owner of a ledger account, or of a wallet's {@link payerAccount}. */
+export type Credit = ({ account: string } | { wallet: string }) & {
   micros: Micros
   /** What makes it happen once. */
   reference: string
@@ -58,12 +56,22 @@ export interface Credit {
 export async function makeDeposit(store: Store, input: unknown, at: Date): Promise<DepositReceipt> {
   const { caller_id, amount_usd, reference } = parseInput(Deposit, input)
   const wallet = WalletAddress.safeParse(caller_id).data
+  const micros = toMicros(amount_usd) as Micros
   return store.write(async (trx) => {
-    const payer = wallet === undefined ? null : await lockedPayerAccount(trx, wallet)
-    const before = await creditedBefore(trx, { callerId: wallet ?? caller_id, payer, reference })
-    const account = before ?? payer ?? (await knownCaller({ db: trx }, caller_id))
-    return credit(trx, { account, micros: toMicros(amount_usd) as Micros, reference }, at)
+    if (wallet !== undefined) return creditPayer(trx, { wallet, micros, reference }, at)
+    const before = await creditedBefore(trx, { callerId: caller_id, payer: null, reference })
+    return credit(trx, { account: before ?? (await knownCaller({ db: trx }, caller_id)), micros, reference }, at)
   })
+}
+
+async function creditPayer(
+  trx: Transaction<Schema>,
+  { wallet, micros, reference }: { wallet: string; micros: Micros; reference: string },
+  at: Date,
+): Promise<DepositReceipt> {
+  const payer = await lockedPayerAccount(trx, wallet)
+  const before = await creditedBefore(trx, { callerId: wallet, payer, reference })
+  return credit(trx, { account: before ?? payer, micros, reference }, at)
 }
 
 /**
@@ -90,17 +98,18 @@ async function creditedBefore(
 }
 
 /**
- * Credits the very account that is named, once per `reference`: a wallet's own one also where it is bound to a key.
+ * Credits the very account that is named, once per `reference`: a wallet's own one also where it is bound to a key. Where only a
+ * wallet is named, it is credited as {@link makeDeposit} does.
  *
  * @throws GazewayError `conflict` when the reference was credited to another account or with another amount
  */
 export function creditAccount(store: Store, to: Credit, at: Date): Promise<DepositReceipt> {
-  return store.write((trx) => credit(trx, to, at))
+  return store.write((trx) => ('wallet' in to ? creditPayer(trx, to, at) : credit(trx, to, at)))
 }
 
 async function credit(
   trx: Transaction<Schema>,
-  { account: callerId, micros, reference }: Credit,
+  { account: callerId, micros, reference }: { account: string; micros: Micros; reference: string },
   at: Date,
 ): Promise<DepositReceipt> {
   const account = accountOf('caller', callerId)

@@ -34,7 +34,7 @@ export interface Wallet {
   checkCall(call: unknown): void
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
   deposit(input: unknown): Promise<DepositReceipt>
-  /** Credits the very account that is named, once per `reference`. @throws see `creditAccount` */
+  /** Credits the very account that is named, or the one that a wallet's money goes to, once per `reference`. @throws see `creditAccount` */
   credit(credit: Credit): Promise<DepositReceipt>
   /** What a caller has. */
   balances(callerId: string): Promise<Balances>

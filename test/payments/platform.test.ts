@@ -264,6 +264,39 @@ describe('a platform that takes payments', () => {
         assert.equal(await outcome(), 'credited')
       })
 
+    it('credits the key that the wallet is bound to by then, where the one of its payment was revoked', async () => {
+      const wallet = paying.address.toLowerCase()
+      const [old, next] = [
+        await gateway.keys.create({ name: 'old', wallet }),
+        await gateway.keys.create({ name: 'next', wallet }),
+      ]
+      const has = async (id: string) => Math.round((await gateway.wallet.balances(id)).available_usd * 1e6)
+      const reply = await ask('/chat/completions', async (response) => {
+        await gateway.keys.revoke(old.record.id)
+        await double.fails(500)(response, {} as double.Received)
+      })
+      assert.equal(reply.status, 500)
+      assert.equal(await outcome(), 'credited')
+      const sum = await has(next.record.id)
+      assert.ok(sum >= 90_000)
+      assert.deepEqual([await has(old.record.id), await has(wallet)], [0, 0])
+
+      // As another process does for one that died.
+      const latest = gateway.store.db.selectFrom('payments').selectAll().orderBy('created_at', 'desc').limit(1)
+      const died = {
+        id: 'died',
+        status: 'settled',
+        lease_until: new Date(0).toISOString(),
+        reference: null,
+        proof: '0x0',
+      }
+      const row = { ...(await latest.executeTakeFirstOrThrow()), ...died }
+      await gateway.store.db.insertInto('payments').values(row).execute()
+      await gateway.keys.revoke(next.record.id)
+      await payments.sweep(100)
+      assert.deepEqual([await has(next.record.id), await has(wallet)], [0, sum + 90_000])
+    })
+
     it('credits an error whose client leaves at it', async () => {
       const reply = await ask('/chat/completions', double.sse([{ error }], 'hang'))
       const reader = reply.body?.getReader()

@@ -2,7 +2,7 @@
  * One payment that a credential made, kept under the id of the challenge that it answers: `claimed` before it is settled
  * on the chain, `freed` when nothing could be signed for it, so that it may be claimed again; `settled` while its request is
  * served, then `served`, or by way of `crediting` `credited`; `failed` when the chain did not take it before it expired, or
- * never can. While there is something left to do with it, `lease_until` is a time; afterwards it is null. `proof` is what the
+ * never can. `account` is empty where the one that it is credited to is found at that moment. While there is something left to do with it, `lease_until` is a time; afterwards it is null. `proof` is what the
  * chain knows the settlement by before it has a transaction (an authorization's nonce, a signed transaction's hash).
  */
 export interface PaymentRow {
