@@ -69,7 +69,9 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
       await paid?.pay()
       const callerId = paid?.wallet ?? callerOf(c).id
       const context = callContext(c, callerId, stopping)
-      return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey: c.req.header('idempotency-key') })
+      const idempotencyKey = c.req.header('idempotency-key')
+      const onReplayed = () => c.header('idempotent-replayed', 'true')
+      return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey, onReplayed })
     },
   }),
   defineRoute({

@@ -31,6 +31,8 @@ export interface Metered {
   /** The same key and call get the same receipt for 24 h, and are charged once. Printable ASCII, at most 255 characters. */
   idempotencyKey?: string | undefined
   context: CallContext
+  /** Told when the receipt is that of an earlier call under the same key. */
+  onReplayed?: () => void
 }
 
 export interface MeteringDeps {
@@ -106,7 +108,10 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
     const call = checkCall(input, deps)
     const hold = await holdFor(call, metered)
     const earlier = await reserve(hold)
-    if (earlier) return earlier
+    if (earlier) {
+      metered.onReplayed?.()
+      return earlier
+    }
     const answered = await ask(call, hold, metered.context)
     const latencyMs = Math.round(performance.now() - started)
     const row = await holds.capture(hold, { ...answered, latencyMs })

@@ -78,6 +78,20 @@ describe('a metered call whose upstream', () => {
     assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, null])
   })
 
+  it('was charged by a process that died is said to be replayed under the same idempotency key', async () => {
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const context = { surface: 'platform' as const, callerId: running.keyId }
+    const charged = { callerId: running.keyId, idempotencyKey: 'charged', context }
+    const receipt = await running.gateway.wallet.meteredCall(CALL, charged)
+    const before = await balances()
+    for (const _ of ['once', 'again']) {
+      const reply = await call({ headers: { 'idempotency-key': 'charged' } })
+      assert.deepEqual([reply.status, reply.headers.get('idempotent-replayed')], [200, 'true'])
+      assert.deepEqual(await reply.json(), receipt)
+    }
+    assert.deepEqual(await balances(), before)
+  })
+
   it('is still at work costs nothing when the client goes away', async () => {
     upstream.on('/chat/completions', double.hangs)
     const before = await balances()
