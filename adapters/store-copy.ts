@@ -6,16 +6,17 @@ import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
 import { type CopyProgress, copyStore } from '../src/store/copy.ts'
 import { openStore } from '../src/store/open.ts'
+import { copySettings } from './copied-settings.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 
 const BAR_WIDTH = 30
 
 /**
- * Copies all records of the configured store into the one at `to` and prints what was copied on stdout. A terminal on
- * stderr sees a progress bar.
+ * Copies all records of the configured store into the one at `to` and prints what was copied on stdout; on stderr, what
+ * became of the settings. A terminal there sees a progress bar.
  *
  * @throws GazewayError `config_invalid` for an address that is no store, `store_unavailable` where there is no store to
- *   copy, and whatever {@link copyStore} throws
+ *   copy, and whatever {@link copyStore} and {@link copySettings} throw
  */
 export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   if (!isStoreUrl(to))
@@ -28,7 +29,8 @@ export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   for (const signal of STOP_SIGNALS) process.on(signal, interrupt)
   const source = await openStore(loaded.storeUrl)
   try {
-    const target = await openStore(to.startsWith('sqlite:') ? `sqlite:${fromHome(to.slice('sqlite:'.length))}` : to)
+    const file = fromHome(to.replace(/^sqlite:/, ''))
+    const target = await openStore(to.startsWith('sqlite:') ? `sqlite:${file}` : to)
     try {
       const bar = process.stderr.isTTY ? drawBar : undefined
       const { tables, checks } = await copyStore(source, target, {
@@ -39,6 +41,7 @@ export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
       const lines = [...Object.entries(tables), ...checks.map(({ name, figure }) => [name, figure])]
       process.stdout.write(lines.map(([name, figure]) => `${String(figure).padStart(12)}  ${name}\n`).join(''))
       process.stdout.write(`Copied ${redactUrl(loaded.storeUrl)} to ${redactUrl(to)}; counts and sums agree.\n`)
+      await copySettings(loaded, source, target, file)
     } finally {
       await target.close()
     }

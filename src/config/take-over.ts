@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util'
+import { getProperty, hasProperty } from 'dot-prop'
+import type { Store } from '../store/store.ts'
+import { updateDocument } from './file.ts'
+import { CONFIG_KEYS, type ConfigKey } from './keys.ts'
+import { layOver } from './layers.ts'
+import type { ConfigDocument } from './schema.ts'
+import { tableHome } from './table-home.ts'
+
+/** What a file said of a key before another value came there. */
+export interface Replaced {
+  key: string
+  /** JSON; null where it is a secret. */
+  before: string | null
+}
+
+/**
+ * The keys of the settings in a store, which machines on one PostgreSQL share or which came from there with its records;
+ * apart, those that are none of this version.
+ */
+export async function settingsIn(store: Store): Promise<{ known: string[]; unknown: string[] }> {
+  const unknown: string[] = []
+  const settings = await read(store, (key) => unknown.push(key))
+  return { known: CONFIG_KEYS.filter(({ key }) => settings.has(key)).map(({ key }) => key), unknown }
+}
+
+/**
+ * Moves the settings in a store to a configuration file, where those of a service on SQLite are kept: all or none, as a
+ * secret goes only where the address goes that it was given for. What the file says of the same keys is replaced, as they
+ * were in force over it.
+ *
+ * @returns the keys that the file has other values of now, and which of them it had before
+ * @throws GazewayError as `updateDocument`; file and store are then as they were
+ */
+export async function takeOver(store: Store, file: string): Promise<{ taken: string[]; replaced: Replaced[] }> {
+  const settings = await read(store)
+  let taken: string[] = []
+  let replaced: Replaced[] = []
+  await updateDocument(file, (document) => {
+    const next = layOver(document, settings)
+    const changed = CONFIG_KEYS.filter(
+      ({ path }) => !isDeepStrictEqual(getProperty(document, path), getProperty(next, path)),
+    )
+    taken = changed.map(({ key }) => key)
+    replaced = changed.filter(({ path }) => hasProperty(document, path)).map((changed) => replacedIn(document, changed))
+    return next
+  })
+  // Here they would be out of date with the next change, and come into force with it on the way back to PostgreSQL.
+  await store.db
+    .deleteFrom('settings')
+    .where('path', 'in', [...settings.keys()])
+    .execute()
+  return { taken, replaced }
+}
+
+const read = (store: Store, onRefused: (key: string) => void = () => {}) =>
+  tableHome({ store, now: () => new Date(), onRefused }).read()
+
+function replacedIn(document: ConfigDocument, { key, path, secret }: ConfigKey): Replaced {
+  return { key, before: secret === null ? JSON.stringify(getProperty(document, path)) : null }
+}
