@@ -2,22 +2,25 @@ import { type Kysely, sql } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Engine } from './columns.ts'
 import { MIGRATIONS } from './migrations/index.ts'
-import type { Schema } from './schema.ts'
+import { type Schema, TABLES } from './schema.ts'
 
 /** Kysely's migrator keeps what has run in this table. */
 const TABLE = 'kysely_migration'
 
 const KNOWN = Object.keys(MIGRATIONS)
+const FIRST = KNOWN[0] as string
 
 /**
  * Brings the store to this version's schema. Processes that start together take turns, and each step runs once. An
  * up-to-date store costs one query.
  *
- * @throws GazewayError `store_too_new` when a newer Gazeway has already moved the store forward
+ * @throws GazewayError `store_too_new` when a newer Gazeway has already moved the store forward, `store_unavailable` when
+ *   another program's tables are in the way; the database is then as it was
  */
 export async function migrate(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
   const done = await executed(db, engine)
-  refuseNewer(done, name)
+  if (!done.includes(FIRST)) await refuseForeign(db, engine, name)
+  else refuseNewer(done, name)
   if (done.length === KNOWN.length) return
 
   const { Migrator } = await import('kysely')
@@ -41,7 +44,7 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, name: string):
  */
 export async function isStore(db: Kysely<Schema>, engine: Engine, name: string): Promise<boolean> {
   const done = await executed(db, engine)
-  if (done[0] !== KNOWN[0]) return false
+  if (!done.includes(FIRST)) return false
   refuseNewer(done, name)
   return true
 }
@@ -52,6 +55,23 @@ function refuseNewer(done: readonly string[], name: string): void {
   throw new GazewayError(
     'store_too_new',
     `The store ${name} was written by a newer Gazeway (${unknown.join(', ')}). Update this one, or use another store.`,
+  )
+}
+
+/** SQLite takes `Tasks` and `tasks` for the same name. */
+async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
+  const names =
+    engine === 'sqlite'
+      ? sql<{ name: string }>`select lower(name) as name from sqlite_master`
+      : sql<{ name: string }>`select relname as name from pg_class where relnamespace = current_schema()::regnamespace`
+  const taken = (await names.execute(db)).rows.map((row) => row.name).filter((found) => TABLES.includes(found))
+  const done = await executed(db, engine)
+  // Or another process, which started together with this one, has made them meanwhile.
+  if (done.includes(FIRST) || (taken.length === 0 && done.length === 0)) return
+  throw new GazewayError(
+    'store_unavailable',
+    `The store ${name} holds tables of another program (${taken.length > 0 ? taken.sort().join(', ') : TABLE}); give ` +
+      'Gazeway a database of its own.',
   )
 }
 

@@ -72,3 +72,15 @@ export const RECORD_TABLES = {
 }
 
 export type RecordTable = keyof typeof RECORD_TABLES
+
+/** The tables of what only those who run now need to know of each other. */
+const PRESENT_TABLES = {
+  connections: true,
+  connection_instances: true,
+  connection_tickets: true,
+  settings_revision: true,
+  sweeps: true,
+} as const satisfies Record<Exclude<keyof Schema, RecordTable>, true>
+
+/** The names of all tables. */
+export const TABLES: readonly string[] = [...Object.keys(RECORD_TABLES), ...Object.keys(PRESENT_TABLES)]

@@ -116,6 +116,21 @@ describe('the data folder', () => {
     assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_corrupt', /not a SQLite database/)
     assert.deepEqual(readFileSync(file), before)
   })
+
+  it('is left alone when the store in it is another program’s, which costs its tools, not the server', async () => {
+    const place = newPlace()
+    const file = join(place.project, 'theirs.db')
+    const theirs = new DatabaseSync(file)
+    theirs.exec('create table Tasks (title text)')
+    theirs.close()
+    const before = readFileSync(file)
+    const { call, client } = await connect(place, { args: ['--store', `sqlite:${file}`] })
+    const reply = await call('gateway_memory_store', { key: 'a', value: 'b' })
+    assertFault(reply, 'store_unavailable', /tables of another program \(tasks\); give Gazeway a database of its own/)
+    assert.equal((await client.listTools()).tools.length, 12)
+    await client.close()
+    assert.deepEqual(readFileSync(file), before)
+  })
 })
 
 const mounts = canMount()

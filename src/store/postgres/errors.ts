@@ -10,6 +10,7 @@ const MESSAGES: ReadonlyArray<
 > = [
   ['28', 'store_unavailable', 'it refused the user or the password; check both in the store URL.'],
   ['3D000', 'store_unavailable', 'there is no such database; create it, or name another in the store URL.'],
+  ['42P07', 'store_unavailable', 'it holds a table of another program; give Gazeway a database of its own.'],
   ['42501', 'store_unavailable', 'the user may not do this; grant it CREATE and USAGE on the schema.'],
   ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and try again.'],
   ['53', 'store_unavailable', 'it is out of connections or memory; try again, or raise its limits.'],
@@ -18,6 +19,15 @@ const MESSAGES: ReadonlyArray<
   ['25006', 'store_unavailable', 'it is read-only; point the store URL at the primary server.'],
   ['40', 'store_unavailable', 'too many transactions were in each other’s way; nothing was written. Try again.'],
   ['22', 'validation_failed', 'a value is outside of what it can hold.'],
+]
+
+/** What the driver itself says when it gives up on connecting, and ours. */
+const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
+  [
+    /client password must be/,
+    'it asks for a password, and the store URL has none: postgres://USER:PASSWORD@HOST/DATABASE.',
+  ],
+  [/does not support SSL/, 'it does not encrypt; turn TLS on there, or leave sslmode out of the store URL.'],
 ]
 
 /** A prepared statement is of a table as it was before a migration; another connection prepares it anew. */
@@ -87,6 +97,22 @@ export function storeError(error: unknown, name: string): unknown {
     'store_unavailable',
     `The store ${name} cannot be reached${reason ? ` (${reason})` : ''}; check its address and that the server is up.`,
     { cause: error, retryAfterSeconds: 1 },
+  )
+}
+
+/**
+ * Why there is no connection, in words that say what to do.
+ *
+ * @param name the store without credentials
+ */
+export function connectError(error: unknown, name: string): unknown {
+  const known = storeError(error, name)
+  if (known instanceof GazewayError || !(error instanceof Error)) return known
+  const advice = DRIVER_MESSAGES.find(([said]) => said.test(error.message))?.[1]
+  return new GazewayError(
+    'store_unavailable',
+    `The store ${name}: ${advice ?? `it cannot be connected to (${error.message}); check the store URL.`}`,
+    { cause: error },
   )
 }
 

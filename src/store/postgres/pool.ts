@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { GazewayError } from '../../errors.ts'
-import { isConnectionLoss, storeError } from './errors.ts'
+import { connectError, isConnectionLoss } from './errors.ts'
 import { TYPES } from './values.ts'
 
 /** Connections of one process; a server with its default of 100 serves six processes. */
@@ -73,7 +73,7 @@ export function createPool(url: string, options: { size?: number; statementTimeo
         } catch (error) {
           // All of them are there and busy: the server is up, and this is only a queue.
           const patience = pool.totalCount >= size ? QUEUE_PATIENCE_MS : PATIENCE_MS
-          if (!isConnectionLoss(error) || Date.now() - began > patience) throw storeError(error, name)
+          if (!isConnectionLoss(error) || Date.now() - began > patience) throw connectError(error, name)
           await delay(pause * (0.5 + Math.random() / 2))
         }
       }
