@@ -1,3 +1,4 @@
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
 /** How long the last spans may take to reach the collector when the service stops. */
@@ -16,6 +17,8 @@ export interface Tracing {
  * `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`.
  *
  * Calls are told by the gateway, whichever of its services they serve: start it once for each gateway.
+ *
+ * @throws GazewayError `config_invalid` naming the variable whose value is no address
  */
 export async function startTracing(
   gateway: Gateway,
@@ -58,8 +61,19 @@ export async function startTracing(
 /** Where spans go; null when the environment names no collector, or wants no traces. */
 function collectorUrl(env: Readonly<Record<string, string | undefined>>): string | null {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null
-  const traces = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim()
+  const traces = addressIn(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
   if (traces) return traces
-  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()
+  const base = addressIn(env, 'OTEL_EXPORTER_OTLP_ENDPOINT')
   return base ? `${base.replace(/\/+$/, '')}/v1/traces` : null
+}
+
+/** Not with its value where it is refused: there may be a key in it. */
+function addressIn(env: Readonly<Record<string, string | undefined>>, variable: string): string | undefined {
+  const text = env[variable]?.trim()
+  if (!text || (/^https?:/i.test(text) && URL.canParse(text))) return text
+  throw new GazewayError(
+    'config_invalid',
+    `${variable}: not an address; accepted: http://HOST:4318 or https://…, the collector’s HTTP port.`,
+    { param: variable },
+  )
 }

@@ -34,6 +34,18 @@ describe('the command line', () => {
     [[], { GAZEWAY_LOG_LEVEL: 'loud' }, /GAZEWAY_LOG_LEVEL: .*"debug"/],
     [[], { GAZEWAY_UPSTREAM: 'ftp://x' }, /GAZEWAY_UPSTREAM: .*base URL/],
     [[], { GAZEWAY_STORE: 'x' }, /GAZEWAY_STORE: .*sqlite:PATH/],
+    ...['127.0.0.1:4318', 'nonsense', 'http://[bad', 'localhost:4318', 'grpc://localhost:4317', 'http:///'].map(
+      (address): (typeof mistakes)[number] => [
+        ['--http', '--port', '0'],
+        { ...FIXED_KEY, OTEL_EXPORTER_OTLP_ENDPOINT: address },
+        /OTEL_EXPORTER_OTLP_ENDPOINT: not an address; accepted: http:\/\/HOST:4318/,
+      ],
+    ),
+    [
+      ['--platform', '--platform-port', '0'],
+      { ...FIXED_KEY, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'localhost:4318/v1/traces' },
+      /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: not an address; accepted: https?:/,
+    ],
     [['doctor'], { GAZEWAY_UPSTREAM_API_KEY: 'a key with spaces' }, /GAZEWAY_UPSTREAM_API_KEY: .*without spaces/],
   ]
   for (const [args, env, line] of mistakes)
