@@ -26,17 +26,23 @@ export async function keepFirstKey(
   if (await hasKeys(store.db)) return null
   const file = join(dataDir, FILE)
   const draft = `${file}.${made.row.id.slice(-12)}.tmp`
-  // Written before the key counts, so that a full disk does not leave a key that nobody knows.
-  await writing(file, () => writeDraft(dataDir, draft, made.token))
   try {
+    // Written before the key counts, so that a full disk does not leave a key that nobody knows.
+    await writing(file, () => writeDraft(dataDir, draft, made.token))
     if (!(await claimFirst(store, made.row))) return null
-    await writing(file, async () => {
-      await rename(draft, file)
-      await syncFolder(dataDir)
-    })
+    try {
+      await writing(file, async () => {
+        await rename(draft, file)
+        await syncFolder(dataDir)
+      })
+    } catch (error) {
+      await store.db.deleteFrom('keys').where('id', '=', made.row.id).execute()
+      throw error
+    }
     return made.token
   } finally {
-    await rm(draft, { force: true })
+    // In a folder that cannot be made there is none.
+    await rm(draft, { force: true }).catch(() => {})
   }
 }
 

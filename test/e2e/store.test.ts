@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type LoggingMessageNotification, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { humanStream } from '../gaze/human-stream.ts'
-import { connect, newPlace, type Place, type ToolReply } from './server.ts'
+import { connect, newPlace, type Place, run, type ToolReply } from './server.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Hello.' }] }
 
@@ -184,6 +184,17 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
     free()
     assert.equal((await call('gateway_memory_store', { key: 'a', value: 'b' })).structuredContent.created, true)
     assert.deepEqual(soundness(place), ['ok'])
+  })
+
+  it('that is full leaves nothing of a first key that could not be kept there', async (t) => {
+    const place = newPlace()
+    mountDisk(t, place.data, 'size=2m')
+    fillDisk(place)
+    const store = `sqlite:${join(place.project, 'gazeway.db')}`
+    const { code, stderr } = await run(place, ['--http', '--port', '0', '--upstream', 'sandbox', '--store', store])
+    assert.equal(code, 1)
+    assert.match(stderr, /^gazeway: \S+admin\.key: not written \(ENOSPC\)/)
+    assert.deepEqual(readdirSync(place.data), ['filler'])
   })
 
   it('that is read-only costs the tools that need it, until it is writable', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createKeys } from '../../src/identity/keys.ts'
@@ -46,6 +46,25 @@ describe('the first key', () => {
     })
     assert.equal((await keys.list({ limit: 1 })).total, 0)
     assert.ok(await keys.ensureFirstKey({ dataDir: folder }))
+  })
+
+  it('is taken back where its file cannot be put in place, and then can be made later', async () => {
+    const folder = newFolder()
+    const keys = keysOn(await storeIn(folder))
+    const data = join(folder, 'data')
+    mkdirSync(join(data, 'admin.key', 'theirs'), { recursive: true })
+    for (const _ of ['the first start', 'the next'])
+      await assert.rejects(keys.ensureFirstKey({ dataDir: data }), {
+        code: 'store_unavailable',
+        message: /admin\.key: not written \((EISDIR|ENOTEMPTY|EEXIST)\)/,
+      })
+    assert.equal((await keys.list({ limit: 1 })).total, 0)
+    assert.deepEqual(readdirSync(data), ['admin.key'])
+    rmdirSync(join(data, 'admin.key', 'theirs'))
+    rmdirSync(join(data, 'admin.key'))
+    const token = await keys.ensureFirstKey({ dataDir: data })
+    assert.ok((await keys.authenticate(token)).scopes.has('admin'))
+    await keys.close()
   })
 
   it('replaces the file that another store left, and does not write through a link', async () => {
