@@ -49,6 +49,20 @@ describe('a store that cannot be used', () => {
       await assertRefused(`${url}?sslmode=${mode}`, /does not encrypt.*TLS.*sslmode/)
   })
 
+  it('keeps no text as UTF-8, and is left as it was', async () => {
+    const url = new URL(await server.database())
+    for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+      const name = `in_${encoding.toLowerCase()}`
+      await run(url.href, `create database ${name} encoding '${encoding}' template template0 locale 'C'`)
+      const there = Object.assign(new URL(url), { pathname: name }).href
+      await assertRefused(
+        there,
+        new RegExp(`/${name} keeps text as ${encoding}; create its database with ENCODING 'UTF8'`),
+      )
+      assert.deepEqual(await namesIn(there), [])
+    }
+  })
+
   it('holds another program’s tables on PostgreSQL, and is left as it was', async () => {
     for (const [made, named] of [
       ['create table tasks (title text)', 'tasks'],

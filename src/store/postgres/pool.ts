@@ -20,6 +20,19 @@ const STATEMENT_TIMEOUT_MS = 30_000
 const SILENCE_MS = 5_000
 const KEEP_ALIVE_MS = 10_000
 
+/** A connection that knows how the database keeps text, which the server says as it begins. */
+class EncodedClient extends pg.Client {
+  /** Undefined behind a pooler that does not pass it on. */
+  encoding: string | undefined
+
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    this.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
+      if (parameterName === 'server_encoding') this.encoding = parameterValue
+    })
+  }
+}
+
 /** Connections to one PostgreSQL server. */
 export interface ConnectionPool {
   /** The server and database, without credentials. */
@@ -46,6 +59,8 @@ export function createPool(url: string, options: { size?: number; statementTimeo
   requireReadable(connectionString)
   const pool = new pg.Pool({
     connectionString,
+    Client: EncodedClient,
+    onConnect: (client) => requireUtf8(client as EncodedClient, name),
     max: size,
     types: TYPES,
     // Statements that do not wait for each other share a round trip.
@@ -92,6 +107,15 @@ export function createPool(url: string, options: { size?: number; statementTimeo
     },
     end: () => pool.end(),
   }
+}
+
+/** Others refuse most of what people write, or take it for bytes that are no characters. */
+function requireUtf8({ encoding = 'UTF8' }: EncodedClient, name: string): void {
+  if (encoding === 'UTF8') return
+  throw new GazewayError(
+    'store_unavailable',
+    `The store ${name} keeps text as ${encoding}; create its database with ENCODING 'UTF8' TEMPLATE template0.`,
+  )
 }
 
 /** The driver reads what the URL names only when it connects, where a missing certificate looks like a missing server. */
