@@ -8,7 +8,8 @@ import { type Schema, TABLES } from './schema.ts'
 const TABLE = 'kysely_migration'
 
 const KNOWN = Object.keys(MIGRATIONS)
-const FIRST = KNOWN[0] as string
+/** As steps are called, those of newer versions too. */
+const STEP = /^\d{3}_[a-z\d_]+$/
 
 /**
  * Brings the store to this version's schema. Processes that start together take turns, and each step runs once. An
@@ -19,8 +20,8 @@ const FIRST = KNOWN[0] as string
  */
 export async function migrate(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
   const done = await executed(db, engine)
-  if (!done.includes(FIRST)) await refuseForeign(db, engine, name)
-  else refuseNewer(done, name)
+  if (isGazeways(done)) refuseNewer(done, name)
+  else await refuseForeign(db, engine, name)
   if (done.length === KNOWN.length) return
 
   const { Migrator } = await import('kysely')
@@ -44,10 +45,12 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, name: string):
  */
 export async function isStore(db: Kysely<Schema>, engine: Engine, name: string): Promise<boolean> {
   const done = await executed(db, engine)
-  if (!done.includes(FIRST)) return false
+  if (!isGazeways(done)) return false
   refuseNewer(done, name)
   return true
 }
+
+const isGazeways = (done: readonly string[]): boolean => done.length > 0 && done.every((step) => STEP.test(step))
 
 function refuseNewer(done: readonly string[], name: string): void {
   const unknown = done.filter((migration) => !KNOWN.includes(migration))
@@ -67,7 +70,7 @@ async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): 
   const taken = (await names.execute(db)).rows.map((row) => row.name).filter((found) => TABLES.includes(found))
   const done = await executed(db, engine)
   // Or another process, which started together with this one, has made them meanwhile.
-  if (done.includes(FIRST) || (taken.length === 0 && done.length === 0)) return
+  if (isGazeways(done) || (taken.length === 0 && done.length === 0)) return
   throw new GazewayError(
     'store_unavailable',
     `The store ${name} holds tables of another program (${taken.length > 0 ? taken.sort().join(', ') : TABLE}); give ` +
