@@ -1,5 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Headers, ReplyListener } from './send.ts'
+import type { ReplyListener } from './send.ts'
 
 /** What reads a body, by `content-encoding`. */
 const DECODERS = new Map([
@@ -15,13 +15,13 @@ export type BodyListener = Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>
 /**
  * Reads a body that its server, or a proxy before it, has compressed although none was asked for.
  *
+ * @param encoding its `content-encoding`
  * @param giveUp ends the reply, once its bytes turn out not to be what they are said to be
  * @returns what takes the bytes as they come and tells `listener` what they say; `listener` itself where they are as they
  *   should be, or compressed in a way that is not known
  */
-export function decompressing(headers: Headers, listener: BodyListener, giveUp: () => void): BodyListener {
-  const encoding = headers['content-encoding']
-  const create = encoding === undefined ? undefined : DECODERS.get(String(encoding).trim().toLowerCase())
+export function decompressing(encoding: string, listener: BodyListener, giveUp: () => void): BodyListener {
+  const create = DECODERS.get(encoding.trim().toLowerCase())
   if (!create) return listener
   const decoder = create()
   decoder.on('data', (chunk: Buffer) => listener.onData(chunk))

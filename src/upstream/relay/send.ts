@@ -103,7 +103,16 @@ export function openReply(
     let exchange: Exchange | undefined
     const abort = () => exchange?.abort()
 
-    const read: BodyListener = {
+    const listener: ReplyListener = {
+      onHead(code, head) {
+        status = code
+        headers = head
+        const encoding = head['content-encoding']
+        if (encoding !== undefined) Object.assign(listener, decompressing(String(encoding), { ...listener }, abort))
+        onStatus(code)
+        if (code < 200 || code >= 300) isStream = false
+        else if (asked.stream && isAnnounced()) begin()
+      },
       onData(chunk) {
         if (sink) return sink.onData(chunk)
         keep(chunk)
@@ -130,21 +139,7 @@ export function openReply(
         else reject(status === 0 || error === CLIENT_GONE ? error : withStatus(streamFailure(error, provider), status))
       },
     }
-    let body = read
-
-    exchange = send(request, {
-      onHead(code, head) {
-        status = code
-        headers = head
-        body = decompressing(head, read, abort)
-        onStatus(code)
-        if (code < 200 || code >= 300) isStream = false
-        else if (asked.stream && isAnnounced()) begin()
-      },
-      onData: (chunk) => body.onData(chunk),
-      onEnd: () => body.onEnd(),
-      onError: (error) => body.onError(error),
-    })
+    exchange = send(request, listener)
     client.onGone(abort)
 
     function begin(): void {
