@@ -17,8 +17,10 @@ const OWN_STORE = 'gazeway.db'
  * @throws GazewayError when the config.json beside the target cannot be written
  */
 export async function copySettings(loaded: LoadedConfig, source: Store, target: Store, file: string): Promise<void> {
+  // Between stores of one kind a service goes on reading them where it did.
+  if (source.engine === target.engine) return
   if (target.engine === 'sqlite') await toFile(loaded, target, resolve(file))
-  else if (source.engine === 'sqlite') await toTable(loaded, target)
+  else await toTable(loaded, target)
 }
 
 async function toFile(loaded: LoadedConfig, target: Store, file: string): Promise<void> {

@@ -22,6 +22,8 @@ export function progressListener(
   let told = 0
 
   const tell = (by: number, message: () => string) => {
+    // It has to rise with each notification.
+    if (by === 0) return
     progress += by
     if (Date.now() - told < INTERVAL_MS) return
     told = Date.now()

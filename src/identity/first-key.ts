@@ -31,14 +31,12 @@ export async function keepFirstKey(
     await writing(file, () => writeDraft(dataDir, draft, made.token))
     if (!(await claimFirst(store, made.row))) return null
     try {
-      await writing(file, async () => {
-        await rename(draft, file)
-        await syncFolder(dataDir)
-      })
+      await writing(file, () => rename(draft, file))
     } catch (error) {
       await store.db.deleteFrom('keys').where('id', '=', made.row.id).execute()
       throw error
     }
+    await writing(file, () => syncFolder(dataDir))
     return made.token
   } finally {
     // In a folder that cannot be made there is none.

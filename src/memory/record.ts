@@ -138,10 +138,11 @@ function isExact(value: unknown): boolean {
 
 /**
  * Whether no whole number has lost digits when it was read, as ids beyond 2^53 do. From 1e21 on, JSON is written with an
- * exponent: those are measurements.
+ * exponent, and those of 15 digits are measurements, which lose nothing.
  */
 function isKept(value: unknown): boolean {
-  return everyNumber(value, (it) => !Number.isInteger(it) || Number.isSafeInteger(it) || Math.abs(it) >= 1e21)
+  const isMeasured = (it: number) => Math.abs(it) >= 1e21 && Number(it.toPrecision(15)) === it
+  return everyNumber(value, (it) => !Number.isInteger(it) || Number.isSafeInteger(it) || isMeasured(it))
 }
 
 function everyNumber(value: unknown, fits: (number: number) => boolean): boolean {

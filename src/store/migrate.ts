@@ -66,7 +66,8 @@ async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): 
   const names =
     engine === 'sqlite'
       ? sql<{ name: string }>`select lower(name) as name from sqlite_master`
-      : sql<{ name: string }>`select relname as name from pg_class where relnamespace = current_schema()::regnamespace`
+      : sql<{ name: string }>`select relname as name from pg_class
+          where relnamespace = (select oid from pg_namespace where nspname = current_schema())`
   const taken = (await names.execute(db)).rows.map((row) => row.name).filter((found) => TABLES.includes(found))
   const done = await executed(db, engine)
   // Or another process, which started together with this one, has made them meanwhile.

@@ -202,6 +202,10 @@ export function searchContract(open: () => Promise<Store>): void {
 
     it('finds what was indexed when letters kept their strokes', async () => {
       const input = { namespace: 'older', key: 'Łódź', value: { ﬁle: 'Straße' }, tags: ['ＡＢＣ'] }
+      for (const key of ['GROẞ', 'Ǿrsted', 'Ǽlfric']) {
+        const { memory: old } = await memory.store(MemoryInput.parse({ namespace: 'older', key, value: 1 }))
+        await sql`update memories set key_text = 'old' where id = ${old.id}`.execute(store.db)
+      }
       const { memory: kept } = await memory.store(MemoryInput.parse(input))
       const db = store.db as unknown as Kysely<unknown>
       await sql`update memories set key_text = 'łodz', value_text = 'ﬁle straße', tags_text = 'ａｂｃ'
@@ -211,6 +215,12 @@ export function searchContract(open: () => Promise<Store>): void {
       for (const query of ['Lodz', 'Łódź', 'file', 'strasse', 'abc'])
         assert.deepEqual(await keys(query, { namespace: 'older' }), ['Łódź'], query)
       assert.deepEqual(await keys('ａｂｃ', { namespace: 'older' }), ['Łódź'])
+      for (const [query, key] of [
+        ['groß', 'GROẞ'],
+        ['orsted', 'Ǿrsted'],
+        ['Ǽlfric', 'Ǽlfric'],
+      ] as const)
+        assert.ok((await keys(query, { namespace: 'older' })).includes(key), query)
     })
 
     it('finds nothing for a query without words', async () => {

@@ -112,11 +112,28 @@ onDouble('a provider whose replies have another content-type than they are', (ga
           upstream().on(path, sends(400, 'application/json', JSON.stringify(refusal)))
           await assert.rejects(ask(), { status: 400, code: 'too_long', message: /Too long\.$/ })
           const broken: double.Behaviour = (response) =>
-            void response.writeHead(200, { 'content-type': type, 'content-encoding': encoding }).end('not compressed')
+            void response
+              .writeHead(200, { 'content-type': type, 'content-encoding': encoding })
+              .end('\x1fnot compressed')
           upstream().on(path, broken)
           await assert.rejects(ask(), form === 'events' ? Error : { status: 502, code: 'upstream_bad_reply' })
         }
     })
+
+  it('may say that a reply is compressed which is not, or has no body', async () => {
+    const head = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    upstream().on('/chat/completions', double.json(200, double.completion(TEXT), head))
+    for (const ask of Object.values(asks['/chat/completions'])) assert.equal(await ask(), TEXT)
+    upstream().on(
+      '/chat/completions',
+      (response) => void response.writeHead(429, { ...head, 'retry-after': '7' }).end(),
+    )
+    for (const ask of Object.values(asks['/chat/completions']))
+      await assert.rejects(ask(), (error: InstanceType<typeof OpenAI.APIError>) => {
+        assert.deepEqual([error.status, error.headers?.get('retry-after')], [429, '7'])
+        return true
+      })
+  })
 
   it('is told from one that answers with neither', async () => {
     for (const text of ['', ' ', 'data', 'internal error', '<html>', 'event'])

@@ -86,6 +86,19 @@ describe('the settings of a store that is copied', () => {
     assert.deepEqual(await keysIn(restored), await keysIn(backup))
   })
 
+  it('of a store on SQLite, which nobody reads there, leave config.json alone in a backup of it', async () => {
+    const place = newPlace()
+    const old = `sqlite:${join(place.project, 'old.db')}`
+    await copy(place, await databaseWith(SETTINGS), old)
+    mkdirSync(place.data)
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ pricing: { margin_usd: 0.25 } }))
+    const backup = `sqlite:${join(place.data, 'backup.db')}`
+    const { code, stderr } = await copy(place, old, backup)
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.deepEqual(configOf(place), { pricing: { margin_usd: 0.25 } })
+    assert.deepEqual(await keysIn(backup), await keysIn(old))
+  })
+
   it('end the command with 1 where config.json cannot be written, and stay in the copy', async () => {
     const place = newPlace()
     const data = join(place.project, 'broken')

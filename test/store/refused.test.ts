@@ -80,6 +80,13 @@ describe('a store that cannot be used', () => {
     }
   })
 
+  it('is not refused for the name of its schema', async () => {
+    const url = new URL(await server.database())
+    await run(url.href, 'create schema "Gaze-Way"')
+    url.searchParams.set('options', '-c search_path="Gaze-Way"')
+    for (const _ of ['new', 'there']) await (await openStore(url.href)).close()
+  })
+
   it('holds another program’s table on PostgreSQL that is called as an index', async () => {
     const url = await server.database()
     await run(url, 'create table memories_recent (id text)')

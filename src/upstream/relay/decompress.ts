@@ -1,4 +1,5 @@
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, type Zlib } from 'node:zlib'
 import type { ReplyListener } from './send.ts'
 
 /** What reads a body, by `content-encoding`. */
@@ -8,6 +9,9 @@ const DECODERS = new Map([
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ])
+
+/** The first byte of all that gzip writes (RFC 1952); no text begins with it. */
+const GZIP_BEGINS = 0x1f
 
 /** What is told of a reply after its head. */
 export type BodyListener = Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>
@@ -23,7 +27,22 @@ export type BodyListener = Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>
 export function decompressing(encoding: string, listener: BodyListener, giveUp: () => void): BodyListener {
   const create = DECODERS.get(encoding.trim().toLowerCase())
   if (!create) return listener
-  const decoder = create()
+  // Proxies leave the header on what they have decompressed.
+  const isCompressed = ([first]: Buffer) => create !== createGunzip || first === GZIP_BEGINS
+  let reader: BodyListener | undefined
+
+  return {
+    onData(chunk) {
+      reader ??= isCompressed(chunk) ? reading(create(), listener, giveUp) : listener
+      reader.onData(chunk)
+    },
+    // A reply without a body is none that was cut off.
+    onEnd: () => (reader ?? listener).onEnd(),
+    onError: (error) => (reader ?? listener).onError(error),
+  }
+}
+
+function reading(decoder: Transform & Zlib, listener: BodyListener, giveUp: () => void): BodyListener {
   decoder.on('data', (chunk: Buffer) => listener.onData(chunk))
   decoder.on('end', () => listener.onEnd())
   decoder.on('error', (error) => {
