@@ -10,6 +10,7 @@ import { refusedField } from './refused-field.ts'
 import { ReportedError, readReported, reportedIn } from './reported-error.ts'
 import { outputText } from './response-texts.ts'
 import { streamedReply, unaskedEvents } from './streamed.ts'
+import { streamedOutput } from './streamed-output.ts'
 import { readUsage } from './usage.ts'
 
 /** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
@@ -91,9 +92,11 @@ async function whole({ client, signal }: Attempt, body: Body): Promise<ResponseO
   const asked = client.responses.create(body, { signal })
   const events = await unaskedEvents(asked)
   if (events === null) return asked
+  const output = streamedOutput()
   for (const event of events) {
+    output.push(event)
     if (event.type === 'error') throw readReported(event.error ?? event)
-    if (ENDS.has(event.type ?? '')) return event.response as ResponseObject
+    if (ENDS.has(event.type ?? '')) return event.response && output.complete(event.response as ResponseObject)
   }
   throw new Error('The stream ended without a final response event.')
 }
@@ -105,13 +108,15 @@ async function streamed(attempt: Attempt, body: Body, onOutput: () => void): Pro
     () => whole(attempt, body),
   )
   if ('whole' in reply) return reply.whole
+  const output = streamedOutput()
   for await (const event of reply.pieces) {
+    output.push(event)
     if (event.type === 'response.output_text.delta') {
       onOutput()
       text(event.delta)
     } else step(stepIn(event))
     if (event.type === 'error') throw new ReportedError(event.message, event.code)
-    if (ENDS.has(event.type) && 'response' in event) return event.response
+    if (ENDS.has(event.type) && 'response' in event) return event.response && output.complete(event.response)
   }
   throw new Error('The stream ended without a final response event.')
 }

@@ -930,6 +930,16 @@ describe('the gateway over HTTP', () => {
       assert.deepEqual([record?.status, record?.stream, record?.usage?.total_tokens], ['ok', false, 27])
     })
 
+    for (const [what, events] of Object.entries(double.endedWithoutOutput('Found.')))
+      it(`gathers a stream of events that ends ${what}`, async () => {
+        server.on('/responses', double.sse(events, 'none'))
+        const reply = await post('/v1/responses', QUESTION)
+        const { output } = (await reply.json()) as { output: Array<{ type: string; content: Array<{ text: string }> }> }
+        assert.deepEqual([reply.status, reply.headers.get('x-gazeway-route')], [200, null])
+        const said = output.map(({ type, content }) => (type === 'message' ? content.map(({ text }) => text) : type))
+        assert.deepEqual(said.at(-1), ['Found.'])
+      })
+
     for (const [name, behaviour] of [
       ['breaks off', double.sse(double.responseEvents(['Fo', 'und.']).slice(0, 4), 'break')],
       ['is cut', double.sse(double.responseEvents(['Fo', 'und.']).slice(0, 4), 'none')],

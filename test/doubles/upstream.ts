@@ -173,3 +173,20 @@ export const responseEvents = (words: string[]) => {
     { type: 'response.completed', response: whole },
   ].map((event, sequence_number) => ({ ...event, sequence_number }))
 }
+
+/** Streams of Responses events whose last says nothing of the output that came before it. */
+export const endedWithoutOutput = (text: string): Record<string, unknown[]> => {
+  const events = responseEvents([text])
+  const { output, ...rest } = response(text)
+  const [message] = output
+  const items = [
+    { type: 'response.output_item.done', output_index: 1, item: message },
+    { type: 'response.output_item.done', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+  ]
+  const ending = (over: object) => ({ type: 'response.completed', response: { ...rest, ...over } })
+  return {
+    'with no items': [...events.slice(0, -1), ...items, ending({ output: [] })],
+    'without its output': [...events.slice(0, -1), ...items, ending({})],
+    'with no items, after nothing but text': [...events.slice(0, -1), ending({ output: [] })],
+  }
+}

@@ -440,6 +440,15 @@ describe('the upstream', () => {
       await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', message: /out of credit/ })
     })
 
+    for (const [what, events] of Object.entries(double.endedWithoutOutput('Found.')))
+      it(`keeps an answer that was streamed, and ends ${what}`, async () => {
+        server.on('/responses', double.sse(events, 'none'))
+        const { route, value } = await upstream().respond({ input: 'Find it.' }, quiet)
+        assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
+        server.on('/responses', double.fails(400, {}, 'stream'), double.sse(events, 'none'))
+        assert.equal((await upstream().respond({ input: 'Find it.' }, quiet)).value.output_text, 'Found.')
+      })
+
     it('streams although its caller does not listen, or nothing would be heard of long research', async () => {
       server.on('/responses', double.sse(double.responseEvents(['Found.']), 'none'))
       await upstream().respond({ input: 'Find it.' }, quiet)

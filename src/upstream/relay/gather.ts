@@ -1,6 +1,7 @@
 import { badReply, streamFailure } from '../failure.ts'
 import { joinChunks } from '../join-chunks.ts'
 import type { Recording } from '../recording.ts'
+import { streamedOutput } from '../streamed-output.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { CLIENT_GONE, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './send.ts'
@@ -39,12 +40,15 @@ export async function gatherCompletion(relay: Relay, unasked: Unasked): Promise<
 /** Gathers the events of a Responses stream that was not asked for. @returns its Response @throws as `gatherCompletion` */
 export async function gatherResponse(relay: Relay, unasked: Unasked): Promise<WholeReply> {
   let last: EventData['response']
-  const take = ({ type, response }: EventData) => {
+  const output = streamedOutput()
+  const take = (data: EventData) => {
+    const { type, response } = data
+    output.push(data)
     if (type === 'response.completed' || type === 'response.incomplete') last = response
   }
   await gather(relay, unasked, take, () => last !== undefined)
   if (!last) throw badReply(relay.provider, 'its stream ended before the answer was complete')
-  return asWhole(unasked.reply, last)
+  return asWhole(unasked.reply, output.complete(last))
 }
 
 async function gather(

@@ -1,0 +1,33 @@
+import { record } from './convert/loose.ts'
+import { itemId, messageItem, textPart } from './convert/response-items.ts'
+
+/** What a stream of Responses events has brought so far. */
+export interface StreamedOutput {
+  push(event: object): void
+  /**
+   * The Response that ends the stream. Where it has no output, as some upstreams leave it out there, it gets the items
+   * that came, or a message of the text where none did.
+   */
+  complete<T extends object>(response: T): T
+}
+
+/** Keeps the output of a stream of Responses events. */
+export function streamedOutput(): StreamedOutput {
+  const items = new Map<number, unknown>()
+  let text = ''
+  return {
+    push(event) {
+      const { type, delta, item, output_index: at } = record(event)
+      if (type === 'response.output_text.delta' && typeof delta === 'string') text += delta
+      if (type === 'response.output_item.done') items.set(typeof at === 'number' ? at : items.size, item)
+    },
+    complete(response) {
+      const { output, status } = record(response)
+      if (Array.isArray(output) && output.length > 0) return response
+      if (items.size > 0) return { ...response, output: [...items].sort(([a], [b]) => a - b).map(([, item]) => item) }
+      if (text === '') return response
+      const how = status === 'incomplete' ? 'incomplete' : 'completed'
+      return { ...response, output: [messageItem(itemId('msg'), how, [textPart(text)])] }
+    },
+  }
+}
