@@ -40,11 +40,13 @@ export async function completeChat(
       const { max_tokens, ...rest } = body
       return asked(attempt, { ...rest, max_completion_tokens: max_tokens ?? null })
     })
+    const usage = readUsage(completion?.usage)
+    attempt.used(usage)
     const message = completion?.choices?.[0]?.message
     if (!message) throw reportedIn(completion) ?? badReply(provider, 'the chat completion has no message')
     message.content = textOf(message.content)
     const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
-    return { value: completion, httpStatus: 200, usage: readUsage(completion.usage), answer }
+    return { value: completion, httpStatus: 200, usage, answer }
   })
   return { ...invoked, model: modelTold(invoked.value.model, model.upstream) }
 }

@@ -56,13 +56,15 @@ async function ask(
   const invocation = { path: '/responses', model, stream: true, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ResponseObject>> => {
     const response = await streamed(attempt, body, onOutput)
+    const usage = readUsage(response?.usage)
+    attempt.used(usage)
     if (response?.status === 'failed')
       throw new ReportedError(response.error?.message ?? 'no reason given', response.error?.code)
     if (!Array.isArray(response?.output)) throw reportedIn(response) ?? badReply(provider, 'the response has no output')
     if (UNFINISHED.has(response.status ?? '')) throw badReply(provider, `the response is ${response.status}`)
     if (saysNothing(response)) throw badReply(provider, 'the response says nothing')
     const answer = outputText(response)
-    return { value: { ...response, output_text: answer }, httpStatus: 200, usage: readUsage(response.usage), answer }
+    return { value: { ...response, output_text: answer }, httpStatus: 200, usage, answer }
   })
   return { ...invoked, route: 'responses', model: modelTold(invoked.value.model, model.upstream) }
 }

@@ -194,6 +194,12 @@ describe('the upstream', () => {
       assert.deepEqual((await history())[0]?.usage, usage)
     })
 
+  it('counts what a chat without a message reports as used', async () => {
+    server.on('/chat/completions', double.json(200, { ...double.completion(''), choices: [] }))
+    await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_bad_reply' })
+    assert.equal((await history())[0]?.usage?.total_tokens, 15)
+  })
+
   it('takes an answer in parts, and a model that is none, as they are meant', async () => {
     const answer = double.completion('')
     const parts = [
@@ -555,6 +561,21 @@ describe('the upstream', () => {
         const [second, first] = await history()
         assert.equal(first?.status, 'error')
         assert.deepEqual([second?.status, second?.fallback_from], ['ok', first?.call_id])
+      })
+
+    const thoughts = { ...double.response(''), output: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }
+    const usage = { input_tokens: 10_000, output_tokens: 20_000, total_tokens: 30_000 }
+    for (const [what, ending] of [
+      ['only thinks', { type: 'response.completed', response: { ...thoughts, usage } }],
+      ['fails', { type: 'response.failed', response: { ...thoughts, status: 'failed', error: {}, usage } }],
+    ] as const)
+      it(`counts what a response that ${what} reports as used`, async () => {
+        server.on('/responses', double.sse([ending], 'none'))
+        server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+        assert.equal((await upstream().respond(request, quiet)).value.output_text, 'From chat.')
+        const [, first] = await history()
+        const tokens = { prompt_tokens: 10_000, completion_tokens: 20_000, total_tokens: 30_000 }
+        assert.deepEqual([first?.status, first?.usage, first?.upstream_cost_usd], ['error', tokens, 0.09])
       })
 
     it('falls back when a stream breaks before its first output, not after', async () => {
