@@ -1,11 +1,22 @@
 import type OpenAI from 'openai'
+import { record } from './convert/loose.ts'
 import type { Provider } from './provider.ts'
 
 /** A wait that an upstream asks for is honoured up to this long; beyond it the caller is told instead. */
 const LONGEST_WAIT_SECONDS = 30
 
 /** Loaded on first use; imported anew it would cost each metered call a twentieth of its CPU. */
-let openai: Promise<typeof import('openai')> | undefined
+let loaded: ReturnType<typeof load> | undefined
+
+async function load() {
+  const { default: Client } = await import('openai')
+  return class extends Client {
+    /** Of a refusal the client reads only `error`; some upstreams say in other fields why, as in `detail`. */
+    protected override makeStatusError(status: number, body: object, message: string | undefined, headers: Headers) {
+      return super.makeStatusError(status, { error: record(body).error ?? body }, message, headers)
+    }
+  }
+}
 
 /**
  * The `openai` client for one call. It retries connection errors, 408, 409, 429 and 5xx with growing pauses, or after
@@ -14,8 +25,8 @@ let openai: Promise<typeof import('openai')> | undefined
  * @param touch called before each request that is really sent, and with each piece of a reply, whatever it holds
  */
 export async function openaiClient(provider: Provider, touch: () => void): Promise<OpenAI> {
-  openai ??= import('openai')
-  const { default: Client } = await openai
+  loaded ??= load()
+  const Client = await loaded
   return new Client({
     baseURL: provider.baseUrl,
     apiKey: provider.apiKey ?? 'none',

@@ -1,5 +1,9 @@
 import { refusedField } from './refused-field.ts'
+import { JSON_TYPE } from './relay/send.ts'
 import { type EventData, eventData, splitEvents } from './relay/sse-tap.ts'
+
+/** The statuses with which upstreams say that they do not stream. */
+const REFUSALS: ReadonlySet<unknown> = new Set([400, 405, 422, 501])
 
 /** What the client returns for a request with `stream`, before it is awaited. */
 interface Asked<Piece> {
@@ -19,13 +23,19 @@ export async function streamedReply<Piece, Whole>(
 ): Promise<{ pieces: AsyncIterable<Piece> } | { whole: Whole }> {
   // The client reads the body only once its pieces are asked for.
   const answered = await asked.withResponse().catch((error: unknown) => {
-    if (refusedField(error) === 'stream') return null
+    if (isRefused(error)) return null
     throw error
   })
   if (answered === null) return { whole: await unstreamed() }
   const { data, response } = answered
-  const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
+  const isWhole = JSON_TYPE.test(response.headers.get('content-type') ?? '')
   return isWhole ? { whole: (await response.json()) as Whole } : { pieces: data }
+}
+
+/** Whether an upstream refuses to stream: it names the field, or says so in words. */
+function isRefused(error: unknown): boolean {
+  if (!(error instanceof Error && 'status' in error && REFUSALS.has(error.status))) return false
+  return refusedField(error) === 'stream' || /\bstream(?:ing|ed)?\b/i.test(error.message)
 }
 
 /**

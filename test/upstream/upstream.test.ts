@@ -254,6 +254,13 @@ describe('the upstream', () => {
     assert.deepEqual([record?.status, record?.http_status], ['error', 400])
   })
 
+  it('says why an upstream refuses that has no field for it', async () => {
+    for (const body of [{ detail: 'No such model.' }, { object: 'error', message: 'No such model.' }]) {
+      server.on('/chat/completions', double.json(400, body))
+      await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', message: /No such model\./ })
+    }
+  })
+
   for (const [what, said] of [
     ['seconds', '60'],
     ['a date', new Date(Date.now() + 60_000).toUTCString()],
@@ -462,11 +469,36 @@ describe('the upstream', () => {
       assert.equal((await history())[0]?.stream, true)
     })
 
-    it('takes the answer in one piece from an upstream that refuses to stream', async () => {
-      server.on('/responses', double.fails(400, {}, 'stream'), double.json(200, double.response('Found.')))
+    for (const [how, refusal] of Object.entries({
+      'by its field': double.fails(400, {}, 'stream'),
+      'in words': double.json(400, { error: { message: 'Streaming is not supported.', param: null } }),
+      'as one that is not allowed': double.json(405, { message: 'This model cannot be streamed.' }),
+      'as FastAPI does': double.json(422, { detail: [{ loc: ['body', 'stream'], msg: 'Extra inputs' }] }),
+      'as what it has not': double.json(501, { error: 'streaming not implemented' }),
+    }))
+      it(`takes the answer in one piece from an upstream that refuses to stream ${how}`, async () => {
+        server.on('/responses', refusal, double.json(200, double.response('Found.')))
+        const { route, value } = await upstream({ max_retries: 0 }).respond({ input: 'Find it.' }, quiet)
+        assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
+        assert.equal(bodyOf(1).stream, undefined)
+      })
+
+    it('takes no other refusal for one to stream', async () => {
+      const other = double.json(404, { error: { message: 'There is no stream of that name.' } })
+      for (const refusal of [other, double.fails(400), double.fails(422)]) {
+        server.received.length = 0
+        server.on('/responses', refusal)
+        server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+        await upstream().respond({ input: 'Find it.' }, quiet)
+        assert.equal(server.received.length, 2)
+      }
+    })
+
+    it('takes the whole reply of an upstream that has a name of its own for JSON', async () => {
+      const named = { 'content-type': 'application/vnd.api+json' }
+      server.on('/responses', double.json(200, double.response('Found.'), named))
       const { route, value } = await upstream().respond({ input: 'Find it.' }, quiet)
       assert.deepEqual([route, value.output_text], ['responses', 'Found.'])
-      assert.equal(bodyOf(1).stream, undefined)
     })
 
     it('tells a caller that listens what the model does before it speaks', async () => {

@@ -63,7 +63,8 @@ export interface Client {
 export const CLIENT_GONE = new Error('The client has gone.')
 
 const EVENT_STREAM = /^text\/event-stream\b/i
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+/** The content types that hold JSON. */
+export const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 
 /** What of a reply must be kept in memory until it has come in whole is kept up to this size. */
 export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
