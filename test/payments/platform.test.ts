@@ -305,6 +305,12 @@ describe('a platform that takes payments', () => {
       assert.equal(await outcome(), 'credited')
     })
 
+    it('keeps the payment for a run whose tool failed', async () => {
+      const tool = { event: 'tool.completed', tool: 'terminal', duration: 0.2, error: true }
+      await (await ask('/runs', double.sse([tool, { event: 'run.completed', output: 'x' }], 'none'))).text()
+      assert.equal(await outcome(), 'served')
+    })
+
     it('keeps the payment for an answer that only speaks of errors', async () => {
       const words = ['error', 'event: error\n\n', '"error": {}', 'response.failed']
       const tool = { type: 'response.output_item.done', item: { type: 'mcp_call', error: 'no such page' } }

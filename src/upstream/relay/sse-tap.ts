@@ -220,9 +220,12 @@ const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
 /** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
 function faultOf({ type, error, message, code, response }: EventData): ReportedError | null {
   if (type === 'response.failed') return readReported(response?.error)
-  if (error) return readReported(error)
+  if (error && isReport(error)) return readReported(error)
   return type === 'error' ? readReported({ message, code }) : null
 }
+
+/** Not a mark beside something else, as the `true` of Hermes' `tool.completed`: its run goes on. */
+const isReport = (error: unknown): boolean => typeof error === 'object' || typeof error === 'string'
 
 /** A chunk that reports usage, without it; null where it says nothing else. */
 function withoutUsage(data: EventData): Buffer | null {
