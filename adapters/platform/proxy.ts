@@ -40,14 +40,15 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
       const caller = callerOf(c)
       const pass = target.admit(caller)
       const requestId = c.get('requestId')
+      const paid = c.get('paid') ?? false
       try {
         const request = {
           method: incoming.method ?? 'GET',
           path,
-          headers: requestHeaders(incoming.headers, { caller, token: pass?.token ?? null, requestId }),
+          headers: requestHeaders(incoming.headers, { caller, token: pass?.token ?? null, requestId, paid }),
           body: bodyOf(incoming, maxBodyBytes),
         }
-        const how = { requestId, stallMs: timeoutMs, url: target.url, stopping, paid: c.get('paid') ?? false }
+        const how = { requestId, stallMs: timeoutMs, url: target.url, stopping, paid }
         const told = await forward(pool, request, outgoing, how)
         // For those who look afterwards whether the request was served: its status was sent before.
         if (told !== null) c.error = told

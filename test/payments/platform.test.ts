@@ -311,6 +311,12 @@ describe('a platform that takes payments', () => {
       assert.equal(await outcome(), 'served')
     })
 
+    it('asks for a reply in which errors can be seen, whatever compression its client takes', async () => {
+      await (await ask('/chat/completions', double.sse([{ error }]))).text()
+      assert.equal(agent.received.at(-1)?.headers['accept-encoding'], undefined)
+      assert.equal(await outcome(), 'credited')
+    })
+
     it('keeps the payment for an answer that only speaks of errors', async () => {
       const words = ['error', 'event: error\n\n', '"error": {}', 'response.failed']
       const tool = { type: 'response.output_item.done', item: { type: 'mcp_call', error: 'no such page' } }
