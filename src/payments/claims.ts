@@ -6,7 +6,7 @@ import type { Payment, PaymentStatus } from './payment.ts'
 const LEASE_MS = 60_000
 
 /** A payment that is about to be settled. */
-export interface Claim extends Omit<Payment, 'caller'> {
+export interface Claim extends Payment {
   scope: string
   proof: string
   /** When its credential can no longer be settled, RFC 3339. */
@@ -65,12 +65,12 @@ export function createClaims({
       return (await used.executeTakeFirst()) !== undefined
     },
 
-    async claim({ id, method, payer, account, amount, scope, proof, expiresAt }) {
+    async claim({ id, method, payer, caller, account, amount, scope, proof, expiresAt }) {
       const row: PaymentRow = {
         id,
         method,
         payer,
-        account: account ?? '',
+        account: caller,
         amount_micros: amount,
         scope,
         proof,
@@ -79,6 +79,7 @@ export function createClaims({
         lease_until: lease(),
         created_at: now().toISOString(),
         expires_at: expiresAt,
+        account_named: account === null ? 0 : 1,
       }
       const claimed = await db
         .insertInto('payments')

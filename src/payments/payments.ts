@@ -141,7 +141,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
   async function resume(row: PaymentRow): Promise<void> {
     const { id, payer, amount_micros: amount } = row
-    const payment = { id, payer, account: row.account === '' ? null : row.account, amount }
+    const payment = { id, payer, account: row.account_named === 0 ? null : row.account, amount }
     const status = row.status as PaymentStatus
     if (status !== 'claimed' && status !== 'freed') return creditOnce(payment, status)
     const method = methods.find(({ name }) => name === row.method)

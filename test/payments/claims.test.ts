@@ -29,6 +29,7 @@ for (const [engine, url] of Object.entries(engines))
       id,
       method: 'evm',
       payer: '0xa',
+      caller: '0xa',
       account: '0xa',
       amount: 90_000,
       scope: 'GET /v1/models',

@@ -306,6 +306,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
           lease_until: new Date(0).toISOString(),
           created_at: new Date(0).toISOString(),
           expires_at: new Date(challenge.expires as string).toISOString(),
+          account_named: 1,
         })
         .execute()
       if (payer === paid) await carryOut(payload)

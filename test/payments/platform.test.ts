@@ -291,6 +291,7 @@ describe('a platform that takes payments', () => {
         proof: '0x0',
       }
       const row = { ...(await latest.executeTakeFirstOrThrow()), ...died }
+      assert.equal(row.account, old.record.id, 'which a process of an earlier version would credit')
       await gateway.store.db.insertInto('payments').values(row).execute()
       await gateway.keys.revoke(next.record.id)
       await payments.sweep(100)
@@ -477,6 +478,7 @@ describe('a platform that takes payments', () => {
         },
         ...{ reference: null, status: 'claimed', lease_until: long_ago, created_at: long_ago },
         expires_at: new Date(challenge.expires as string).toISOString(),
+        account_named: 1,
       })
       .execute()
     await token.call('transferWithAuthorization', await spentBy(credential, account, { token, chainId: 31_337 }))

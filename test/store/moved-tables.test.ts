@@ -57,6 +57,7 @@ describe('what a migration moves into another table', () => {
       lease_until: null,
       created_at: '2026-11-21T07:00:00.123Z',
       expires_at: '2026-11-21T07:05:00.000Z',
+      account_named: 1,
     }
     const open: PaymentRow = {
       ...settled,
