@@ -66,10 +66,17 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     },
     async run({ body: { caller_id, ...call }, c }) {
       const paid = paidCall(caller_id, c, payments)
-      await paid?.pay()
       const callerId = paid?.wallet ?? callerOf(c).id
       const context = callContext(c, callerId, stopping)
       const idempotencyKey = c.req.header('idempotency-key')
+      // Its process may have died between the charge and the reply; who has signed is proven already, but for some methods.
+      const isProven = callerOf(c).id === callerId
+      const isCharged =
+        paid &&
+        isProven &&
+        idempotencyKey !== undefined &&
+        (await gateway.wallet.isCharged(call, { callerId, idempotencyKey }))
+      if (!isCharged) await paid?.pay()
       const onReplayed = () => c.header('idempotent-replayed', 'true')
       return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey, onReplayed })
     },

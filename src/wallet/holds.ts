@@ -56,6 +56,8 @@ export interface Holds {
    * @throws GazewayError `upstream_timeout` when the hold was given back meanwhile
    */
   capture(hold: NewHold, captured: Captured): Promise<ReceiptRow>
+  /** Whether this very call was charged under its key. */
+  isCaptured(call: { callerId: string; idempotencyKey: string; fingerprint: string }): Promise<boolean>
   /** Gives all of it back. @returns whether it was still held */
   release(callId: string): Promise<boolean>
   /** Gives back at most `limit` holds that are past their deadline. @returns how many */
@@ -117,6 +119,17 @@ export function createHolds({ store, now, limitsOf }: { store: Store; now: () =>
         if (!isShort(error)) throw error
         return settle(hold, captured, hold.micros - hold.marginMicros)
       }
+    },
+
+    async isCaptured({ callerId, idempotencyKey, fingerprint }) {
+      const captured = db
+        .selectFrom('metered_calls')
+        .select('call_id')
+        .where('caller_id', '=', callerId)
+        .where('idempotency_key', '=', idempotencyKey)
+        .where('fingerprint', '=', fingerprint)
+        .where('status', '=', 'captured')
+      return (await captured.executeTakeFirst()) !== undefined
     },
 
     release,

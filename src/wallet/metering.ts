@@ -144,7 +144,8 @@ export function checkCall(input: unknown, { config, upstream }: Pick<MeteringDep
   return { ...call, max_tokens }
 }
 
-const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
+/** Tells a call from another one under the same key. */
+export const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
   createHash('sha256')
     .update(JSON.stringify([model, prompt, max_tokens, tools]))
     .digest('hex')

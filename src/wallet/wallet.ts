@@ -8,7 +8,7 @@ import { type Credit, creditAccount, type DepositReceipt, makeDeposit } from './
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
 import { createLimits } from './limits.ts'
-import { checkCall, createMetering, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
+import { checkCall, createMetering, fingerprintOf, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
 import { type UsageQuery, type UsageReport, usageReport } from './usage.ts'
@@ -32,6 +32,8 @@ export interface Wallet {
   meteredCall: MakeMeteredCall
   /** Refuses a call that cannot be made whoever pays. @throws see `checkCall` in `metering.ts` */
   checkCall(call: unknown): void
+  /** Whether a call was made and charged under this key, so that it is answered again for nothing. @throws as `checkCall` */
+  isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
   deposit(input: unknown): Promise<DepositReceipt>
   /** Credits the very account that is named, or the one that a wallet's money goes to, once per `reference`. @throws see `creditAccount` */
@@ -75,6 +77,7 @@ export function createWallet(deps: WalletDeps): Wallet {
   return {
     meteredCall: createMetering({ ...deps, holds }),
     checkCall: (call) => void checkCall(call, deps),
+    isCharged: (call, of) => holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
     deposit: (input) => makeDeposit(store, input, now()),
     credit: (credit) => creditAccount(store, credit, now()),
     balances: (callerId) => readBalances(store, callerId, limitsOf),

@@ -401,6 +401,20 @@ describe('a platform that takes payments', () => {
       assert.equal(await left(), paid)
     })
 
+    it('is paid for once where the process of the first died after its charge', async () => {
+      const receipt = await (await send('died', CALL, await signed())).json()
+      const paid = await left()
+      await gateway.store.db
+        .updateTable('idempotency_keys')
+        .set({ status: null, body: null, headers: null, in_flight_until: new Date(0).toISOString() })
+        .where('key', '=', 'died')
+        .execute()
+      const again = await send('died', CALL, await signed())
+      assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+      assert.deepEqual(await again.json(), receipt)
+      assert.equal(await left(), paid)
+    })
+
     it('costs nothing while the first is under way, or where it cannot be made, and nothing is kept of it then', async () => {
       const paid = await left()
       const { run } = gateway.idempotency
