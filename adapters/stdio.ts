@@ -18,6 +18,9 @@ import { projectRoot } from './stdio/roots.ts'
 import { stdioTransport } from './stdio/transport.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 
+/** When a tool server first clears away what is past its retention: not while its client starts, but in short sessions, too. */
+const FIRST_SWEEP_MS = 10_000
+
 /** How long calls in flight may take to end: from a signal, the end of input or that of the connection on, whichever is first. */
 const SHUTDOWN_MS = 10_000
 
@@ -99,13 +102,20 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
 /** Opens the gateway with the first call that needs it; after a failure the next call tries again. */
 function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { close(): Promise<void> } {
   let opening: Promise<Gateway> | undefined
+  let looking: NodeJS.Timeout | undefined
   let sweeps: Sweeps | undefined
+  let closed = false
   const open = async () => {
     // Loaded apart from the protocol, so that a client's handshake does not wait for it.
     const { createGateway } = await import('../src/gateway.ts')
     const opened = await createGateway(loaded, log)
-    const { startToolServerSweeps } = await import('./sweeping.ts')
-    sweeps = startToolServerSweeps(opened)
+    // Loaded as late: the first call does not wait for it.
+    looking = setTimeout(async () => {
+      const { startGatewaySweeps } = await import('./sweeping.ts')
+      if (closed) return
+      sweeps = startGatewaySweeps(opened)
+      await sweeps.runDue()
+    }, FIRST_SWEEP_MS).unref()
     return opened
   }
   const gateway = () => {
@@ -119,6 +129,8 @@ function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { cl
     async close() {
       // Where it could not be opened there is nothing to close, and the call that wanted it was told.
       const opened = await opening?.catch(() => undefined)
+      closed = true
+      clearTimeout(looking)
       await sweeps?.stop()
       await opened?.close()
     },
