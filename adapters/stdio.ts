@@ -109,14 +109,20 @@ function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { cl
     // Loaded apart from the protocol, so that a client's handshake does not wait for it.
     const { createGateway } = await import('../src/gateway.ts')
     const opened = await createGateway(loaded, log)
-    // Loaded as late: the first call does not wait for it.
-    looking = setTimeout(async () => {
-      const { startGatewaySweeps } = await import('./sweeping.ts')
-      if (closed) return
-      sweeps = startGatewaySweeps(opened)
-      await sweeps.runDue()
+    looking = setTimeout(() => {
+      // Its file may be gone where Gazeway was updated meanwhile.
+      sweep(opened).catch((err) =>
+        log.error('What is past its retention is not cleared away by this process.', { err }),
+      )
     }, FIRST_SWEEP_MS).unref()
     return opened
+  }
+  /** Loaded only now: the first call does not wait for it. */
+  const sweep = async (opened: Gateway) => {
+    const { startGatewaySweeps } = await import('./sweeping.ts')
+    if (closed) return
+    sweeps = startGatewaySweeps(opened)
+    await sweeps.runDue()
   }
   const gateway = () => {
     opening ??= open().catch((error) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { finish, newPlace, watch } from './server.ts'
 
 describe('the package', () => {
@@ -66,6 +67,24 @@ describe('the package', () => {
     assert.equal((await server.exit).code, 0)
     server.assertProtocolOnly()
     assert.deepEqual(readdirSync(empty), [])
+  })
+
+  it('serves on where an upgrade takes its files away', async () => {
+    const own = newPlace()
+    execFileSync('tar', ['xzf', tarball, '-C', own.home])
+    const folder = join(own.home, 'package')
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+    const server = watch(spawn(process.execPath, [join(folder, 'dist/cli.js')], { cwd: own.project, env: own.env }))
+    await server.initialize()
+    server.callTool(1, 'gateway_memory_store', { key: 'kept', value: 1 })
+    assert.equal((await server.answer(1)).result.structuredContent.created, true)
+    rmSync(join(folder, 'dist'), { recursive: true })
+    while (!/not cleared away/.test(server.stderr()) && server.child.exitCode === null) await delay(50)
+    server.callTool(2, 'gateway_memory_recall', { key: 'kept' })
+    assert.equal((await server.answer(2)).result.structuredContent.memory.value, 1)
+    server.child.stdin.end()
+    assert.equal((await server.exit).code, 0)
+    server.assertProtocolOnly()
   })
 
   it('is clean in the eyes of publint', async () => {
