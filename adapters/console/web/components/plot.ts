@@ -38,6 +38,8 @@ export function plot(
     ticks: { show: false },
     font: '11px system-ui, sans-serif',
   }
+  const table = tableOf(series)
+  const [[first, second]] = table
   const chart = new uPlot(
     {
       width: element.clientWidth,
@@ -46,6 +48,8 @@ export function plot(
       legend: { show: true, live: true },
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
+        // After a single time uPlot would show a thousand days.
+        ...(first !== undefined && second === undefined && { x: { range: [first - DAY_S / 2, first + DAY_S / 2] } }),
         y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low ?? 0), Math.max(high ?? 0, 1e-6) * 1.1]) },
       },
       axes: [
@@ -75,7 +79,7 @@ export function plot(
         }),
       ],
     },
-    tableOf(series),
+    table,
     element,
   )
   const resize = new ResizeObserver(() => {
