@@ -19,14 +19,14 @@ export function progressListener(
   if (progressToken === undefined) return undefined
   let progress = 0
   let tail = ''
-  let told = 0
+  let told = -Infinity
 
   const tell = (by: number, message: () => string) => {
     // It has to rise with each notification.
     if (by === 0) return
     progress += by
-    if (Date.now() - told < INTERVAL_MS) return
-    told = Date.now()
+    if (performance.now() - told < INTERVAL_MS) return
+    told = performance.now()
     const params = { progressToken, progress, message: message() }
     // The connection may close while a model still streams; the call itself then ends by its signal.
     extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})

@@ -85,7 +85,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   function end(): void {
     if (closed || ending) return
     input.off('data', onData)
-    extendUntil = Date.now() + GRACE_MS
+    extendUntil = performance.now() + GRACE_MS
     waitForAnswers()
     if (unanswered.size === 0) close()
   }
@@ -94,7 +94,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     unanswered.delete(id)
     if (closed || !ending) return
     if (unanswered.size === 0) close()
-    else if (Date.now() < extendUntil) waitForAnswers()
+    else if (performance.now() < extendUntil) waitForAnswers()
   }
 
   function waitForAnswers(): void {

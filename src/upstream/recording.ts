@@ -54,18 +54,21 @@ export interface Recording {
 export function startRecording(deps: RecordingDeps, invocation: Invocation, context: CallContext): Recording {
   const { provider, calls, prices, storeContent } = deps
   const callId = newId('call')
-  const started = Date.now()
+  const at = Date.now()
+  // The clock may be set while the call is made.
+  const started = performance.now()
+  const elapsedMs = () => Math.round(performance.now() - started)
   let firstTokenMs: number | null = null
   return {
     callId,
     firstToken() {
-      firstTokenMs ??= Date.now() - started
+      firstTokenMs ??= elapsedMs()
     },
     finish({ status, httpStatus, error, usage, answer }) {
       const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
       const record: CallRecord = {
         call_id: callId,
-        at: timeOf(started),
+        at: timeOf(at),
         surface: context.surface,
         caller_id: context.callerId,
         path: provider.pathname + invocation.path,
@@ -76,7 +79,7 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
         status,
         http_status: httpStatus ?? statusIn(error),
         fallback_from: invocation.fallbackFrom ?? null,
-        latency_ms: Date.now() - started,
+        latency_ms: elapsedMs(),
         first_token_ms: firstTokenMs,
         usage,
         upstream_cost_usd: costUsd,

@@ -6,6 +6,7 @@ import OpenAI from 'openai'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
+import { holdTime } from './held-clock.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Say hello.' }] }
 /** An answer that its provider ends without a finish reason. */
@@ -1577,7 +1578,7 @@ describe('the gateway over HTTP', () => {
   it('says for how long it leaves an endpoint alone', async (t) => {
     const fresh = await startGateway(server.url)
     t.after(() => fresh.close())
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const pass = holdTime(t)
     const retryAfter = async () => {
       const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
         method: 'POST',
@@ -1594,12 +1595,38 @@ describe('the gateway over HTTP', () => {
       const { isLeftAlone, seconds } = await retryAfter()
       assert.ok(isLeftAlone && Number.isInteger(seconds) && seconds >= 1 && seconds <= 15, `${seconds} s`)
       longest = Math.max(longest, seconds)
-      t.mock.timers.tick(1000 * (seconds - 1))
+      pass(1000 * (seconds - 1))
       assert.deepEqual(await retryAfter(), { isLeftAlone: true, seconds: 1 })
-      t.mock.timers.tick(1000)
+      pass(1000)
       assert.equal((await retryAfter()).isLeftAlone, false, 'tried again as soon as it was told')
     }
     assert.ok(longest > 2, `${longest} s`)
+  })
+
+  it('goes by the time that passed where the clock is set back', async (t) => {
+    const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const setBack = () => t.mock.timers.setTime(Date.now() - 3_600_000)
+    const call = () =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    server.on('/chat/completions', (response, received) => {
+      setBack()
+      return double.fails(503)(response, received)
+    })
+    for (let i = 0; i < 10; i++) await call()
+    setBack()
+    const reply = await call()
+    assert.match(String((await errorOf(reply)).message), /left alone/)
+    assert.equal(reply.headers.get('retry-after'), '1')
+    await fresh.gateway.calls.flush()
+    const { items } = await fresh.gateway.calls.history({ limit: 20 })
+    assert.ok(items.length >= 10)
+    for (const { latency_ms } of items) assert.ok(latency_ms >= 0, `${latency_ms} ms`)
   })
 
   it('does not leave an endpoint alone for replies that break off', async () => {
@@ -1649,9 +1676,9 @@ describe('the gateway over HTTP', () => {
     }
 
     it('is back as soon as a reply has begun, however long the rest of it takes', async (t) => {
-      t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      const pass = holdTime(t)
       await fails()
-      t.mock.timers.tick(1000)
+      pass(1000)
       let finish = () => {}
       const text = JSON.stringify(double.completion('Slow.'))
       server.on(
@@ -1672,12 +1699,12 @@ describe('the gateway over HTTP', () => {
     })
 
     it('is tried by another request after each pause while the first has no reply yet', async (t) => {
-      t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      const pass = holdTime(t)
       await fails()
       const leaving = new AbortController()
       const tries: Promise<unknown>[] = []
       server.on('/chat/completions', double.hangs)
-      t.mock.timers.tick(1000)
+      pass(1000)
       for (let n = 1; n <= 6; n++) {
         tries.push(assert.rejects(call(leaving.signal)))
         await until(async () => server.received.length === n)
@@ -1685,7 +1712,7 @@ describe('the gateway over HTTP', () => {
         const seconds = Number(refused.headers.get('retry-after'))
         assert.equal((await errorOf(refused)).code, 'upstream_unreachable')
         assert.ok(seconds >= 1 && seconds <= 15, `${seconds} s`)
-        t.mock.timers.tick(1000 * seconds)
+        pass(1000 * seconds)
       }
       server.on('/chat/completions', double.json(200, double.completion('Hello.')))
       assert.deepEqual([await statusOf(call()), await statusOf(call())], [200, 200])
@@ -1739,10 +1766,10 @@ const happens = (response: ServerResponse, name: string) => new Promise((resolve
 
 /** Waits until a condition holds that an event outside this process's reach brings about; five seconds at most. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  // Not of Date, whose clock some tests hold.
-  const deadline = performance.now() + 5000
+  // Not by a clock, which some tests hold.
+  const deadline = AbortSignal.timeout(5000)
   while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail('It did not happen within 5 s.')
+    if (deadline.aborted) assert.fail('It did not happen within 5 s.')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

@@ -7,6 +7,7 @@ import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/type
 import { clientLog } from '../../adapters/stdio/client-log.ts'
 import { progressListener } from '../../adapters/stdio/progress.ts'
 import { createLog } from '../../src/log.ts'
+import { holdTime } from './held-clock.ts'
 
 describe('a log that the client hears', () => {
   async function connected() {
@@ -82,7 +83,7 @@ describe('progress', () => {
   })
 
   it('tells what a model does besides, and always grows', (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 })
+    const pass = holdTime(t)
     const { sent, listener } = listen('token')
     for (const tell of [
       () => listener?.onStep('searching the web'),
@@ -91,7 +92,7 @@ describe('progress', () => {
       () => listener?.onStep('thinking'),
     ]) {
       tell()
-      t.mock.timers.tick(1000)
+      pass(1000)
     }
     assert.deepEqual(
       sent.map((message) => (message as { params: object }).params),

@@ -25,6 +25,7 @@ export interface Breaker {
 export function createBreaker(): Breaker {
   let failures = 0
   let pauseMs = FIRST_PAUSE_MS
+  /** On the clock that nobody sets. */
   let aloneUntil = 0
 
   function failed(): void {
@@ -34,7 +35,7 @@ export function createBreaker(): Breaker {
 
   function leaveAlone(forMs: number): void {
     pauseMs = forMs
-    aloneUntil = Date.now() + forMs
+    aloneUntil = performance.now() + forMs
   }
 
   function answered(status: number): void {
@@ -51,11 +52,11 @@ export function createBreaker(): Breaker {
   return {
     admit() {
       if (failures < FAILURES) return answered
-      if (Date.now() < aloneUntil) return null
+      if (performance.now() < aloneUntil) return null
       leaveAlone(Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
       return answeredTry
     },
     failed,
-    pauseSeconds: () => Math.max(1, Math.ceil((aloneUntil - Date.now()) / 1000)),
+    pauseSeconds: () => Math.max(1, Math.ceil((aloneUntil - performance.now()) / 1000)),
   }
 }
