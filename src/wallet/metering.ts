@@ -5,7 +5,7 @@ import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import type { CallContext } from '../upstream/call-record.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { parseInput } from '../validation.ts'
-import { type Answered, askModel, type ModelCall, needsResponses } from './ask-model.ts'
+import { askModel, type ModelCall, needsResponses } from './ask-model.ts'
 import type { Holds, NewHold } from './holds.ts'
 import { MeteredCall, type Receipt } from './metered-call.ts'
 import { requireMeteredModel } from './models.ts'
@@ -94,9 +94,10 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
     }
   }
 
-  async function ask(call: ModelCall, hold: NewHold, context: CallContext): Promise<Answered> {
+  /** What is held does not outlive a call that fails, nor one whose charge cannot be written. */
+  async function holding<T>(hold: NewHold, work: () => Promise<T>): Promise<T> {
     try {
-      return await askModel(upstream, call, { ...context, callerId: hold.callerId }, config.call_timeout_ms)
+      return await work()
     } catch (error) {
       await holds.release(hold.callId).catch(onError)
       throw error
@@ -112,10 +113,13 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
       metered.onReplayed?.()
       return earlier
     }
-    const answered = await ask(call, hold, metered.context)
-    const latencyMs = Math.round(performance.now() - started)
-    const row = await holds.capture(hold, { ...answered, latencyMs })
-    return billedReceipt(row, answered.content)
+    return holding(hold, async () => {
+      const context = { ...metered.context, callerId: hold.callerId }
+      const answered = await askModel(upstream, call, context, config.call_timeout_ms)
+      const latencyMs = Math.round(performance.now() - started)
+      const row = await holds.capture(hold, { ...answered, latencyMs })
+      return billedReceipt(row, answered.content)
+    })
   }
 }
 

@@ -299,6 +299,21 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.equal((await wallet.balances(key)).available_usd, toUsd(ONE_RESERVATION - 80_045))
   })
 
+  it('holds nothing of a call whose charge cannot be written, and frees its key', async (t) => {
+    const { store, upstream, wallet, caller, check } = await start(t)
+    const { schema } = store.db
+    upstream.on('/chat/completions', async (response, received) => {
+      await schema.alterTable('metered_calls').renameColumn('content', 'away').execute()
+      await json(200, completion('Hello back'))(response, received)
+    })
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, 'again')), /content/)
+    await schema.alterTable('metered_calls').renameColumn('away', 'content').execute()
+    await check({ available: 0 })
+    upstream.on('/chat/completions', json(200, completion('Hello back')))
+    assert.equal((await wallet.meteredCall(ONE_CALL, by(caller, 'again'))).result.content, 'Hello back')
+    await check({ available: -80_045 })
+  })
+
   it('credits a deposit once per reference, to callers that exist', async (t) => {
     const { wallet, caller, check } = await start(t)
     const address = newAddress()
