@@ -87,6 +87,23 @@ export function readDocument(file: string): ConfigDocument {
   return text === null ? {} : parseDocument(text, file)
 }
 
+/**
+ * What a file that was read before holds now.
+ *
+ * @throws GazewayError `config_invalid` as {@link readDocument}, and where there was something in it and it is gone: to
+ *   take it for empty would change prices and the provider while it is moved, or its disk is away
+ */
+export function rereadDocument(file: string, before: ConfigDocument): ConfigDocument {
+  const text = readText(file)
+  if (text !== null) return parseDocument(text, file)
+  if (Object.keys(before).length > 0)
+    throw new GazewayError(
+      'config_invalid',
+      `${file}: it is gone; what it held stays in force. Put it back, or write {} to it for the defaults.`,
+    )
+  return {}
+}
+
 /** Where a data folder's configuration is. */
 export const configFile = (dataDir: string): string => join(dataDir, 'config.json')
 

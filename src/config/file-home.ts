@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { rereadDocument } from './config.ts'
 import type { ConfigHome } from './home.ts'
 
 /** Configuration in config.json itself, for the processes that share a data folder. */
@@ -7,10 +8,15 @@ export function fileHome(file: string): ConfigHome {
     // Whoever follows config.json sees all that changes here.
     revision: async () => '',
     read: async () => new Map(),
-    async change(_, change) {
+    async change(document, change) {
       // Most processes never change it.
       const { updateDocument } = await import('./file.ts')
-      await updateDocument(file, change).catch(refuseBroken)
+      try {
+        rereadDocument(file, document)
+        await updateDocument(file, change)
+      } catch (error) {
+        refuseBroken(error)
+      }
     },
   }
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty, setProperty } from 'dot-prop'
 import { changedKeys } from './changed.ts'
-import { configFile, filled, frozen, type LoadedConfig, mergeConfig, readDocument } from './config.ts'
+import { configFile, filled, frozen, type LoadedConfig, mergeConfig, readDocument, rereadDocument } from './config.ts'
 import { setDotted, valuesFor } from './dotted.ts'
 import { type Followed, follow } from './follow.ts'
 import type { ConfigHome } from './home.ts'
@@ -104,7 +104,7 @@ export async function openLiveConfig(deps: {
     const mark = await fingerprint()
     const over = await home.read()
     try {
-      document = readDocument(file)
+      document = rereadDocument(file, document)
       faultTold = ''
     } catch (error) {
       tellOnce(error)

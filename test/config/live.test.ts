@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { configFile, type LoadedConfig, loadConfig } from '../../src/config/config.ts'
@@ -108,6 +108,27 @@ describe('the live configuration', () => {
     writeFileSync(file, '{"gaze": {"min_score": 0.7}}')
     await live.refresh()
     assert.equal(live.current().config.gaze.min_score, 0.7)
+  })
+
+  it('takes a file that is moved away for lost, not for the wish for all defaults', async () => {
+    const { home, file, live, faults } = await openFolder()
+    await live.set({ 'gaze.min_score': 0.5 })
+    renameSync(file, join(home, 'away'))
+    for (let looks = 0; looks < 3; looks++) await live.refresh()
+    assert.equal(faults.length, 1)
+    assert.match(String(faults[0]), /config\.json: it is gone; what it held stays in force/)
+    assert.equal(live.current().config.gaze.min_score, 0.5)
+    await assert.rejects(live.set({ 'pricing.margin_usd': 0.5 }), { code: 'conflict', status: 409 })
+    assert.deepEqual(readdirSync(home), ['away'])
+
+    renameSync(join(home, 'away'), file)
+    await live.refresh()
+    await live.set({ 'pricing.margin_usd': 0.5 })
+    assert.deepEqual(read(file), { gaze: { min_score: 0.5 }, pricing: { margin_usd: 0.5 } })
+
+    writeFileSync(file, '{}')
+    await live.refresh()
+    assert.notEqual(live.current().config.gaze.min_score, 0.5)
   })
 
   it('never gives one provider the key of another', async () => {
