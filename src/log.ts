@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { redactText } from './config/redact.ts'
@@ -35,6 +36,10 @@ export interface LogOptions {
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: Infinity }
 const STDERR = 2
+/** How often in a row stderr is tried again that is full, 100 ms apart: its reader is slow, or has stopped. */
+const RETRIES = 3
+/** How much is kept of what cannot be written, in characters; what comes then is dropped. */
+const KEPT_LENGTH = 2 ** 20
 
 /**
  * A log of JSON lines, each `{"level", "time", "pid", …fields, "msg"}`, without known secrets and without what looks like
@@ -42,7 +47,7 @@ const STDERR = 2
  * first line that is written: a process that has nothing to say does not pay for it (8 ms bundled, 20 ms as packages).
  */
 export function createLog({ level, secrets, destination }: LogOptions): Log {
-  let root: Logger | undefined
+  let root: Lines | undefined
   const state = { threshold: SEVERITY[level], secrets: new Set<string>() }
   const known = () => [...new Set([...secrets(), ...state.secrets])].sort((a, b) => b.length - a.length)
   return facade(() => {
@@ -51,6 +56,9 @@ export function createLog({ level, secrets, destination }: LogOptions): Log {
   }, state)
 }
 
+/** What is used of pino. */
+type Lines = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> & { child(fields: LogFields): Lines }
+
 /** What a log and its children share. */
 interface LogState {
   threshold: number
@@ -58,7 +66,7 @@ interface LogState {
   secrets: Set<string>
 }
 
-function facade(logger: () => Logger, state: LogState): Log {
+function facade(logger: () => Lines, state: LogState): Log {
   const line =
     (level: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) => {
@@ -70,7 +78,7 @@ function facade(logger: () => Logger, state: LogState): Log {
     warn: line('warn'),
     error: line('error'),
     child(fields) {
-      let own: Logger | undefined
+      let own: Lines | undefined
       return facade(() => {
         own ??= logger().child(fields)
         return own
@@ -85,8 +93,14 @@ function facade(logger: () => Logger, state: LogState): Log {
   }
 }
 
-function openLogger(secrets: LogOptions['secrets'], destination: LogOptions['destination']): Logger {
-  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
+function openLogger(secrets: LogOptions['secrets'], destination: LogOptions['destination']): Lines {
+  const redacted = (text: string) => redactText(text, asInJson(secrets()))
+  let pino: typeof import('pino').pino
+  try {
+    pino = (createRequire(import.meta.url)('pino') as typeof import('pino')).pino
+  } catch {
+    return plainLines((text) => (destination ? destination.write(redacted(text)) : writeSync(STDERR, redacted(text))))
+  }
   return pino(
     {
       // Which lines are worth writing is decided before they get here.
@@ -94,16 +108,42 @@ function openLogger(secrets: LogOptions['secrets'], destination: LogOptions['des
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: (text) => redactText(text, asInJson(secrets())) },
+      hooks: { streamWrite: redacted },
     },
     destination ?? openStderr(pino),
   )
 }
 
+/** The messages alone: Gazeway was removed or updated while it ran, and what it has not loaded yet is gone. */
+function plainLines(write: (text: string) => void): Lines {
+  const line = (level: string) => (_: unknown, msg?: string) =>
+    write(`${JSON.stringify({ level, time: new Date().toISOString(), pid: process.pid, msg })}\n`)
+  const lines: Lines = {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    child: () => lines,
+  }
+  return lines
+}
+
 function openStderr({ destination }: typeof import('pino').pino) {
-  const stderr = destination({ dest: STDERR, sync: true })
+  let tries = 0
+  const stderr = destination({
+    dest: STDERR,
+    sync: true,
+    maxLength: KEPT_LENGTH,
+    // A reader that has stopped must not stop Gazeway: what is kept follows with the next line that can be written.
+    retryEAGAIN: () => ++tries <= RETRIES,
+  })
+  stderr.on('write', (written: number) => {
+    if (written > 0) tries = 0
+  })
   // Nobody reads any more, or the disk behind a redirection is full: there is no one left to tell, and work goes on.
   stderr.on('error', () => {})
+  // What is kept is tried once more.
+  process.once('exit', () => stderr.write(''))
   return stderr
 }
 

@@ -16,7 +16,7 @@ function collected(level: LogLevel, secrets: readonly string[] = []) {
 }
 
 function startLogging(count: number) {
-  return spawn(process.execPath, ['--import', 'tsx', LINES, String(count)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, ['--import', 'tsx', LINES, String(count)])
 }
 
 describe('createLog', () => {
@@ -93,6 +93,7 @@ describe('createLog', () => {
 
   it('writes to stderr before the call returns, and nothing to stdout', async () => {
     const child = startLogging(3)
+    child.stdin.end()
     const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
     assert.equal(code, 0)
     assert.equal(out, 'still here\n')
@@ -108,7 +109,21 @@ describe('createLog', () => {
   it('works on when nobody reads stderr any more', async () => {
     const child = startLogging(10_000)
     child.stderr.destroy()
+    child.stdin.end()
     const [out, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
     assert.deepEqual([out, code, signal], ['still here\n', 0, null])
+  })
+
+  it('works on when whoever reads stderr stops, and loses nothing when they go on', async () => {
+    const child = startLogging(10_000)
+    const [said] = await once(child.stdout, 'data')
+    assert.equal(String(said), 'still here\n')
+    const [err] = await Promise.all([text(child.stderr), child.stdin.end('go on')])
+    const messages = err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg)
+    assert.equal(messages.length, 10_001)
+    assert.equal(messages.at(-1), 'the last')
   })
 })
