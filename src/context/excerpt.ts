@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { isBinaryFile } from 'isbinaryfile'
 import { cut } from '../cut.ts'
 import { readInside } from './confine.ts'
@@ -26,7 +27,7 @@ export function createExcerptReader(root: string) {
  * @param limit bytes
  */
 export async function readText(root: string, path: string, limit: number): Promise<string | null> {
-  if (looksSecret(path)) return null
+  if (looksSecret(join(root, path))) return null
   const bytes = await readInside(root, path, limit)
   if (bytes === null || (await isBinaryFile(bytes, bytes.length))) return null
   // Byte by byte, so that a key is seen in whatever encoding: the other half of a UTF-16 letter is a NUL.

@@ -25,11 +25,13 @@ const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 /**
  * Whether a file looks as if it held secrets, by its name or a folder above it. Its path may be shown, its text not.
  *
+ * @param path with the folder that it is shown for: that may be one of secrets itself
+ *
  * @example looksSecret('config/.env.local') // true
  */
 export function looksSecret(path: string): boolean {
   const plain = path.toLowerCase().replace(COPY, '')
-  const parts = plain.split('/')
+  const parts = plain.split(/[\\/]/)
   const name = parts.pop() ?? ''
   return FILES.some((pattern) => pattern.test(name)) || parts.some((folder) => FOLDERS.has(folder)) || PATH.test(plain)
 }

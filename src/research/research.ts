@@ -85,7 +85,7 @@ export function createResearch(deps: {
       const result = await upstream.respond(
         {
           instructions: INSTRUCTIONS,
-          input: known.text ? `<work_context>\n${known.text}\n</work_context>\n\n${query}` : query,
+          input: known.text ? `<work_context>\n${withoutMarks(known.text)}\n</work_context>\n\n${query}` : query,
           // Typed after OpenAI's own tools; x_search is the provider's.
           tools: question.tools.map((type) => ({ type })) as never,
           ...(question.model === undefined ? {} : { model: question.model }),
@@ -117,3 +117,6 @@ function citationsOf(response: ResponseObject): Citation[] {
   for (const url of listed) if (typeof url === 'string' && !byUrl.has(url)) byUrl.set(url, { url, title: null })
   return [...byUrl.values()]
 }
+
+/** A file of the project that spells the mark does not end it. */
+const withoutMarks = (text: string): string => text.replace(/<(?=\s*\/?\s*work_context)/gi, '‹')

@@ -187,6 +187,15 @@ describe('work context', () => {
     assert.equal(JSON.stringify(context).includes('hunter2'), false)
   })
 
+  it('shows no text where the folder asked for is one of secrets', async (t) => {
+    const { root } = createProject(t, { '.kube/config': 'hunter2', '.config/gh/hosts.yml': 'oauth: hunter2' })
+    for (const folder of ['.kube', '.config/gh']) {
+      const context = await contextWith({}).get({ query: 'config hosts hunter2' }, join(root, folder))
+      assert.ok(context.places.length > 0, folder)
+      assert.equal(JSON.stringify(context.places).includes('hunter2'), false, folder)
+    }
+  })
+
   it('reads text by its byte order mark, and shows a private key in none of the encodings', async (t) => {
     const encodings = {
       'le.txt': (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le'),
