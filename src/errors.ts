@@ -127,3 +127,7 @@ export function errorBody(error: GazewayError, requestId: string | null = null):
   const { code, message, status, param } = error
   return { code, message, type: typeOf(status), param, request_id: requestId }
 }
+
+/** Whether a part of Gazeway is not there that is loaded when it is first needed: it was updated while it ran. */
+export const isFileGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'

@@ -1,5 +1,5 @@
 import { cut } from '../cut.ts'
-import { GazewayError } from '../errors.ts'
+import { GazewayError, isFileGone } from '../errors.ts'
 import { whyEnded } from '../stopping.ts'
 import type { Provider } from './provider.ts'
 import { isReported, ReportedError } from './reported-error.ts'
@@ -34,6 +34,12 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
     return new GazewayError(
       'upstream_timeout',
       `The upstream ${provider.name} sent nothing for ${provider.timeoutMs / 1000} s. Try again, or raise upstream.timeout_ms.`,
+      { cause: error },
+    )
+  if (isFileGone(error))
+    return new GazewayError(
+      'internal_error',
+      'A file of Gazeway is gone: it was updated or removed while it runs. Restart it.',
       { cause: error },
     )
   const status = statusOf(error)

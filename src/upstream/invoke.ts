@@ -2,9 +2,9 @@ import type OpenAI from 'openai'
 import type { GazewayError } from '../errors.ts'
 import type { CallContext } from './call-record.ts'
 import { openaiClient } from './client.ts'
-import { estimateUsage } from './estimate.ts'
 import { upstreamFailure } from './failure.ts'
 import { type Invocation, type RecordingDeps, startRecording } from './recording.ts'
+import { countUsage } from './relay/stream-outcome.ts'
 import { isReported } from './reported-error.ts'
 import type { Usage } from './usage.ts'
 import { createWatchdog } from './watchdog.ts'
@@ -61,7 +61,7 @@ export async function invoke<T>(
   const watchdog = createWatchdog(context.signal, provider.timeoutMs)
   let received = ''
   let reported = null as Usage | null
-  const estimate = (answer: string) => estimateUsage(deps.countTokens, invocation.request, answer)
+  const estimate = (answer: string) => countUsage(deps, invocation.request, answer)
 
   try {
     const client = await openaiClient(provider, watchdog.touch)

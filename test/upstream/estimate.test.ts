@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createTokenCounter } from '../../src/tokens.ts'
 import { estimateUsage } from '../../src/upstream/estimate.ts'
+import { countUsage } from '../../src/upstream/relay/stream-outcome.ts'
 
 const MB = 1024 * 1024
 const countTokens = createTokenCounter()
@@ -52,5 +53,15 @@ describe('the estimate of a prompt', () => {
     // By the square of it, this would take most of an hour.
     for (const end of ['\r\n', '\n', ' ', '='])
       await tokensOf(asked({ type: 'file', file: { file_data: `a${end.repeat(2_000_000)}!` } }))
+  })
+
+  it('is left out where an upgrade took the tokenizer away', async () => {
+    const gone = './tokenizer-that-is-gone.ts'
+    const counter = { countTokens: async () => (await import(gone)).count() }
+    assert.equal(await countUsage(counter, asked('Hello.'), 'Hello back'), null)
+    await assert.rejects(
+      countUsage({ countTokens: () => Promise.reject(new TypeError('a fault')) }, {}, 'a'),
+      /a fault/,
+    )
   })
 })

@@ -25,7 +25,6 @@ export interface Breaker {
 export function createBreaker(): Breaker {
   let failures = 0
   let pauseMs = FIRST_PAUSE_MS
-  /** On the clock that nobody sets. */
   let aloneUntil = 0
 
   function failed(): void {
@@ -35,7 +34,7 @@ export function createBreaker(): Breaker {
 
   function leaveAlone(forMs: number): void {
     pauseMs = forMs
-    aloneUntil = performance.now() + forMs
+    aloneUntil = elapsedMs() + forMs
   }
 
   function answered(status: number): void {
@@ -52,11 +51,14 @@ export function createBreaker(): Breaker {
   return {
     admit() {
       if (failures < FAILURES) return answered
-      if (performance.now() < aloneUntil) return null
+      if (elapsedMs() < aloneUntil) return null
       leaveAlone(Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
       return answeredTry
     },
     failed,
-    pauseSeconds: () => Math.max(1, Math.ceil((aloneUntil - performance.now()) / 1000)),
+    pauseSeconds: () => Math.max(1, Math.ceil((aloneUntil - elapsedMs()) / 1000)),
   }
 }
+
+/** The time on the clock that nobody sets, whole: sums of it are exact. */
+const elapsedMs = () => Math.floor(performance.now())

@@ -1,3 +1,4 @@
+import { isFileGone } from '../../errors.ts'
 import { estimateUsage } from '../estimate.ts'
 import type { Usage } from '../usage.ts'
 import type { Relay } from './relay.ts'
@@ -22,13 +23,14 @@ export async function streamOutcome(
 }
 
 /**
- * Usage that was not reported, counted as `estimateUsage` does; null for what is nested so deeply that it can be read but
- * not written again: its client has the answer, and its call is recorded, all the same.
+ * Usage that was not reported, counted as `estimateUsage` does. Null for what is nested so deeply that it can be read but
+ * not written again, and where the tokenizer is gone, as after an upgrade: the client has the answer, and the call is
+ * recorded, all the same.
  *
  * @param answer its text, or what of it is counted as JSON
  */
 export async function countUsage(
-  { countTokens }: Relay,
+  { countTokens }: Pick<Relay, 'countTokens'>,
   sent: unknown,
   answer: unknown,
   factor?: number,
@@ -36,7 +38,7 @@ export async function countUsage(
   try {
     return await estimateUsage(countTokens, sent, typeof answer === 'string' ? answer : JSON.stringify(answer), factor)
   } catch (error) {
-    if (error instanceof RangeError) return null
+    if (error instanceof RangeError || isFileGone(error)) return null
     throw error
   }
 }
