@@ -1,6 +1,9 @@
 import type OpenAI from 'openai'
 import { record } from './convert/loose.ts'
+import { badReply } from './failure.ts'
 import type { Provider } from './provider.ts'
+import { tooLarge, WHOLE_LIMIT_BYTES } from './relay/send.ts'
+import { type WholeEvents, wholeEvents } from './relay/whole-events.ts'
 
 /** A wait that an upstream asks for is honoured up to this long; beyond it the caller is told instead. */
 const LONGEST_WAIT_SECONDS = 30
@@ -10,7 +13,7 @@ let loaded: ReturnType<typeof load> | undefined
 
 async function load() {
   const { default: Client } = await import('openai')
-  return class extends Client {
+  return class Gazeway extends Client {
     /** Of a refusal the client reads only `error`; some upstreams say in other fields why, as in `detail`. */
     protected override makeStatusError(status: number, body: object, message: string | undefined, headers: Headers) {
       return super.makeStatusError(status, { error: record(body).error ?? body }, message, headers)
@@ -44,7 +47,8 @@ export async function openaiClient(provider: Provider, touch: () => void): Promi
       touch()
       // No Response can be made with such a status.
       if (status > 599) return response
-      const reply = new Response(body?.pipeThrough(touching(touch)) ?? null, { status, headers })
+      const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
+      const reply = new Response(body?.pipeThrough(bounded(provider, isStream, touch)) ?? null, { status, headers })
       // The client obeys this header before all else.
       if (waitsTooLong(headers)) reply.headers.set('x-should-retry', 'false')
       return reply
@@ -60,12 +64,35 @@ function waitsTooLong(headers: Headers): boolean {
   return until > LONGEST_WAIT_SECONDS
 }
 
-/** Providers that are at work keep a reply alive with comments and blank lines, which the client does not tell of. */
-function touching(touch: () => void): TransformStream<Uint8Array, Uint8Array> {
+/**
+ * Passes a reply on, up to 64 MiB of it; a stream of events event by event, for the client looks for the end of one from
+ * its beginning with each piece.
+ *
+ * @param touch told of each piece: providers that are at work keep a reply alive with comments and blank lines, which the
+ *   client does not tell of
+ */
+function bounded(provider: Provider, isStream: boolean, touch: () => void): TransformStream<Uint8Array, Uint8Array> {
+  const events = isStream ? wholeEvents() : null
+  let size = 0
   return new TransformStream({
     transform(piece, controller) {
       touch()
-      controller.enqueue(piece)
+      size += piece.length
+      if (size > WHOLE_LIMIT_BYTES) throw tooLarge(provider)
+      const ready = events ? ended(events, piece) : piece
+      if (ready) controller.enqueue(ready)
+    },
+    flush(controller) {
+      const rest = events?.rest()
+      if (rest) controller.enqueue(rest)
     },
   })
+
+  function ended(events: WholeEvents, { buffer, byteOffset, length }: Uint8Array): Buffer | null {
+    try {
+      return events.push(Buffer.from(buffer, byteOffset, length))
+    } catch (error) {
+      throw badReply(provider, 'an event of its stream has no end', error)
+    }
+  }
 }

@@ -5,7 +5,8 @@ import type { CallContext } from './call-record.ts'
 import { hideSecrets } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
 import type { Provider } from './provider.ts'
-import { eventData, splitEvents } from './relay/sse-tap.ts'
+import { eventData } from './relay/sse-tap.ts'
+import { splitEvents } from './relay/whole-events.ts'
 import { readUsage } from './usage.ts'
 
 /** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */

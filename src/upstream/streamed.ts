@@ -1,6 +1,7 @@
 import { refusedField } from './refused-field.ts'
 import { JSON_TYPE } from './relay/send.ts'
-import { type EventData, eventData, splitEvents } from './relay/sse-tap.ts'
+import { type EventData, eventData } from './relay/sse-tap.ts'
+import { splitEvents } from './relay/whole-events.ts'
 
 /** The statuses with which upstreams say that they do not stream. */
 const REFUSALS: ReadonlySet<unknown> = new Set([400, 405, 422, 501])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { brotliCompressSync } from 'node:zlib'
 import { openaiClient } from '../../src/upstream/client.ts'
 import { createProvider } from '../../src/upstream/provider.ts'
 import * as double from '../doubles/upstream.ts'
@@ -54,6 +55,38 @@ describe('the client of an upstream that is at work', { timeout: 20_000 }, () =>
     }))
       texts.push(choices[0]?.delta.content ?? '')
     assert.equal(texts.join(''), 'Hello.')
+  })
+
+  it('reads no more than 64 MiB of a reply, however little of it was sent', async () => {
+    const bomb = brotliCompressSync(Buffer.alloc(65 * 1024 * 1024, ' '))
+    server.on('/chat/completions', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' }).end(bomb)
+    })
+    const asked = (await client()).chat.completions.create({ model: 'm', messages })
+    await assert.rejects(asked, { code: 'upstream_bad_reply', message: /larger than 67108864 bytes/ })
+  })
+
+  it('is given whole events, whatever pieces they come in, and none that has no end', async () => {
+    const word = 'w'.repeat(300_000)
+    const text = double.chunks([word]).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    server.on('/chat/completions', async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const piece of text.join('').match(/[\s\S]{1,60000}/g) ?? [])
+        await new Promise((resolve) => response.write(piece, resolve))
+      response.end('data: {"choices":[{"index":0,"delta":{"content":" End"}}]}')
+    })
+    const answer = async () => {
+      const parts: unknown[] = []
+      const asked = (await client()).chat.completions.create({ model: 'm', messages, stream: true })
+      for await (const { choices } of await asked) parts.push(choices[0]?.delta.content ?? '')
+      return parts.join('')
+    }
+    assert.equal(await answer(), `${word} End`)
+    const endless = brotliCompressSync(Buffer.alloc(17 * 1024 * 1024, 'data: a'))
+    server.on('/chat/completions', (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'br' }).end(endless)
+    })
+    await assert.rejects(answer(), { code: 'upstream_bad_reply', message: /an event of its stream has no end/ })
   })
 
   it('takes a reply of any status that there is', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createSseTap, eventData, splitEvents } from '../../src/upstream/relay/sse-tap.ts'
+import { createSseTap, eventData } from '../../src/upstream/relay/sse-tap.ts'
+import { splitEvents } from '../../src/upstream/relay/whole-events.ts'
 
 const KB = 1024
 const MB = 1024 * KB

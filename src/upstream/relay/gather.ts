@@ -5,7 +5,8 @@ import { streamedOutput } from '../streamed-output.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { CLIENT_GONE, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './send.ts'
-import { type EventData, eventData, type SseTap, splitEvents } from './sse-tap.ts'
+import { type EventData, eventData, type SseTap } from './sse-tap.ts'
+import { splitEvents } from './whole-events.ts'
 
 /** A stream that was not asked for: some providers stream whatever they were asked for. */
 export interface Unasked {

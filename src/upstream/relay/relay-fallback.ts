@@ -14,8 +14,9 @@ import type { Relay } from './relay.ts'
 import { bodyText, passedHeaders, readCompletion, readRefusal, toSse } from './reply.ts'
 import { type ClientRequest, convertedText } from './request-body.ts'
 import { type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './send.ts'
-import { createSseTap, eventData, type SseTap, splitEvents } from './sse-tap.ts'
+import { createSseTap, eventData, type SseTap } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
+import { splitEvents } from './whole-events.ts'
 
 /** A Responses request, streaming or not. */
 export type RelayedRequest = Omit<ResponseRequest, 'stream'> & { stream?: boolean | null }

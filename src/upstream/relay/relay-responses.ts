@@ -13,8 +13,9 @@ import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-f
 import { passedHeaders, type ReadResponse, readRefusal, readResponse, responseErrorEvent, toSse } from './reply.ts'
 import { type ClientRequest, requestBody } from './request-body.ts'
 import type { StreamReply, WholeReply } from './send.ts'
-import { createSseTap, eventData, type SseTap, splitEvents } from './sse-tap.ts'
+import { createSseTap, eventData, type SseTap } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
+import { splitEvents } from './whole-events.ts'
 
 /** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])

@@ -2,9 +2,8 @@ import { cut } from '../../cut.ts'
 import { hideSecrets } from '../failure.ts'
 import { ReportedError, readReported } from '../reported-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
+import { splitEvents, wholeEvents } from './whole-events.ts'
 
-/** An event longer than this is not one that a model sends. */
-const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 /** How much of a stream is kept to count its tokens, should the upstream not report them. */
 const KEPT_BYTES = 64 * 1024
 /** What may stand between the parts of a field: its event can have several lines. */
@@ -28,12 +27,8 @@ const BESIDE_USAGE = new Set([
   ...['id', 'object', 'created', 'model', 'choices', 'usage', 'system_fingerprint', 'service_tier'],
   ...['provider', 'request_id', 'obfuscation', 'p', 'x_groq', 'timings', 'time_info'],
 ])
-/** As much of a blank line, with the end of the line before it, as can be in one of two pieces: `\n\r` or `\r\n`. */
-const SEAM_BYTES = 2
 /** What may come before the first event, and is no part of it (https://html.spec.whatwg.org/#parsing-an-event-stream). */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
-const BLANK_LINE = Buffer.from('\n\n')
-const [LF, CR] = [0x0a, 0x0d]
 
 /** Reads a stream of server-sent events on its way through, without holding it up. */
 export interface SseTap {
@@ -59,9 +54,7 @@ export interface SseTap {
  */
 export function createSseTap(options: { dropUsageChunk: boolean; secrets: readonly string[] }): SseTap {
   const { dropUsageChunk, secrets } = options
-  /** The beginning of an event: the first `heldBytes` of it, the rest is room for more. */
-  let held: Buffer | null = null
-  let heldBytes = 0
+  const events = wholeEvents()
   let begun = false
   let usage: Usage | null = null
   let failed: ReportedError | null = null
@@ -70,28 +63,6 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let totalBytes = 0
   let done = false
   let finished = false
-
-  /** Room is doubled, so that a large event costs time by its size whatever pieces it comes in. */
-  function hold(piece: Buffer): void {
-    const bytes = held ? heldBytes + piece.length : piece.length
-    if (bytes > EVENT_LIMIT_BYTES) throw new Error('An event of the stream has no end.')
-    if (held && bytes > held.length) {
-      const larger = Buffer.allocUnsafe(Math.max(bytes, 2 * held.length))
-      held.copy(larger, 0, 0, heldBytes)
-      held = larger
-    }
-    if (held) piece.copy(held, heldBytes)
-    else held = piece
-    heldBytes = bytes
-  }
-
-  /** Where the last event ends in `chunk` if its blank line began in what is held; 0 when it did not. */
-  function seamBoundary(chunk: Buffer): number {
-    if (!held) return 0
-    const before = held.subarray(Math.max(0, heldBytes - SEAM_BYTES), heldBytes)
-    const seam = Buffer.concat([before, chunk.subarray(0, SEAM_BYTES)])
-    return Math.max(0, lastBoundary(seam) - before.length)
-  }
 
   function withoutMark(whole: Buffer): Buffer {
     if (begun) return whole
@@ -138,21 +109,13 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 
   return {
     push(chunk) {
-      const end = held ? Math.max(lastBoundary(chunk), seamBoundary(chunk)) : lastBoundary(chunk)
-      if (end === 0) {
-        hold(chunk)
-        return null
-      }
-      const ended = chunk.subarray(0, end)
-      const whole = held ? Buffer.concat([held.subarray(0, heldBytes), ended]) : ended
-      held = null
-      if (end < chunk.length) hold(chunk.subarray(end))
-      return read(withoutMark(whole))
+      const whole = events.push(chunk)
+      return whole && read(withoutMark(whole))
     },
     rest() {
-      if (!held) return null
-      const left = withoutMark(Buffer.concat([held.subarray(0, heldBytes), BLANK_LINE]))
-      held = null
+      const rest = events.rest()
+      if (!rest) return null
+      const left = withoutMark(rest)
       return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
     usage: () => usage,
@@ -163,21 +126,6 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     failed: () => failed,
     ending: () => ({ done, finished }),
   }
-}
-
-/** The events of a piece of a stream, each with its blank line; line ends may be LF or CRLF. */
-export function splitEvents(bytes: Buffer): Buffer[] {
-  const events: Buffer[] = []
-  let [lf, crlf] = [0, 0]
-  for (let start = 0; start < bytes.length; ) {
-    // What was found further on is not looked for again: most streams have one of the two only.
-    if (lf <= start) lf = endAfter(bytes, '\n\n', start)
-    if (crlf <= start) crlf = endAfter(bytes, '\n\r\n', start)
-    const end = Math.min(lf, crlf)
-    events.push(bytes.subarray(start, end))
-    start = end
-  }
-  return events
 }
 
 /** An event as far as a relay reads it. */
@@ -252,23 +200,4 @@ function saidIn({ reasoning_content, reasoning, content, refusal, tool_calls }: 
 function asText(part: unknown): string {
   if (typeof part === 'string') return part
   return part ? JSON.stringify(part) : ''
-}
-
-function lastBoundary(bytes: Buffer): number {
-  if (endsWithBlankLine(bytes)) return bytes.length
-  const lf = bytes.lastIndexOf('\n\n')
-  const crlf = bytes.lastIndexOf('\n\r\n')
-  return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3)
-}
-
-/** What most pieces of a stream do: upstreams write whole events. */
-function endsWithBlankLine(bytes: Buffer): boolean {
-  if (bytes.at(-1) !== LF) return false
-  return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)
-}
-
-/** Where the first `mark` from `start` on ends; the end of the bytes when there is none. */
-function endAfter(bytes: Buffer, mark: string, start: number): number {
-  const at = bytes.indexOf(mark, start)
-  return at === -1 ? bytes.length : at + mark.length
 }
