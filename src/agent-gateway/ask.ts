@@ -87,13 +87,19 @@ function fail(error: unknown, signal: AbortSignal | undefined): never {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-async function readText(reply: Response): Promise<string> {
+/**
+ * The text of a reply.
+ *
+ * @param most how many bytes of it are read, decompressed ones
+ * @throws GazewayError `upstream_bad_reply` when there are more
+ */
+export async function readText(reply: Response, most = MOST_BYTES): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let size = 0
   for await (const chunk of reply.body ?? []) {
     size += chunk.length
-    if (size > MOST_BYTES) throw new GazewayError('upstream_bad_reply', 'The agent gateway’s reply is too large.')
+    if (size > most) throw new GazewayError('upstream_bad_reply', 'The agent gateway’s reply is too large.')
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

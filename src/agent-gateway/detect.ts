@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { parseJson } from '../json.ts'
+import { readText } from './ask.ts'
 
 /** The oldest version of the agent gateway that is supported, 0.12. */
 const OLDEST_MINOR = 12
+/** The largest health reply that is read, in bytes. */
+const MOST_BYTES = 64 * 1024
 
 /** What was found at an agent gateway's address. */
 export interface Detected {
@@ -36,7 +39,7 @@ export async function detect(url: string, key: string | null, signal: AbortSigna
   try {
     const reply = await fetch(`${url}/health`, { redirect: 'manual', signal })
     const latencyMs = Math.round(performance.now() - began)
-    const health = Health.safeParse(parseJson(await reply.text()))
+    const health = Health.safeParse(parseJson(await readText(reply, MOST_BYTES)))
     if (!reply.ok) return { ...NOTHING, latencyMs, error: `It answered ${reply.status} on /health.` }
     const found = { reachable: true, latencyMs, error: null }
     if (health.data?.store) return { ...found, kind: 'gazeway', version: health.data.version ?? null, supported: true }

@@ -89,6 +89,13 @@ describe('what answers at an agent gateway’s address', () => {
     assert.match(nobody.error ?? '', /ECONNREFUSED/)
   })
 
+  it('reads no more of a health reply than one can have', async () => {
+    const { url } = await serving({ '/health': [200, { ...agent('0.17.0'), note: 'x'.repeat(70_000) }] })
+    const endless = await detect(url, null, AbortSignal.timeout(5000))
+    assert.equal(endless.reachable, false)
+    assert.match(endless.error ?? '', /reply is too large/)
+  })
+
   it('gives up in time on one that says nothing', async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1')
     await once(server, 'listening')

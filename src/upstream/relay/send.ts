@@ -1,7 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import { badReply, streamFailure } from '../failure.ts'
 import type { Provider } from '../provider.ts'
-import { type BodyListener, decompressing } from './decompress.ts'
+import { type BodyListener, type Decompressing, decompressing } from './decompress.ts'
 
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {
@@ -102,14 +102,22 @@ export function openReply(
     let failed: Error | undefined
 
     let exchange: Exchange | undefined
-    const abort = () => exchange?.abort()
+    let decompress: Decompressing | null = null
+    const abort = () => {
+      decompress?.stop()
+      exchange?.abort()
+    }
 
     const listener: ReplyListener = {
       onHead(code, head) {
         status = code
         headers = head
         const encoding = head['content-encoding']
-        if (encoding !== undefined) Object.assign(listener, decompressing(String(encoding), { ...listener }, abort))
+        if (encoding !== undefined) {
+          decompress = decompressing(String(encoding), { ...listener }, abort)
+          const { onData, onEnd, onError } = decompress ?? listener
+          Object.assign(listener, { onData, onEnd, onError })
+        }
         onStatus(code)
         if (code < 200 || code >= 300) isStream = false
         else if (asked.stream && isAnnounced()) begin()
@@ -145,8 +153,10 @@ export function openReply(
 
     function begin(): void {
       isStream = true
-      if (exchange)
-        resolve({ kind: 'stream', status, headers: named(EVENT_STREAM, 'text/event-stream'), exchange, consume })
+      if (exchange) {
+        const whole = decompress ? heldWith(exchange, decompress, abort) : exchange
+        resolve({ kind: 'stream', status, headers: named(EVENT_STREAM, 'text/event-stream'), exchange: whole, consume })
+      }
     }
 
     function isAnnounced(): boolean {
@@ -176,6 +186,19 @@ export function openReply(
     }
   })
 }
+
+/** An exchange whose body is read with it, and no further than it is. */
+const heldWith = (exchange: Exchange, decompress: Decompressing, abort: () => void): Exchange => ({
+  pause() {
+    decompress.pause()
+    exchange.pause()
+  },
+  resume() {
+    exchange.resume()
+    decompress.resume()
+  },
+  abort,
+})
 
 /** White space, and the bytes of a byte order mark. */
 const BLANK = [...Buffer.from(' \t\r\n\ufeff')]
