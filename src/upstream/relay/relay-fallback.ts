@@ -1,12 +1,15 @@
 import type { GazewayError } from '../../errors.ts'
+import { parseJson } from '../../json.ts'
 import type { CallContext } from '../call-record.ts'
 import { type ChatCompletion, modelTold } from '../chat.ts'
 import { toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
+import { record } from '../convert/loose.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
+import { refusedField } from '../refused-field.ts'
 import { readUsage } from '../usage.ts'
 import { gatherCompletion } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
@@ -54,7 +57,7 @@ export async function relayFallback(
   const { provider } = relay
   const model = provider.resolve(undefined, 'fallback')
   const stream = request.stream === true
-  const refused = refusedField(first.refused)
+  const refused = first.refused && fieldRefusedBy(first.refused)
   const own = { model: model.upstream, ...(stream && { stream: true, stream_options: { include_usage: true } }) }
   const convert = (body: object) => ({ ...toChatRequest(body as ResponseRequest, refused), ...own })
   const sent = convert(request)
@@ -161,13 +164,7 @@ async function passEvents(
 }
 
 /** The field that the upstream's 400 complains of. */
-function refusedField(reply: WholeReply | null): string | null {
-  if (reply?.status !== 400 && reply?.status !== 422) return null
-  try {
-    const param = JSON.parse(bodyText(reply))?.error?.param
-    return typeof param === 'string' ? param : null
-  } catch {
-    // A refusal that is not JSON names no field.
-    return null
-  }
+function fieldRefusedBy(reply: WholeReply): string | null {
+  if (reply.status !== 400 && reply.status !== 422) return null
+  return refusedField(record(parseJson(bodyText(reply))).error)
 }
