@@ -64,7 +64,7 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
       },
     )
   if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
-    return badReply(provider, 'its stream ended before the answer was complete', error)
+    return endedEarly(provider, error)
   if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
   if (LARGE_HEAD.test(reason(error))) return badReply(provider, 'the headers of its reply take more than 16 KiB', error)
   if (NO_HTTP.test(reason(error)))
@@ -90,6 +90,10 @@ export function badReply(provider: Provider, what: string, cause?: unknown): Gaz
     { cause },
   )
 }
+
+/** The error for a stream that ended in order, but before what ends an answer. */
+export const endedEarly = (provider: Provider, cause?: unknown): GazewayError =>
+  badReply(provider, 'its stream ended before the answer was complete', cause)
 
 const brokeOff = (error: Error, provider: Provider): GazewayError =>
   badReply(provider, 'its stream broke off before the answer was complete', error)

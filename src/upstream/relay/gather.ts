@@ -1,4 +1,4 @@
-import { badReply, streamFailure } from '../failure.ts'
+import { endedEarly, streamFailure } from '../failure.ts'
 import { joinChunks } from '../join-chunks.ts'
 import type { Recording } from '../recording.ts'
 import { streamedOutput } from '../streamed-output.ts'
@@ -48,7 +48,7 @@ export async function gatherResponse(relay: Relay, unasked: Unasked): Promise<Wh
     if (type === 'response.completed' || type === 'response.incomplete') last = response
   }
   await gather(relay, unasked, take, () => last !== undefined)
-  if (!last) throw badReply(relay.provider, 'its stream ended before the answer was complete')
+  if (!last) throw endedEarly(relay.provider)
   return asWhole(unasked.reply, output.complete(last))
 }
 

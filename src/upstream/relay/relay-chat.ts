@@ -2,7 +2,7 @@ import type { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
-import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
+import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { readUsage } from '../usage.ts'
 import { gatherCompletion } from './gather.ts'
@@ -144,7 +144,7 @@ async function relayStream(
   await finish('ok', null)
 
   function cut(): GazewayError | null {
-    return done || finished ? null : badReply(provider, 'its stream ended before the answer was complete')
+    return done || finished ? null : endedEarly(provider)
   }
   async function finish(status: 'ok' | 'error' | 'aborted', error: Error | string | null): Promise<void> {
     recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })

@@ -7,7 +7,7 @@ import { completionEvents, createResponseEvents } from '../convert/chat-to-respo
 import { record } from '../convert/loose.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
-import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
+import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { refusedField } from '../refused-field.ts'
 import { readUsage } from '../usage.ts'
@@ -154,7 +154,7 @@ async function passEvents(
   }
   const { done, finished } = tap.ending()
   const complete = begun && (done || finished)
-  const cut = complete ? null : badReply(provider, 'its stream ended before the answer was complete')
+  const cut = complete ? null : endedEarly(provider)
   const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   if (broken) recording.finish({ status: 'error', httpStatus: reply.status, error: broken, ...outcome })
   else recording.finish({ status: 'ok', httpStatus: reply.status, error: null, ...outcome })

@@ -1,7 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
 import { responseEvents } from '../convert/response-events.ts'
-import { badReply, streamFailure, upstreamFailure } from '../failure.ts'
+import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type CallEnd, type Recording, startRecording } from '../recording.ts'
 import { readReported } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
@@ -169,8 +169,8 @@ async function passStream(
     await finish('aborted', 'The client went away before the end of the stream.')
     return null
   }
-  const cut = badReply(provider, 'its stream ended before the answer was complete')
-  const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : complete ? null : cut
+  const cut = complete ? null : endedEarly(provider)
+  const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   const broken = answered ? null : failure
   if (broken && held !== null)
     return fail(recording, broken, { httpStatus: reply.status, ...(await streamOutcome(relay, tap, sent)) })
