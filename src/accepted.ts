@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isObject } from './json.ts'
 
 const MAX_LENGTH = 240
 
@@ -68,9 +69,7 @@ function alternatives(root: JsonSchema, node: JsonSchema): JsonSchema[] {
   return branches ? branches.filter(isSchema).flatMap((branch) => alternatives(root, branch)) : [node]
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+const isSchema = (value: unknown): value is JsonSchema => isObject(value)
 
 function describe(node: JsonSchema): string {
   if (typeof node.accepted === 'string') return node.accepted

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isObject } from '../json.ts'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
@@ -25,10 +26,7 @@ const Namespace = name(128).default('default').describe('A separate set of keys,
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
 /** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
-const JsonObject = z
-  .unknown()
-  .refine((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { abort: true })
-  .meta({ type: 'object', additionalProperties: {} })
+const JsonObject = z.unknown().refine(isObject, { abort: true }).meta({ type: 'object', additionalProperties: {} })
 
 /** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
 const Value = z

@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts'
 import type { FrontMatter } from './front-matter.ts'
 import type { Skill } from './skill.ts'
 
@@ -95,6 +96,3 @@ function textOf(value: unknown): string | null {
 }
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts'
 import type { ChatCompletion } from './chat.ts'
 import { callOf } from './convert/streamed-calls.ts'
 
@@ -49,8 +50,8 @@ function join(whole: Fields, piece: Fields): void {
     else if (isList(value)) {
       const entries = isList(known) ? known : []
       whole[name] = name === 'tool_calls' ? joinCalls(entries, value) : joinLists(entries, value)
-    } else if (isFields(value)) {
-      const fields = isFields(known) ? known : {}
+    } else if (isObject(value)) {
+      const fields = isObject(known) ? known : {}
       join(fields, value)
       whole[name] = fields
     } else if (value !== '' || known === undefined || known === null) whole[name] = value
@@ -91,6 +92,4 @@ function withoutIndexes(message: Fields): void {
   if (isList(message.tool_calls)) for (const call of message.tool_calls) delete call.index
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const isList = (value: unknown): value is Fields[] => Array.isArray(value) && value.every(isFields)
+const isList = (value: unknown): value is Fields[] => Array.isArray(value) && value.every(isObject)

@@ -1,9 +1,11 @@
+import { isObject } from '../../json.ts'
+
 /** An object of a request or a reply whose kind this version may not know: every field is to be checked when read. */
 export type Loose = Record<string, unknown>
 
 /** `value` as an object, or an empty one where it is none. */
 export function record(value: unknown): Loose {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Loose) : {}
+  return isObject(value) ? value : {}
 }
 
 /** The objects in a list, without what else is in it; none where `value` is no list. */

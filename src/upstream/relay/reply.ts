@@ -1,6 +1,6 @@
 import { cut } from '../../cut.ts'
 import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
-import { parseJson } from '../../json.ts'
+import { isObject, parseJson } from '../../json.ts'
 import { badReply, hideSecrets } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 import { ReportedError, reportedIn } from '../reported-error.ts'
@@ -130,6 +130,3 @@ export function responseErrorEvent(error: GazewayError, requestId: string | null
   const event = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
   return toSse([event])
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
