@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { acceptedAt, fieldsAt, namesAt } from './accepted.ts'
-import { cut } from './cut.ts'
+import { shorten } from './cut.ts'
 import { GazewayError } from './errors.ts'
 
 const MAX_FAULTS = 3
@@ -126,8 +126,4 @@ function dotted(path: readonly PropertyKey[]): string | null {
       .replace(/\p{Cc}/gu, '?'),
     MAX_NAME,
   )
-}
-
-function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${cut(text, 0, length - 1)}…`
 }

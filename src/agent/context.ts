@@ -1,4 +1,4 @@
-import { cut } from '../cut.ts'
+import { shorten } from '../cut.ts'
 import { classify, formatClassification } from '../gaze/classification.ts'
 import { computeMetrics } from '../gaze/metrics.ts'
 import type { GazeRecord } from '../gaze/tensor.ts'
@@ -82,5 +82,3 @@ function attentionOf(records: readonly GazeRecord[]): object {
     })),
   }
 }
-
-const shorten = (text: string, most: number): string => (text.length > most ? `${cut(text, 0, most - 1)}…` : text)

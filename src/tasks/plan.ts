@@ -1,3 +1,4 @@
+import { shorten } from '../cut.ts'
 import { parseJson } from '../json.ts'
 import { explain } from '../validation.ts'
 import { type PlanLimits, PlanReply, type PlanTask } from './plan-schema.ts'
@@ -118,8 +119,7 @@ function cycleIn(tasks: readonly PlanTask[], done: ReadonlySet<string>): string[
 
 /** A name that a model gave, fit to be repeated. */
 function named(name: string): string {
-  const plain = name.replace(/\p{C}/gu, '?')
-  return plain.length > NAME_LENGTH ? `${plain.slice(0, NAME_LENGTH - 1)}…` : plain
+  return shorten(name.replace(/\p{C}/gu, '?'), NAME_LENGTH)
 }
 
 /** Some models put JSON between the marks of a code block. */
