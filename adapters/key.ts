@@ -2,17 +2,9 @@ import type { z } from 'zod'
 import { accepts } from '../src/accepted.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
 import { GazewayError } from '../src/errors.ts'
-import {
-  createKeys,
-  KeyId,
-  type KeyRecord,
-  type Keys,
-  Limit,
-  NewKey,
-  Scope,
-  WalletAddress,
-} from '../src/identity/keys.ts'
+import { createKeys, KeyId, type KeyRecord, type Keys, NewKey, Scope, WalletAddress } from '../src/identity/keys.ts'
 import type { Log } from '../src/log.ts'
+import { Amount } from '../src/money.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { explain } from '../src/validation.ts'
@@ -121,9 +113,9 @@ function checked<S extends z.ZodType>(flag: string, schema: S, value: string): z
 /** An amount as it is written: a number that was rounded to 6 decimals would no longer be what was asked for. */
 function limit(flag: string, text: string | undefined): number | null {
   if (text === undefined) return null
-  const amount = /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Limit.safeParse(Number(text)) : undefined
+  const amount = /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Amount.safeParse(Number(text)) : undefined
   if (amount?.success) return amount.data
-  throw new GazewayError('validation_failed', `${flag}: not accepted; accepted: ${accepts(Limit)}.`, { param: flag })
+  throw new GazewayError('validation_failed', `${flag}: not accepted; accepted: ${accepts(Amount)}.`, { param: flag })
 }
 
 function table(records: readonly KeyRecord[]): string {

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { KeyId, WalletAddress } from '../identity/key.ts'
-import { toMicros, toUsd } from '../money.ts'
+import { AmountAboveZero, toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
 
-const MOST_USD = 1_000_000
 /** The zero address: nobody has its key, so that what is paid to it is lost. */
 const NOBODY = /^0x0+$/
 
@@ -33,20 +32,10 @@ export const Recipient = z
 /** How long a reward stays locked, in seconds: a day unless said otherwise, a minute to 30 days. */
 export const TtlSeconds = z.int().min(60).max(2_592_000).default(86_400).describe('How long the money stays locked.')
 
-/** An amount from 0 in USD. */
-export const Reward = z
-  .number()
-  .min(0)
-  .max(MOST_USD)
-  .refine((usd) => toMicros(usd) !== null, 'too many decimals')
-  .meta({ accepted: `an amount in USD from 0 to ${MOST_USD} with at most 6 decimals` })
-
 /** A request to lock money for a task. */
 export const NewEscrow = z.strictObject({
   task_id: TaskId,
-  amount_usd: Reward.refine((usd) => usd > 0, 'must be above 0').meta({
-    accepted: `an amount in USD above 0 and up to ${MOST_USD} with at most 6 decimals`,
-  }),
+  amount_usd: AmountAboveZero,
   recipient: Recipient.optional(),
   ttl_seconds: TtlSeconds,
 })

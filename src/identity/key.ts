@@ -1,21 +1,11 @@
 import { z } from 'zod'
-import { toMicros, toUsd } from '../money.ts'
+import { Amount, toMicros, toUsd } from '../money.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
-
-const MAX_LIMIT_USD = 1_000_000
 
 /** What a key may do: model calls and memory over HTTP, the platform, or everything. */
 export const Scope = z.enum(['inference', 'platform', 'admin'])
 export type Scope = z.infer<typeof Scope>
-
-/** A spending limit in USD. */
-export const Limit = z
-  .number()
-  .min(0)
-  .max(MAX_LIMIT_USD)
-  .refine((usd) => toMicros(usd) !== null, 'too many decimals')
-  .meta({ accepted: `an amount in USD from 0 to ${MAX_LIMIT_USD} with at most 6 decimals` })
 
 /** An EVM address, in lower case whatever its checksum's case was. */
 export const WalletAddress = z
@@ -48,18 +38,18 @@ export const NewKey = z.strictObject({
     .meta({ accepted: 'text of 1 to 100 characters on one line' }),
   scopes: z.array(Scope).min(1).max(Scope.options.length).default(['inference']).describe('What the key may do.'),
   wallet: WalletAddress.nullable().default(null).describe('The wallet address that calls with this key belong to.'),
-  credit_limit_usd: Limit.nullable().default(null).describe('How far the key may spend beyond its deposit, in USD.'),
-  daily_limit_usd: Limit.nullable().default(null).describe('How much the key may spend in a day (UTC), in USD.'),
+  credit_limit_usd: Amount.nullable().default(null).describe('How far the key may spend beyond its deposit, in USD.'),
+  daily_limit_usd: Amount.nullable().default(null).describe('How much the key may spend in a day (UTC), in USD.'),
 })
 
 /** What can be changed of a key. What is left out stays; null takes a limit away. */
 export const KeyChange = z
   .strictObject({
     name: NewKey.shape.name,
-    credit_limit_usd: Limit.nullable().describe(
+    credit_limit_usd: Amount.nullable().describe(
       'How far the key may spend beyond its deposit, in USD; null: wallet.default_credit_limit_usd.',
     ),
-    daily_limit_usd: Limit.nullable().describe(
+    daily_limit_usd: Amount.nullable().describe(
       'How much the key may spend in a day (UTC), in USD; null: no limit. What was spent while there was none is not counted.',
     ),
   })

@@ -27,7 +27,7 @@ import { createRevocations } from './revocations.ts'
 import { hashToken, keyIdOf, newToken } from './token.ts'
 
 export { type Identity, requireScope } from './identity.ts'
-export { KeyChange, KeyId, KeyRecord, Limit, NewKey, Scope, WalletAddress } from './key.ts'
+export { KeyChange, KeyId, KeyRecord, NewKey, Scope, WalletAddress } from './key.ts'
 
 /** The longest token that is looked at, in characters; the longest fixed key has as many. */
 const MAX_TOKEN = 4096

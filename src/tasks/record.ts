@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AttestationId, Recipient, Reward, TaskId, TtlSeconds } from '../escrow/record.ts'
+import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/record.ts'
 import { Memory } from '../memory/record.ts'
-import { toUsd } from '../money.ts'
+import { Amount, toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
@@ -62,7 +62,7 @@ const LeaseSeconds = z.int().min(1).max(86_400)
 export const NewTask = z.strictObject({
   title: TaskTitle,
   description: TaskDescription.default(''),
-  reward_usd: Reward.default(0).describe('Locked in escrow as the task is made'),
+  reward_usd: Amount.default(0).describe('Locked in escrow as the task is made'),
   capabilities: Capabilities.default([]).describe('What it asks of an agent'),
   gaze_required: z.boolean().default(false).describe('Whether a claim needs an attestation'),
   recipient: Recipient.optional(),

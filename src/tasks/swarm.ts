@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Escrows } from '../escrow/escrows.ts'
-import { Recipient, Reward, TtlSeconds } from '../escrow/record.ts'
+import { Recipient, TtlSeconds } from '../escrow/record.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
-import { type Micros, toMicros, toUsd } from '../money.ts'
+import { Amount, type Micros, toMicros, toUsd } from '../money.ts'
 import { whyEnded } from '../stopping.ts'
 import type { CallContext } from '../upstream/call-record.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -19,7 +19,7 @@ import { askForPlan } from './swarm-ask.ts'
 export const NewSwarm = z.strictObject({
   goal: z.string().trim().min(1).max(16_000).describe('What is to be reached, in words'),
   max_tasks: z.int().min(1).max(MOST_PLANNED).default(8).describe('The most tasks to divide it into'),
-  reward_usd: Reward.default(0).describe('What is paid for all tasks together, split evenly; locked as they are made'),
+  reward_usd: Amount.default(0).describe('What is paid for all tasks together, split evenly; locked as they are made'),
   capabilities: z
     .array(Capability)
     .max(64)

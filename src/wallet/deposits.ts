@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { ENVIRONMENT_IDENTITY } from '../identity/identity.ts'
 import { KeyId, WalletAddress } from '../identity/key.ts'
-import { type Micros, toMicros, toUsd } from '../money.ts'
+import { AmountAboveZero, type Micros, toMicros, toUsd } from '../money.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { parseInput } from '../validation.ts'
@@ -12,17 +12,10 @@ import { lockedPayerAccount } from './bind-wallet.ts'
 import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 
-const MOST_USD = 1_000_000
-
 /** Money that is paid in for a caller. */
 export const Deposit = z.strictObject({
   caller_id: z.string().min(1).max(256).describe('The id of a key, or a wallet address'),
-  amount_usd: z
-    .number()
-    .positive()
-    .max(MOST_USD)
-    .refine((usd) => toMicros(usd) !== null, 'too many decimals')
-    .meta({ accepted: `an amount in USD above 0 and up to ${MOST_USD} with at most 6 decimals` }),
+  amount_usd: AmountAboveZero,
   reference: z
     .string()
     .regex(/^[\x21-\x7e]{1,200}$/)
