@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { type ExpressionBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -119,14 +119,11 @@ export function createClaims({
       }
     },
 
-    async renew({ scope, key, id }) {
+    async renew(attempt) {
       await db
         .updateTable('idempotency_keys')
         .set({ in_flight_until: after(deadlineMs) })
-        .where('scope', '=', scope)
-        .where('key', '=', key)
-        .where('attempt', '=', id)
-        .where('in_flight_until', 'is not', null)
+        .where(isUnderWay(attempt))
         .execute()
     },
 
@@ -140,33 +137,30 @@ export function createClaims({
       if (!(await end(trx, attempt, reply))) throw inFlight()
     },
 
-    async release({ scope, key, id }) {
-      await db
-        .deleteFrom('idempotency_keys')
-        .where('scope', '=', scope)
-        .where('key', '=', key)
-        .where('attempt', '=', id)
-        .where('in_flight_until', 'is not', null)
-        .execute()
+    async release(attempt) {
+      await db.deleteFrom('idempotency_keys').where(isUnderWay(attempt)).execute()
     },
 
     sweep: (limit) => sweepExpired(db, time(), limit),
   }
 }
 
+/** The row of an attempt, while it is neither over nor another one's. */
+const isUnderWay =
+  ({ scope, key, id }: Attempt) =>
+  ({ eb, and }: ExpressionBuilder<Schema, 'idempotency_keys'>) =>
+    and([and({ scope, key, attempt: id }), eb('in_flight_until', 'is not', null)])
+
 /** @returns false where the attempt is over, or another one's */
 async function end(
   trx: Transaction<Schema>,
-  { scope, key, id }: Attempt,
+  attempt: Attempt,
   { status, headers = {}, body }: KeptReply,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('idempotency_keys')
     .set({ in_flight_until: null, status, headers: JSON.stringify(headers), body })
-    .where('scope', '=', scope)
-    .where('key', '=', key)
-    .where('attempt', '=', id)
-    .where('in_flight_until', 'is not', null)
+    .where(isUnderWay(attempt))
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
