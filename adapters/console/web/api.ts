@@ -35,8 +35,8 @@ interface Options {
 export const api = {
   get: <T>(path: string, options?: Options) => json<T>('GET', path, undefined, options),
   post: <T>(path: string, body: unknown = {}, options?: Options) => json<T>('POST', path, body, options),
-  patch: <T>(path: string, body: unknown, options?: Options) => json<T>('PATCH', path, body, options),
-  delete: <T>(path: string, options?: Options) => json<T>('DELETE', path, undefined, options),
+  patch: <T>(path: string, body: unknown) => json<T>('PATCH', path, body),
+  delete: <T>(path: string) => json<T>('DELETE', path, undefined),
   /** A reply as it came, such as CSV. */
   text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {
     return request('GET', path, undefined, { ...options, headers: { accept, ...options.headers } })

@@ -14,11 +14,10 @@ export interface Series {
 /** How many rows of the table are shown beside a chart. */
 const TABLE_ROWS = 200
 
-/** Lines over time, with the same as a table. @param format a value in words; `unit` is added where it is absent */
+/** Lines over time, with the same as a table. @param format a value in words */
 export function LineChart(props: {
   label: string
   series: readonly Series[]
-  unit?: string
   height?: number
   format?: (value: number) => string
   /** Each point is a UTC day, and is called by its date. */
@@ -33,9 +32,8 @@ export function LineChart(props: {
   const [failed, setFailed] = useState(false)
   // Drawn again once Gazeway answers again: the part of the program that draws may not have come.
   const isOffline = offline.value
-  const { series, unit = '', height = 180, days = false, filled = false, range } = props
-  const format = props.format ?? ((value: number) => `${short(value)}${unit && ` ${unit}`}`)
-  const drawn = JSON.stringify([series, scheme, unit, height, days])
+  const { series, height = 180, days = false, filled = false, range, format = short } = props
+  const drawn = JSON.stringify([series, scheme, height, days])
   const hasPoints = series.some(({ points }) => points.length > 0)
 
   useEffect(() => {

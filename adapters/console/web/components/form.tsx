@@ -64,7 +64,6 @@ interface TextOptions {
   min?: number | string
   max?: number | string
   step?: number | string
-  pattern?: string
   /** The id of a datalist. */
   list?: string
   inputMode?: 'decimal' | 'numeric' | 'text'

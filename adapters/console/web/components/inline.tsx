@@ -56,8 +56,8 @@ export function Progress({ value, label, text }: { value: number; label: string;
   )
 }
 
-/** A text to copy, such as a ticket. @param hidden shows the button alone */
-export function Copy({ text, label = 'Copy', hidden = false }: { text: string; label?: string; hidden?: boolean }) {
+/** A text to copy, such as a ticket. */
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {
     try {
@@ -70,7 +70,7 @@ export function Copy({ text, label = 'Copy', hidden = false }: { text: string; l
   }
   return (
     <span class="copy">
-      {!hidden && <code>{text}</code>}
+      <code>{text}</code>
       <button type="button" class="small" onClick={copy}>
         {said || label}
       </button>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Card, ErrorNote, Grid, LineChart, Loading, type Series, Tabs } from '../../components/index.ts'
-import { duration, short, usd } from '../../format.ts'
+import { duration, usd } from '../../format.ts'
 import { useLive } from '../../live.ts'
 import { now } from '../../now.ts'
 import type { CallStats, CallSums } from './records.ts'
@@ -58,7 +58,6 @@ export function Trends() {
             <LineChart
               label="Tokens"
               days={days}
-              format={short}
               series={[
                 lines('Prompt', (sums) => sums.prompt_tokens, 0),
                 lines('Completion', (sums) => sums.completion_tokens, 0),
