@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { z } from 'zod'
-import { decodeCursor, ListQuery, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
+import { countMatches } from '../store/count-matches.ts'
+import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
@@ -84,19 +85,11 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source, call
 }
 
 /**
- * How many records match. Sessions keep their own count, so that only narrower questions count records, one by one in an
- * index and no further than `MOST_COUNTED`.
+ * How many records match. Sessions keep their own count, so that only narrower questions count records, in an index.
  */
 async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number> {
   const { session_id, from, to, path, source, caller_id } = filter
-  if (from ?? to ?? path ?? source) {
-    const counted = matching(db, filter).select('id').limit(MOST_COUNTED).as('counted')
-    const { total } = await db
-      .selectFrom(counted)
-      .select(({ fn }) => fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return Number(total)
-  }
+  if (from ?? to ?? path ?? source) return countMatches(db, matching(db, filter))
   let sessions = db
     .selectFrom('gaze_sessions')
     .select(({ fn, eb }) => fn.sum<number | null>(eb('records', '-', eb.ref('pruned'))).as('total'))

@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { z } from 'zod'
-import { decodeCursor, ListQuery, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
+import { countMatches } from '../store/count-matches.ts'
+import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import { Attestation } from './attestation.ts'
 
@@ -61,7 +62,7 @@ export async function listGazeSessions(
       eb(refTuple('s.updated_at', 's.session_id'), '<', tuple(...after)),
     )
   if (offset !== undefined) selected = selected.offset(offset)
-  const [rows, total] = await Promise.all([selected.execute(), countSessions(db, query, callerId)])
+  const [rows, total] = await Promise.all([selected.execute(), countMatches(db, matching(db, query, callerId))])
   return toPage(rows, {
     limit,
     total,
@@ -74,15 +75,6 @@ export async function listGazeSessions(
 }
 
 const Issued = GazeSessionSummary.shape.attestation.unwrap()
-
-async function countSessions(db: Kysely<Schema>, query: GazeSessionQuery, callerId?: string): Promise<number> {
-  const counted = matching(db, query, callerId).select(sql`1`.as('one')).limit(MOST_COUNTED).as('counted')
-  const { total } = await db
-    .selectFrom(counted)
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return Number(total)
-}
 
 function matching(db: Kysely<Schema>, { task_id }: GazeSessionQuery, callerId?: string) {
   let query = db.selectFrom('gaze_sessions as s')

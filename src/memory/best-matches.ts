@@ -1,7 +1,6 @@
+import { MOST_COUNTED } from '../store/page.ts'
 import type { TextHit } from './text-index.ts'
 
-/** Matches that are counted. */
-const MOST_COUNTED = 1000
 /** Matches that are ranked: each costs about 2 µs, and what even more memories hold says little. */
 export const MOST_RANKED = 500
 

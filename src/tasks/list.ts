@@ -2,7 +2,8 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { TaskId } from '../escrow/record.ts'
 import { readTotals } from '../escrow/tally.ts'
-import { decodeCursor, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
+import { countMatches } from '../store/count-matches.ts'
+import { decodeCursor, type Page, toPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { type Task, type TaskList, toTask } from './record.ts'
@@ -65,7 +66,5 @@ async function countTasks(store: Store, query: TaskList): Promise<number> {
     const counted: readonly TaskStatus[] = status === undefined ? TASK_STATUSES : [status]
     return counted.reduce<number>((sum, name) => sum + totals[name], 0)
   }
-  const counted = matching(store, query).select(sql`1`.as('one')).limit(MOST_COUNTED)
-  const { rows } = await sql<{ count: number }>`select count(*) as count from (${counted}) as counted`.execute(store.db)
-  return rows[0]?.count ?? 0
+  return countMatches(store.db, matching(store, query))
 }

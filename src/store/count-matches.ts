@@ -1,0 +1,13 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { MOST_COUNTED } from './page.ts'
+import type { Schema } from './schema.ts'
+
+/** How many rows a query selects, counted one by one and no further than {@link MOST_COUNTED}: a page's `total`. */
+export async function countMatches<Tables, From extends keyof Tables>(
+  db: Kysely<Schema>,
+  matches: SelectQueryBuilder<Tables, From, object>,
+): Promise<number> {
+  const counted = matches.select(sql`1`.as('one')).limit(MOST_COUNTED)
+  const { rows } = await sql<{ total: number }>`select count(*) as total from (${counted}) as counted`.execute(db)
+  return Number(rows[0]?.total ?? 0)
+}
