@@ -70,6 +70,7 @@ export const CODES = {
   loop_detected: 508,
 } as const satisfies Record<string, number>
 
+/** What an error is told apart by; each has the HTTP status of {@link CODES}. */
 export type ErrorCode = keyof typeof CODES
 
 /** What a thrower may add to the code and the message. */

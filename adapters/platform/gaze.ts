@@ -97,6 +97,7 @@ export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string 
   return id === undefined ? null : get(id).catch(nullWhereUnknown)
 }
 
+/** For `catch`: null where the error says that there is no such thing; any other is thrown on. */
 export function nullWhereUnknown(error: unknown): null {
   if (error instanceof GazewayError && error.code === 'not_found') return null
   throw error

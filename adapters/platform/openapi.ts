@@ -16,6 +16,7 @@ export interface Operation {
   responses: Record<string, unknown>
 }
 
+/** What an operation takes outside its body, as OpenAPI describes it. */
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'

@@ -18,6 +18,7 @@ export function errorHandler(log: Log): ErrorHandler<Frame> {
   }
 }
 
+/** Answers what no route does: 404, in the shape of all errors. */
 export const notFound: NotFoundHandler<Frame> = (c) => {
   throw new GazewayError('not_found', `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}.`)
 }

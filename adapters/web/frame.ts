@@ -20,6 +20,7 @@ export interface Frame {
   }
 }
 
+/** The context of one request to either service. */
 export type FrameContext = Context<Frame>
 
 /** A request id that a client may choose: nothing that could break a header or a log line. */

@@ -8,6 +8,7 @@ import type {
   SessionList,
   SessionMessage,
   SessionSearch,
+  Viewer,
 } from '../sessions/session.ts'
 import { decodeCursor, encodeCursor, type Page } from '../store/page.ts'
 import { queryWords, wordsOf } from '../words.ts'
@@ -25,6 +26,9 @@ const MessagePlace = z.tuple([z.int().min(1)])
  * answer, lists say so in their warnings.
  */
 export function createSessionDirectory({ own, remote }: { own: SessionDirectory; remote: Remote }): SessionDirectory {
+  /** What the agent gateway calls a session that the viewer may see there; null where it is to be looked for here. */
+  const theirId = (id: string, viewer: Viewer) => (viewer.all ? remote.idOf(id) : null)
+
   return {
     async list(query, viewer) {
       if (!viewer.all) return own.list(query, viewer)
@@ -37,12 +41,12 @@ export function createSessionDirectory({ own, remote }: { own: SessionDirectory;
     },
 
     async get(id, viewer) {
-      const theirs = viewer.all ? remote.idOf(id) : null
+      const theirs = theirId(id, viewer)
       return theirs === null ? own.get(id, viewer) : remote.sessions.get(theirs)
     },
 
     async messages(id, query, viewer) {
-      const theirs = viewer.all ? remote.idOf(id) : null
+      const theirs = theirId(id, viewer)
       if (theirs === null) return own.messages(id, query, viewer)
       return pageOf(await remote.sessions.messages(theirs), query)
     },
@@ -57,7 +61,7 @@ export function createSessionDirectory({ own, remote }: { own: SessionDirectory;
     },
 
     async update(id, patch, viewer) {
-      const theirs = viewer.all ? remote.idOf(id) : null
+      const theirs = theirId(id, viewer)
       if (theirs === null) return own.update(id, patch, viewer)
       const changed = await remote.sessions.update(theirs, patch)
       remote.changed('sessions')
@@ -65,7 +69,7 @@ export function createSessionDirectory({ own, remote }: { own: SessionDirectory;
     },
 
     async remove(id, viewer) {
-      const theirs = viewer.all ? remote.idOf(id) : null
+      const theirs = theirId(id, viewer)
       if (theirs === null) return own.remove(id, viewer)
       await remote.sessions.remove(theirs)
       remote.changed('sessions')

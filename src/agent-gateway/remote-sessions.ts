@@ -47,6 +47,7 @@ const List = z.object({
 const One = z.object({ session: RemoteSession })
 const Messages = z.object({ data: z.array(RemoteMessage).optional(), messages: z.array(RemoteMessage).optional() })
 
+/** @param timeoutMs how long each question may take, but for chats, which say how long themselves */
 export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSessions {
   function pathOf(id: string, rest = ''): string {
     // These lead to other routes, encoded or not (WHATWG URL, section 4.5).

@@ -21,6 +21,7 @@ const RemoteSkill = z.object({
 /** `data` is what the agent gateway says; its dashboard says `skills`. */
 const SkillList = z.object({ data: z.array(z.unknown()).optional(), skills: z.array(z.unknown()).optional() })
 
+/** @param timeoutMs how long a question may take */
 export function createRemoteSkills({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSkills {
   return {
     async list() {

@@ -4,6 +4,7 @@ import type { Transition } from '../transitions.ts'
 export const ESCROW_STATUSES = ['locked', 'released', 'settled', 'expired', 'refunded'] as const
 export type EscrowStatus = (typeof ESCROW_STATUSES)[number]
 
+/** What can happen to an escrow. */
 export type EscrowEvent = 'lock' | 'release' | 'settle' | 'expire' | 'refund'
 
 /** The life of an escrow: what is not in this table does not happen. */

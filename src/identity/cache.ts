@@ -11,6 +11,7 @@ const SERVED_FOR_MS = 4_000
 
 /** The columns that a check needs. */
 export const CHECKED_COLUMNS = ['id', 'name', 'hash', 'scopes', 'wallet', 'revoked_at'] as const
+/** A key's row as far as a check needs it. */
 export type CheckedRow = Pick<KeyRow, (typeof CHECKED_COLUMNS)[number]>
 
 /** What is remembered about one id. Only the bearer of a token with this `hash` has this `identity`. */

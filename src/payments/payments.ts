@@ -86,6 +86,7 @@ export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 
   return methods
 }
 
+/** Takes payments by the given methods, and keeps what becomes of each in the store. */
 export function createPayments(deps: PaymentsDeps): Payments {
   const { store, now, methods, onError, onSpent, leaseMs } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
@@ -186,8 +187,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       // A checked credential has a time of expiry.
       const expiresAt = new Date(challenge.expires ?? 0).toISOString()
       const claim = { ...payment, scope: terms.scope, proof, expiresAt }
-      if (!(await claims.claim(claim)))
-        throw paymentRequired('This payment was used before; pay for each request anew.')
+      if (!(await claims.claim(claim))) throw usedBefore()
       keepAlive(payment.id)
       return { payment, receipt: await settle(method, credential, terms, claim) }
     },

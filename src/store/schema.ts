@@ -71,6 +71,7 @@ export const RECORD_TABLES = {
   >
 }
 
+/** The name of a table of records: what a copy of a store takes along. */
 export type RecordTable = keyof typeof RECORD_TABLES
 
 /** The tables of what only those who run now need to know of each other. */

@@ -4,6 +4,7 @@ import type { Transition } from '../transitions.ts'
 export const TASK_STATUSES = ['blocked', 'open', 'claimed', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
+/** What can happen to a task. */
 export type TaskEvent = 'create' | 'wait' | 'unblock' | 'claim' | 'lapse' | 'complete' | 'fail' | 'cancel' | 'give up'
 
 /** The life of a task: what is not in this table does not happen. */

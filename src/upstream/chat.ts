@@ -9,6 +9,7 @@ import { reportedIn } from './reported-error.ts'
 import { streamedReply, unaskedEvents } from './streamed.ts'
 import { readUsage } from './usage.ts'
 
+/** A chat request of the tools; without a model, the one that is configured answers. */
 export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
 export type ChatCompletion = OpenAI.Chat.ChatCompletion
 

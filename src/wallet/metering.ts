@@ -35,6 +35,7 @@ export interface Metered {
   onReplayed?: () => void
 }
 
+/** What metered calls are made with. */
 export interface MeteringDeps {
   holds: Holds
   upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>

@@ -17,6 +17,7 @@ export const session = signal<Session | null>(stored())
 /** Why the last session ended, where it was not the person's own wish. */
 export const endedBecause = signal<string | null>(null)
 
+/** Signs a person in, for as long as this tab is open. */
 export function beginSession(begun: Session): void {
   sessionStorage.setItem(STORED_UNDER, JSON.stringify(begun))
   endedBecause.value = null

@@ -13,6 +13,7 @@ import { createStreamedOutput } from './streamed-output.ts'
 
 export type { ResponseEvent } from './streamed-items.ts'
 
+/** A piece of a streamed chat completion. */
 export type ChatChunk = OpenAI.Chat.ChatCompletionChunk
 
 /** Turns the chunks of a chat stream into the events of a streamed Response. Nothing comes after the last event. */

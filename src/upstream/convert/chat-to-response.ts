@@ -21,6 +21,7 @@ import {
 import { echoedToolChoice, echoedTools } from './response-tools.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 
+/** The answer of the responses endpoint, as OpenAI's reference has it. */
 export type ResponseObject = OpenAI.Responses.Response
 
 /** What is known of an answer once it has ended. */

@@ -5,6 +5,7 @@ import { type Loose, present, record } from './loose.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
 
+/** A Responses request; without a model, the one that is configured answers. */
 export type ResponseRequest = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'model'> & { model?: string }
 
 /** Fields that both APIs have, or that chat completions alone has and a client may send all the same. */

@@ -10,6 +10,7 @@ export interface CallSums {
   latency_ms: { p50: number | null; p95: number | null; p99: number | null }
 }
 
+/** The sums of a time range, in total and by group. */
 export interface CallStats {
   totals: CallSums
   groups: (CallSums & { key: string })[]
@@ -34,6 +35,7 @@ export interface Health {
   }
 }
 
+/** What `/api/config/model` says. */
 export interface ModelConfig {
   provider: string
   base_url: string

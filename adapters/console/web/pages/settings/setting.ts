@@ -25,6 +25,7 @@ export interface ConfigShown {
   restart_required: string[]
 }
 
+/** The configuration after a change: what changed, and which keys something else is over. */
 export interface ConfigChanged extends ConfigShown {
   changed: string[]
   overridden: string[]
@@ -33,6 +34,7 @@ export interface ConfigChanged extends ConfigShown {
 /** How a setting is edited. */
 export type Kind = 'switch' | 'choice' | 'number' | 'text' | 'json'
 
+/** How a setting is edited, by its schema. */
 export function kindOf({ schema }: Setting): Kind {
   const parts = schema.anyOf ?? [schema]
   const types = new Set(parts.map(({ type }) => type))
