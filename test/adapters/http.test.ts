@@ -594,6 +594,7 @@ describe('the gateway over HTTP', () => {
           include_usage ? [[[], answer.usage]] : [],
         )
       }
+      await until(async () => (await records()).length === 2)
       for (const { status, stream, usage } of await records())
         assert.deepEqual([status, stream, usage?.total_tokens], ['ok', true, 15])
     })
@@ -614,6 +615,7 @@ describe('the gateway over HTTP', () => {
           const answer = { ...rest, ...reported, choices: [{ index, message: said, finish_reason }] }
           assert.deepEqual(await reply.json(), answer)
         }
+        await until(async () => (await records()).length === 2)
         for (const { status, stream, usage } of await records())
           assert.deepEqual([status, stream, usage?.estimated ?? false], ['ok', false, chunks === UNFINISHED])
       })
@@ -637,6 +639,7 @@ describe('the gateway over HTTP', () => {
           assert.match(String((await errorOf(reply)).message), said)
         }
         assert.equal(server.received.length, 3)
+        await until(async () => (await records()).length === 3)
         for (const { status, usage } of await records())
           assert.deepEqual([status, usage?.estimated], ['error', name === 'says nothing' ? undefined : true])
       })
@@ -907,6 +910,7 @@ describe('the gateway over HTTP', () => {
       const joined = await client.responses.stream({ ...QUESTION, model: 'm' }).finalResponse()
       assert.deepEqual([joined.id, joined.output_text, joined.output.length], ['resp_1', 'Found.', 6])
       assert.equal(server.received.length, 2, 'nothing falls back')
+      await until(async () => (await records()).length === 2)
       for (const { status, usage } of await records()) assert.deepEqual([status, usage?.total_tokens], ['ok', 27])
     })
 
