@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { type Anvil, KEYS, startAnvil } from '../../test/chain/anvil.ts'
 import { deployToken, type Token } from '../../test/chain/token.ts'
 import { humanStream } from '../../test/gaze/human-stream.ts'
-import { ask, show, withPlatform } from './running-platform.ts'
+import { ask, show, withPlatform } from './running.ts'
 
 const CHAIN_ID = 31_337
 /** Seconds between blocks. */

@@ -1,12 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import { createSandbox } from '../../src/upstream/sandbox/sandbox.ts'
-
-/** How long the start may take, in milliseconds. */
-const PATIENCE_MS = 20_000
+import { withGateway } from './running.ts'
 
 const QUESTION = 'A saccade is a jump of the eyes; a fixation is the rest between two. What is a fixation?'
 
@@ -18,7 +13,7 @@ const QUESTION = 'A saccade is a jump of the eyes; a fixation is the rest betwee
  * @throws Error when a start or a request fails, or nothing falls back
  */
 export async function showHttp({ command, dataDir }: { command: string; dataDir: string }): Promise<void> {
-  await withGateway({ command, dataDir, upstream: 'sandbox' }, async ({ url, key }) => {
+  await withGateway({ command, dataDir, upstream: 'sandbox' }, async ({ url, admin: key }) => {
     console.log(`\nGazeway’s gateway on ${url}, with the sandbox for a model.\n`)
     const messages = [{ role: 'user', content: QUESTION }]
     await show('1. A chat completion', () => post(`${url}/v1/chat/completions`, key, { messages }))
@@ -26,7 +21,7 @@ export async function showHttp({ command, dataDir }: { command: string; dataDir:
     await show('3. A response', () => post(`${url}/v1/responses`, key, { input: QUESTION }))
   })
   const provider = await startFailing()
-  await withGateway({ command, dataDir, upstream: provider.url }, async ({ url, key }) => {
+  await withGateway({ command, dataDir, upstream: provider.url }, async ({ url, admin: key }) => {
     console.log(
       `Another gateway, before a provider of this demo: its /responses answer 503, its chat is the sandbox’s.\n`,
     )
@@ -36,45 +31,6 @@ export async function showHttp({ command, dataDir }: { command: string; dataDir:
       return reply
     })
   }).finally(provider.close)
-}
-
-async function withGateway(
-  { command, dataDir, upstream }: { command: string; dataDir: string; upstream: string },
-  work: (gateway: { url: string; key: string }) => Promise<void>,
-): Promise<void> {
-  const flags = ['--http', '--port', '0', '--upstream', upstream, '--data', dataDir, '--log-level', 'error']
-  const server = spawn(process.execPath, [command, ...flags], { stdio: ['ignore', 'inherit', 'pipe'] })
-  const ended = once(server, 'close')
-  // Before the data folder is removed: at a stop, which the server would take its time for.
-  process.prependOnceListener('exit', () => server.kill('SIGKILL'))
-  try {
-    const url = await listening(server.stderr)
-    const key = process.env.GAZEWAY_API_KEY ?? readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
-    await work({ url, key })
-  } finally {
-    server.kill('SIGTERM')
-    await ended
-  }
-}
-
-/** The address that the gateway says it listens on. */
-function listening(stderr: NodeJS.ReadableStream): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let said = ''
-    const fail = () => reject(new Error(`The gateway did not start. It said: ${said}`))
-    const timer = setTimeout(fail, PATIENCE_MS)
-    stderr.on('data', (chunk) => {
-      said += chunk
-      const url = /gateway on (http:\S+)\/v1 /.exec(said)?.[1]
-      if (url === undefined) return
-      clearTimeout(timer)
-      resolve(url)
-    })
-    stderr.on('end', () => {
-      clearTimeout(timer)
-      fail()
-    })
-  })
 }
 
 /** A provider whose responses endpoint is down. */

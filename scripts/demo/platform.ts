@@ -1,4 +1,4 @@
-import { ask, show, withPlatform } from './running-platform.ts'
+import { ask, show, withPlatform } from './running.ts'
 
 /**
  * Starts the gateway and the platform of the built command with the sandbox, makes a key, pays for a call with it, and

@@ -6,27 +6,55 @@ import { join } from 'node:path'
 /** How long the start may take, in milliseconds. */
 const PATIENCE_MS = 20_000
 
-/** The built command's platform, with its gateway behind it and the sandbox for a model. */
-export interface RunningPlatform {
+/** A service of the built command. */
+export interface Running {
   url: string
   /** An admin's key. */
   admin: string
 }
 
+/** Where the built `cli.js` is, and where it keeps what it is told. */
+interface Place {
+  command: string
+  dataDir: string
+}
+
 /**
- * Starts the platform of the built command, does `work` with it, and ends it.
+ * Starts the gateway of the built command over HTTP, does `work` with it, and ends it.
  *
- * @param options.command the built `cli.js`
+ * @param options.upstream as the flag `--upstream` names it
+ * @throws Error when the start fails, and what `work` throws
+ */
+export function withGateway(
+  { upstream, ...place }: Place & { upstream: string },
+  work: (gateway: Running) => Promise<void>,
+): Promise<void> {
+  const flags = ['--http', '--port', '0', '--upstream', upstream]
+  return withService({ ...place, flags, listening: /gateway on (http:\S+)\/v1 /, env: {} }, work)
+}
+
+/**
+ * Starts the platform of the built command, with its gateway behind it and the sandbox for a model, does `work` with it,
+ * and ends it.
+ *
  * @param options.env what the command finds in its environment beside this process's own, without its `GAZEWAY_…`
  * @throws Error when the start fails, and what `work` throws
  */
-export async function withPlatform(
-  { command, dataDir, env = {} }: { command: string; dataDir: string; env?: Record<string, string> },
-  work: (platform: RunningPlatform) => Promise<void>,
+export function withPlatform(
+  { env = {}, ...place }: Place & { env?: Record<string, string> },
+  work: (platform: Running) => Promise<void>,
 ): Promise<void> {
-  const ports = ['--port', '0', '--platform-port', '0']
-  const flags = ['--http', '--platform', ...ports, '--upstream', 'sandbox', '--data', dataDir, '--log-level', 'error']
-  const server = spawn(process.execPath, [command, ...flags], {
+  const flags = ['--http', '--platform', '--port', '0', '--platform-port', '0', '--upstream', 'sandbox']
+  return withService({ ...place, flags, listening: /platform on (http:\S+) /, env }, work)
+}
+
+/** @param service.listening what it says once it listens, and where */
+async function withService(
+  service: Place & { flags: string[]; listening: RegExp; env: Record<string, string> },
+  work: (running: Running) => Promise<void>,
+): Promise<void> {
+  const { command, dataDir, flags, listening, env } = service
+  const server = spawn(process.execPath, [command, ...flags, '--data', dataDir, '--log-level', 'error'], {
     stdio: ['ignore', 'inherit', 'pipe'],
     env: { ...withoutGazeway(process.env), ...env },
   })
@@ -34,7 +62,7 @@ export async function withPlatform(
   // Before the data folder is removed: at a stop, which the server would take its time for.
   process.prependOnceListener('exit', () => server.kill('SIGKILL'))
   try {
-    const url = await platformUrl(server.stderr)
+    const url = await told(server.stderr, listening)
     await work({ url, admin: readFileSync(join(dataDir, 'admin.key'), 'utf8').trim() })
   } finally {
     server.kill('SIGTERM')
@@ -70,18 +98,18 @@ function withoutGazeway(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('GAZEWAY_')))
 }
 
-/** The address that the platform says it listens on. */
-function platformUrl(stderr: NodeJS.ReadableStream): Promise<string> {
+/** The address that the service says it listens on. */
+function told(stderr: NodeJS.ReadableStream, listening: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
     const fail = () => {
       clearTimeout(timer)
-      reject(new Error(`The platform did not start. It said: ${said}`))
+      reject(new Error(`It did not start. It said: ${said}`))
     }
     const timer = setTimeout(fail, PATIENCE_MS)
     stderr.on('data', (chunk) => {
       said += chunk
-      const url = /platform on (http:\S+) /.exec(said)?.[1]
+      const url = listening.exec(said)?.[1]
       if (url === undefined) return
       clearTimeout(timer)
       resolve(url)
