@@ -3,11 +3,12 @@ import type { CallContext } from './call-record.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
-import type { ModelRole } from './provider.ts'
+import type { ModelRole, Provider } from './provider.ts'
 import { refusedField } from './refused-field.ts'
 import { reportedIn } from './reported-error.ts'
 import { streamedReply, unaskedEvents } from './streamed.ts'
 import { readUsage } from './usage.ts'
+import { askForUsage } from './usage-request.ts'
 
 /** A chat request of the tools; without a model, the one that is configured answers. */
 export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
@@ -36,10 +37,10 @@ export async function completeChat(
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
     const asked = stream ? streamed : whole
-    const completion = await asked(attempt, body).catch((error: unknown) => {
+    const completion = await asked(attempt, body, provider).catch((error: unknown) => {
       if (!isRenamed(error)) throw error
       const { max_tokens, ...rest } = body
-      return asked(attempt, { ...rest, max_completion_tokens: max_tokens ?? null })
+      return asked(attempt, { ...rest, max_completion_tokens: max_tokens ?? null }, provider)
     })
     const usage = readUsage(completion?.usage)
     attempt.used(usage)
@@ -78,12 +79,14 @@ async function whole({ client, signal }: Attempt, body: Body): Promise<ChatCompl
   return joined.completion()
 }
 
-async function streamed(attempt: Attempt, body: Body): Promise<ChatCompletion> {
+async function streamed(attempt: Attempt, body: Body, provider: Provider): Promise<ChatCompletion> {
   const { client, signal, text, step } = attempt
   // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
-  const reply = await streamedReply<OpenAI.Chat.ChatCompletionChunk, ChatCompletion>(
-    client.chat.completions.create({ ...body, stream: true, stream_options: { include_usage: true } }, { signal }),
-    () => whole(attempt, body),
+  const reply = await askForUsage(provider.usageRequests, body.model, (fields) =>
+    streamedReply<OpenAI.Chat.ChatCompletionChunk, ChatCompletion>(
+      client.chat.completions.create({ ...body, ...fields, stream: true }, { signal }),
+      () => whole(attempt, body),
+    ),
   )
   if ('whole' in reply) return reply.whole
   const joined = joinChunks()

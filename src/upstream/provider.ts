@@ -2,6 +2,7 @@ import { GazewayError } from '../errors.ts'
 import { VIA } from '../via.ts'
 import { patientFetch } from './patient-fetch.ts'
 import { PRESETS } from './presets.ts'
+import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 
 const SHORTEST_SECRET = 8
 
@@ -36,6 +37,8 @@ export interface Provider {
   maxRetries: number
   /** The provider's id for one of ours; without an id, the role's model. */
   resolve(model: string | undefined, role: ModelRole): { requested: string; upstream: string }
+  /** Which of its models can be asked for the usage of their streams, as far as that has shown. */
+  usageRequests: UsageRequests
   /** Our own ids, in the order of the roles, then the other aliases. */
   aliases: string[]
   /** Whether it runs in this process: the sandbox. */
@@ -64,6 +67,7 @@ export function createProvider(config: ProviderConfig): Provider {
     secrets: secretsOf(config),
     timeoutMs: config.timeout_ms,
     maxRetries: config.max_retries,
+    usageRequests: createUsageRequests(),
     aliases: [...new Set([...Object.values(config.models), ...aliases.keys()])],
     resolve(model, role) {
       const requested = model ?? config.models[role]

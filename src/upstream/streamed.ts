@@ -2,6 +2,7 @@ import { refusedField } from './refused-field.ts'
 import { JSON_TYPE } from './relay/send.ts'
 import { type EventData, eventData } from './relay/sse-tap.ts'
 import { splitEvents } from './relay/whole-events.ts'
+import { isUsageError } from './usage-request.ts'
 
 /** The statuses with which upstreams say that they do not stream. */
 const REFUSALS: ReadonlySet<unknown> = new Set([400, 405, 422, 501])
@@ -33,8 +34,9 @@ export async function streamedReply<Piece, Whole>(
   return isWhole ? { whole: (await response.json()) as Whole } : { pieces: data }
 }
 
-/** Whether an upstream refuses to stream: it names the field, or says so in words. */
+/** Whether an upstream refuses to stream: it names the field, or says so in words. It may only refuse to tell the usage. */
 function isRefused(error: unknown): boolean {
+  if (isUsageError(error)) return false
   if (!(error instanceof Error && 'status' in error && REFUSALS.has(error.status))) return false
   return refusedField(error) === 'stream' || /\bstream(?:ing|ed)?\b/i.test(error.message)
 }

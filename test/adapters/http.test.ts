@@ -249,6 +249,40 @@ describe('the gateway over HTTP', () => {
       assert.equal(eventsOf(text).at(-1).usage.total_tokens, 15)
     })
 
+    for (const status of [400, 422])
+      it(`does not ask for the usage of a stream where that is refused with ${status}, and remembers it`, async () => {
+        server.on('/responses', double.fails(404))
+        server.on('/chat/completions', double.tellsNoUsage(double.sse(double.chunks(['Hi.'], null)), status))
+        const model = `shy-${status}`
+        const asked = async (path: string, body: object) => {
+          const reply = await post(path, { ...ASK, ...QUESTION, stream: true, ...body })
+          const chats = server.received.splice(0).filter(({ path }) => path.endsWith('/chat/completions')).length
+          return [reply.status, (await reply.text()).includes('"Hi."'), chats]
+        }
+        assert.deepEqual(await asked('/v1/chat/completions', { model }), [200, true, 2])
+        assert.deepEqual(await asked('/v1/chat/completions', { model }), [200, true, 1])
+        await until(async () => (await records()).length === 2)
+        const kept = (await records()).map(({ status, stream, usage }) => [status, stream, usage?.estimated])
+        assert.deepEqual(kept, Array(2).fill(['ok', true, true]))
+        const own = { model, stream_options: { include_usage: false } }
+        assert.deepEqual(await asked('/v1/chat/completions', own), [status, false, 1], 'its client’s own field')
+        const other = await asked('/v1/responses', {})
+        assert.deepEqual(other, [200, true, status === 400 ? 2 : 1], 'its model is asked for usage once')
+        await until(async () => (await records()).length === 5)
+      })
+
+    it('goes on asking for usage where a refusal names the field for another reason', async () => {
+      const refused = double.json(422, { detail: [{ msg: 'Field required: user', input: { stream_options: {} } }] })
+      server.on('/chat/completions', refused)
+      for (const _ of ['once', 'again']) {
+        server.received.length = 0
+        const reply = await post('/v1/chat/completions', { ...ASK, stream: true, model: 'strict' })
+        assert.equal(reply.status, 422)
+        const asked = server.received.map(({ body }) => Object.hasOwn(body as object, 'stream_options'))
+        assert.deepEqual(asked, [true, false])
+      }
+    })
+
     it('counts usage once where every chunk reports it beside its choices', async () => {
       const chunks = double.chunks(['a', 'b', 'c'], null).map((chunk, i) => ({
         ...chunk,

@@ -95,6 +95,15 @@ export const hangs: Behaviour = () => {}
 /** Closes the connection without a byte. */
 export const drops: Behaviour = (response) => void response.socket?.destroy()
 
+/** Refuses to be asked for the usage of a stream, as providers do that know no `stream_options`; `behaviour` is for all else. */
+export const tellsNoUsage =
+  (behaviour: Behaviour, status = 422): Behaviour =>
+  (response, request) => {
+    const refused = request.text.includes('stream_options')
+    const message = 'Extra inputs are not permitted: stream_options'
+    return (refused ? json(status, { error: { message, param: 'stream_options' } }) : behaviour)(response, request)
+  }
+
 /** Server-sent events, then the given end. */
 export const sse =
   (events: unknown[], end: 'done' | 'break' | 'hang' | 'none' = 'done'): Behaviour =>

@@ -165,6 +165,31 @@ describe('the upstream', () => {
     assert.notEqual((await history())[0]?.first_token_ms, null)
   })
 
+  it('streams a chat without its usage where that is refused, and remembers it', async () => {
+    const listening = { ...quiet, onText: (delta: string) => void heard.push(delta) }
+    const heard: string[] = []
+    server.on('/responses', double.fails(404))
+    server.on('/chat/completions', double.tellsNoUsage(double.sse(double.chunks(['Hel', 'lo.'], null))))
+    const shy = upstream({ aliases: {} })
+    for (const chats of [2, 1]) {
+      const { value, usage } = await shy.chat(ask, listening)
+      assert.equal(value.choices[0]?.message.content, 'Hello.')
+      assert.equal(usage?.estimated, true)
+      assert.equal(server.received.splice(0).length, chats)
+    }
+    assert.equal((await shy.respond({ input: 'Find it.' }, listening)).value.output_text, 'Hello.')
+    assert.deepEqual(heard, Array(3).fill(['Hel', 'lo.']).flat(), 'each of them came in pieces')
+    assert.deepEqual(
+      (await history()).map(({ path, status }) => [path, status]),
+      [
+        ['/v1/chat/completions', 'ok'],
+        ['/v1/responses', 'error'],
+        ['/v1/chat/completions', 'ok'],
+        ['/v1/chat/completions', 'ok'],
+      ],
+    )
+  })
+
   it('takes the whole reply of an upstream that does not stream', async () => {
     const listening = { ...quiet, onText: () => {} }
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))

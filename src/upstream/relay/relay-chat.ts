@@ -13,6 +13,7 @@ import { type ClientRequest, requestBody } from './request-body.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import { createSseTap, type SseTap } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
+import { orWithoutUsage } from './without-usage.ts'
 
 /** A chat completion request as its client wrote it; what Gazeway does not know is passed on. */
 export interface ChatBody {
@@ -24,7 +25,8 @@ export interface ChatBody {
 
 /**
  * Passes a chat completion through: the client's fields upstream with the model's alias resolved, the upstream's bytes
- * back as they come. Usage is asked for even where the client did not; the chunk that then reports it stays here.
+ * back as they come. Usage is asked for even where the client did not; the chunk that then reports it stays here. An
+ * upstream that refuses to be asked for it is not, where the client did not ask either.
  *
  * Usage in the record, by how the call ended: as reported where it was (the last report, when a provider sends one with
  * every chunk); otherwise counted and marked `estimated` — from the whole answer when it finished, from what had arrived
@@ -45,17 +47,24 @@ export async function relayChat(
   const model = provider.resolve(body.model ?? undefined, 'chat')
   const stream = body.stream === true
   const usageWanted = body.stream_options?.include_usage === true
-  const changes = stream
-    ? { model: model.upstream, stream_options: { ...body.stream_options, include_usage: true } }
-    : { model: model.upstream }
-  const sent = { ...body, ...changes }
-  const written = requestBody(request, sent, changes)
+  const { stream_options: own } = body
+  const plain = { model: model.upstream }
+  const sent = { ...body, ...plain }
+  const asksForUsage = stream && (Boolean(own) || provider.usageRequests.fits(model.upstream))
+  const changes = asksForUsage ? { ...plain, stream_options: { ...own, include_usage: true } } : plain
+  const written = requestBody(request, { ...sent, ...changes }, changes)
   const bytes = written instanceof Promise ? await written : written
+  const open = (asked: string | Buffer) =>
+    relay.open('/chat/completions', { body: asked, stream, via: context.via }, receiver)
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
-    reply = await relay.open('/chat/completions', { body: bytes, stream, via: context.via }, receiver)
+    reply = await open(bytes)
+    if (asksForUsage && !own && reply.kind === 'whole')
+      reply = await orWithoutUsage(reply, provider, model.upstream, async () =>
+        open(await requestBody(request, sent, plain)),
+      )
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: stream && !usageWanted, secrets: provider.secrets })
       if (stream) return await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)

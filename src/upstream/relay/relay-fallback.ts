@@ -11,6 +11,7 @@ import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { refusedField } from '../refused-field.ts'
 import { readUsage } from '../usage.ts'
+import { WITH_USAGE } from '../usage-request.ts'
 import { gatherCompletion } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
@@ -20,6 +21,7 @@ import { type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from '
 import { createSseTap, eventData, type SseTap } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
 import { splitEvents } from './whole-events.ts'
+import { orWithoutUsage } from './without-usage.ts'
 
 /** A Responses request, streaming or not. */
 export type RelayedRequest = Omit<ResponseRequest, 'stream'> & { stream?: boolean | null }
@@ -58,16 +60,22 @@ export async function relayFallback(
   const model = provider.resolve(undefined, 'fallback')
   const stream = request.stream === true
   const refused = first.refused && fieldRefusedBy(first.refused)
-  const own = { model: model.upstream, ...(stream && { stream: true, stream_options: { include_usage: true } }) }
+  const own = { model: model.upstream, ...(stream && { stream }) }
   const convert = (body: object) => ({ ...toChatRequest(body as ResponseRequest, refused), ...own })
   const sent = convert(request)
+  const open = async (fields: object) => {
+    const written = await convertedText(text, { ...sent, ...fields }, (body) => ({ ...convert(body), ...fields }))
+    return relay.open('/chat/completions', { body: written, stream, via: context.via }, receiver)
+  }
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
   const recording = startRecording(relay, invocation, context)
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
-    const written = await convertedText(text, sent, convert)
-    reply = await relay.open('/chat/completions', { body: written, stream, via: context.via }, receiver)
+    const asksForUsage = stream && provider.usageRequests.fits(model.upstream)
+    reply = await open(asksForUsage ? WITH_USAGE : {})
+    if (asksForUsage && reply.kind === 'whole')
+      reply = await orWithoutUsage(reply, provider, model.upstream, () => open({}))
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
       if (stream) return await passEvents(relay, reply, tap, request, sent, receiver, recording)
