@@ -5,7 +5,7 @@ import type { MemoryRow } from '../store/tables/memory.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { textOf } from '../words.ts'
 
-/** The largest value, as UTF-8 JSON. */
+/** The largest value: a text by its own bytes in UTF-8, as escapes are no part of it; anything else as JSON. */
 const MAX_VALUE_BYTES = 256 * 1024
 /** How deep a value may nest, so that no reader of it runs out of stack. */
 const MAX_VALUE_DEPTH = 100
@@ -33,8 +33,8 @@ const Value = z
   .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
   .refine(isShallow, { error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`, abort: true })
   .refine(isExact, { error: 'must not hold a number beyond 1.8e308, which cannot be stored', abort: true })
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES, {
-    error: 'must be at most 256 KiB as JSON',
+  .refine((value) => Buffer.byteLength(textOrJson(value)) <= MAX_VALUE_BYTES, {
+    error: 'must be at most 256 KiB: a text in UTF-8, anything else as JSON',
     abort: true,
   })
   .describe('The fact itself: text, or any JSON value.')
@@ -128,6 +128,8 @@ export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>):
     expires_at,
   }
 }
+
+const textOrJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** Whether all numbers are such as JSON can say: one like 1e400 is read as infinity, and would be stored as null. */
 function isExact(value: unknown): boolean {

@@ -57,6 +57,7 @@ export function memoryContract(open: () => Promise<Store>): void {
         { z: 1, a: 2, 10: 3, 9: 4 },
         JSON.parse('{"__proto__":{"x":1},"in":{"__proto__":{"x":1}}}'),
         null,
+        ...['x', '\n', '\u001b'].map((letter) => letter.repeat(256 * 1024)),
       ]) {
         await put({ key: 'odd 🎉 "key" %_*', value })
         assert.equal(JSON.stringify((await recall('odd 🎉 "key" %_*'))?.value), JSON.stringify(value))

@@ -40,12 +40,17 @@ describe('what a memory takes', () => {
     assert.equal(JSON.stringify(kept), JSON.stringify(value))
   })
 
-  it('is any JSON value of at most 256 KiB as UTF-8 JSON', () => {
+  it('is text of at most 256 KiB as UTF-8, however JSON escapes it, or any JSON value of as much', () => {
     for (const value of ['', 0, false, null, [], {}, [{ a: [null] }]]) assert.equal(refused({ value }), null)
     for (const value of [undefined, () => 1, 1n]) assert.equal(refused({ value }), 'value')
-    assert.equal(refused({ value: 'x'.repeat(256 * 1024 - 2) }), null)
-    assert.equal(refused({ value: 'x'.repeat(256 * 1024 - 1) }), 'value')
-    assert.equal(refused({ value: 'é'.repeat(128 * 1024) }), 'value')
+    for (const letter of ['x', '\n', '"', '\u001b']) {
+      assert.equal(refused({ value: letter.repeat(256 * 1024) }), null)
+      assert.equal(refused({ value: letter.repeat(256 * 1024 + 1) }), 'value')
+    }
+    assert.equal(refused({ value: 'é'.repeat(128 * 1024) }), null)
+    assert.equal(refused({ value: `${'é'.repeat(128 * 1024)}x` }), 'value')
+    assert.equal(refused({ value: ['x'.repeat(256 * 1024 - 4)] }), null)
+    assert.equal(refused({ value: ['x'.repeat(256 * 1024 - 3)] }), 'value')
   })
 
   it('does not nest without end', () => {
