@@ -43,7 +43,7 @@ export async function completeChat(
       return asked(attempt, { ...rest, max_completion_tokens: max_tokens ?? null }, provider)
     })
     const usage = readUsage(completion?.usage)
-    attempt.used(usage)
+    attempt.used(() => usage)
     const message = completion?.choices?.[0]?.message
     if (!message) throw reportedIn(completion) ?? badReply(provider, 'the chat completion has no message')
     message.content = textOf(message.content)

@@ -24,8 +24,8 @@ export interface Attempt {
   text(delta: string): void
   /** The model does something else, in a few words. */
   step(what: string): void
-  /** The upstream reported its usage; it counts where the call then fails, too. */
-  used(usage: Usage | null): void
+  /** What has been used so far; asked for where the call fails. */
+  used(usage: () => Usage | null | Promise<Usage | null>): void
 }
 
 /** What a call's work gives back. */
@@ -60,7 +60,7 @@ export async function invoke<T>(
   const { callId } = recording
   const watchdog = createWatchdog(context.signal, provider.timeoutMs)
   let received = ''
-  let reported = null as Usage | null
+  let usedSoFar: Parameters<Attempt['used']>[0] = () => null
   const estimate = (answer: string) => countUsage(deps, invocation.request, answer)
 
   try {
@@ -71,8 +71,8 @@ export async function invoke<T>(
       context.onText?.(delta)
     }
     const step = (what: string) => context.onStep?.(what)
-    const used = (usage: Usage | null) => {
-      reported = usage
+    const used: Attempt['used'] = (usage) => {
+      usedSoFar = usage
     }
     const { signal, touch } = watchdog
     const outcome = await watchdog.guard(work({ client, signal, touch, text, step, used }))
@@ -92,7 +92,7 @@ export async function invoke<T>(
   } catch (error) {
     const failure = upstreamFailure(error, provider, watchdog.ending())
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    const usage = reported ?? (received === '' ? null : await estimate(received))
+    const usage = (await usedSoFar()) ?? (received === '' ? null : await estimate(received))
     recording.finish({ status, httpStatus: statusFrom(failure), error: failure, usage, answer: received || null })
     failure.callId = callId
     throw failure

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { CallContext } from './call-record.ts'
+import { record } from './convert/loose.ts'
 import { hideSecrets } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
 import type { Provider } from './provider.ts'
-import { eventData } from './relay/sse-tap.ts'
-import { splitEvents } from './relay/whole-events.ts'
-import { readUsage } from './usage.ts'
+import { createSseTap } from './relay/sse-tap.ts'
+import { countUsage } from './relay/stream-outcome.ts'
+import { readUsage, type Usage } from './usage.ts'
 
 /** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
@@ -59,7 +60,7 @@ export async function passThrough(
   const model = asked === null ? null : provider.resolve(asked, 'chat')
   const body = model ? { ...(request.body as object), model: model.upstream } : request.body
   const path = url.href.slice(provider.baseUrl.length).split('?')[0] ?? request.path
-  const invocation = { path, model, stream: false, request: body }
+  const invocation = { path, model, stream: streamIn(request.body), request: body }
   const invoked: Invoked<Omit<PassthroughReply, 'call_id'>> = await invoke(
     deps,
     invocation,
@@ -79,7 +80,16 @@ export async function passThrough(
           signal: attempt.signal,
         }),
       )
-      const whole = await readLimited(response, attempt.touch)
+      const chunks: Uint8Array[] = []
+      const isAnswer = response.ok && ANSWERED.includes(path)
+      const used = async () => {
+        const { reported, said } = readReply(Buffer.concat(chunks))
+        if (reported || !isAnswer || said.text === '') return reported
+        return countUsage(deps, body, said.text, said.factor)
+      }
+      attempt.used(used)
+      await readLimited(response, chunks, attempt.touch)
+      const whole = Buffer.concat(chunks)
       const truncated = whole.length > limitBytes
       const shown = whole.toString('utf8', 0, limitBytes)
       const text = hideSecrets(truncated ? withoutHalfSecret(shown, provider.secrets) : shown, provider.secrets)
@@ -92,8 +102,7 @@ export async function passThrough(
         body: parsed,
         truncated,
       }
-      const answer = response.ok && ANSWERED.includes(path) ? text : null
-      return { value, httpStatus: response.status, usage: readUsage(usageIn(whole)), answer }
+      return { value, httpStatus: response.status, usage: await used(), answer: null }
     },
   )
   return { ...invoked.value, call_id: invoked.callId }
@@ -126,8 +135,7 @@ function targetUrl(provider: Provider, path: string, allowed: readonly string[])
   return url
 }
 
-async function readLimited(response: Response, touch: () => void): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
+async function readLimited(response: Response, chunks: Uint8Array[], touch: () => void): Promise<void> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     touch()
@@ -135,7 +143,6 @@ async function readLimited(response: Response, touch: () => void): Promise<Buffe
     size += chunk.length
     if (size > READ_LIMIT_BYTES) break // Leaving the loop cancels the rest.
   }
-  return Buffer.concat(chunks)
 }
 
 function safeHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
@@ -153,18 +160,26 @@ function withoutHalfSecret(text: string, secrets: readonly string[]): string {
   return text.slice(0, text.length - Math.max(0, ...halves))
 }
 
-const modelOf = (body: unknown): string | null =>
-  body !== null && typeof body === 'object' && 'model' in body && typeof body.model === 'string' ? body.model : null
-
-/** What a reply reports of its usage: a whole one, or the last event that does so of a stream. */
-function usageIn(reply: Buffer): unknown {
-  const whole = parseJson(reply.toString('utf8'))
-  const parts = whole === undefined ? splitEvents(reply).map(eventData) : [whole]
-  return parts.map(usageOf).findLast((usage) => usage !== null)
+function modelOf(body: unknown): string | null {
+  const { model } = record(body)
+  return typeof model === 'string' ? model : null
 }
 
-/** Its own, or that of the Response in an event. */
-function usageOf(body: unknown): unknown {
-  if (body === null || typeof body !== 'object') return null
-  return 'usage' in body ? body.usage : usageOf('response' in body ? body.response : null)
+const streamIn = (body: unknown): boolean => record(body).stream === true
+
+/** What a reply, or as much of it as has come, reports of its usage, and what the model says in it. */
+function readReply(reply: Buffer): { reported: Usage | null; said: { text: string; factor: number } } {
+  const whole = parseJson(reply.toString('utf8'))
+  if (whole !== undefined) {
+    const { usage, response, choices, output } = record(whole)
+    const said = choices ?? output
+    return {
+      reported: readUsage(usage ?? record(response).usage),
+      said: { text: said === undefined ? '' : JSON.stringify(said), factor: 1 },
+    }
+  }
+  const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
+  tap.push(reply.subarray(0, READ_LIMIT_BYTES))
+  tap.rest()
+  return { reported: tap.usage(), said: tap.said() }
 }

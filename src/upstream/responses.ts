@@ -57,7 +57,7 @@ async function ask(
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ResponseObject>> => {
     const response = await streamed(attempt, body, onOutput)
     const usage = readUsage(response?.usage)
-    attempt.used(usage)
+    attempt.used(() => usage)
     if (response?.status === 'failed')
       throw new ReportedError(response.error?.message ?? 'no reason given', response.error?.code)
     if (!Array.isArray(response?.output)) throw reportedIn(response) ?? badReply(provider, 'the response has no output')

@@ -772,11 +772,46 @@ describe('the upstream', () => {
         assert.equal((await history())[0]?.usage?.total_tokens, tokens)
       })
 
-    it('counts and marks the usage of an answer that reports none', async () => {
-      server.on('/chat/completions', double.json(200, double.completion('Hello.', null)))
-      const from = upstream({ allowed_paths: ['/chat/completions'] })
-      await from.passThrough({ method: 'POST', path: '/chat/completions', body: { model: 'm', ...ask } }, quiet)
-      assert.equal((await history())[0]?.usage?.estimated, true)
+    const { usage: _, ...response } = double.response('Hello.')
+    const completion = double.completion('Hello.', null)
+    const chunks = double.chunks(['Hel', 'lo.'], null)
+    const events = double
+      .responseEvents(['Hello.'])
+      .map((event) => ('response' in event ? { ...event, response: { ...event.response, usage: null } } : event))
+    const [chats, responses] = ['/chat/completions', '/responses']
+    for (const [what, path, stream, behaviour, said, status] of [
+      ['a completion', chats, false, double.json(200, completion), JSON.stringify(completion.choices), 'ok'],
+      ['a stream of chunks', chats, true, double.sse(chunks), 'Hello.', 'ok'],
+      ['one that breaks off', chats, true, double.sse(chunks.slice(0, -1), 'break'), 'Hello.', 'error'],
+      ['a Response', responses, false, double.json(200, response), JSON.stringify(response.output), 'ok'],
+      ['a stream of events', responses, true, double.sse(events, 'none'), 'Hello.', 'ok'],
+      ['one that breaks off', responses, true, double.sse(events.slice(0, -1), 'break'), 'Hello.', 'error'],
+    ] as const)
+      it(`counts and marks what the model said where ${what} on ${path} reports no usage`, async () => {
+        server.on(path, behaviour)
+        const body = { model: 'm', stream, ...ask }
+        const from = upstream({ allowed_paths: [path] })
+        await from.passThrough({ method: 'POST', path, body }, quiet).catch(({ code }) => {
+          assert.deepEqual([code, status], ['upstream_bad_reply', 'error'])
+        })
+        const [record] = await history()
+        const prompt = JSON.stringify(body).length
+        const usage = {
+          prompt_tokens: prompt,
+          completion_tokens: said.length,
+          total_tokens: prompt + said.length,
+          estimated: true,
+        }
+        assert.deepEqual([record?.stream, record?.status, record?.usage], [stream, status, usage])
+      })
+
+    it('counts no answer where there is none', async () => {
+      const from = upstream({ allowed_paths: [chats] })
+      for (const behaviour of [double.fails(400), double.json(200, { object: 'list', data: [completion] })]) {
+        server.on(chats, behaviour)
+        await from.passThrough({ method: 'GET', path: chats }, quiet)
+        assert.equal((await history())[0]?.usage, null)
+      }
     })
   })
 })
