@@ -25,7 +25,7 @@ export const PassthroughRequest = z.strictObject({
   method: z.enum(['GET', 'POST', 'DELETE']),
   path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
   query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  body: z.unknown().optional().describe('JSON to send with POST'),
+  body: z.unknown().optional().describe('JSON to send with POST; the other methods take none'),
 })
 export type PassthroughRequest = z.infer<typeof PassthroughRequest>
 
@@ -44,7 +44,8 @@ export type PassthroughReply = z.infer<typeof PassthroughReply>
  * back, errors too; the key and the account's headers do not.
  *
  * @param deps.limitBytes more of a reply than this is cut off; 256 KiB when absent, 16 MiB at most
- * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL; no request is made then
+ * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL, `validation_failed` for a body
+ *   where the method takes none; no request is made then
  */
 export async function passThrough(
   { limitBytes = REPLY_LIMIT_BYTES, ...deps }: UpstreamDeps & { allowedPaths: readonly string[]; limitBytes?: number },
@@ -53,6 +54,14 @@ export async function passThrough(
 ): Promise<PassthroughReply> {
   const { provider } = deps
   const url = targetUrl(provider, request.path, deps.allowedPaths)
+  const { method } = request
+  // Models fill in null where they have nothing for a field.
+  if (method !== 'POST' && (request.body ?? null) !== null)
+    throw new GazewayError(
+      'validation_failed',
+      `body: ${method} takes none; leave it out, or put its fields into query. No request was made.`,
+      { param: 'body' },
+    )
   provider.requireKey()
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
 
@@ -66,16 +75,17 @@ export async function passThrough(
     invocation,
     context,
     async (attempt) => {
+      const sent = method === 'POST' && body !== undefined ? JSON.stringify(body) : undefined
       const response = await provider.fetch(
         new Request(url, {
-          method: request.method,
+          method,
           headers: {
             ...provider.headers,
             accept: 'application/json',
             ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(sent && { 'content-type': 'application/json' }),
           },
-          ...(request.method === 'POST' && body !== undefined ? { body: JSON.stringify(body) } : {}),
+          ...(sent && { body: sent }),
           redirect: 'manual',
           signal: attempt.signal,
         }),

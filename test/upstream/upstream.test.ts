@@ -725,6 +725,18 @@ describe('the upstream', () => {
         assert.equal(server.received.length, 0)
       })
 
+    it('refuses a body where the method takes none, and does not announce one', async () => {
+      server.on('/models', double.json(200, { data: [] }))
+      for (const method of ['GET', 'DELETE'] as const) {
+        const ask = (body: unknown) => upstream().passThrough({ method, path: '/models', body }, quiet)
+        await assert.rejects(ask({ limit: 1 }), { code: 'validation_failed', param: 'body', message: /leave it out/ })
+        assert.equal(server.received.length, 0)
+        for (const none of [undefined, null]) assert.equal((await ask(none)).status, 200)
+        const announced = server.received.splice(0).map(({ text, headers }) => [text, headers['content-type']])
+        assert.deepEqual(announced, Array(2).fill(['', undefined]))
+      }
+    })
+
     it('does not follow a redirect', async () => {
       const other = await double.startUpstream()
       other.on('/models', double.json(200, { data: 'elsewhere' }))
