@@ -25,13 +25,14 @@ export function relayOnce(
   relay: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
   const client = receiverOf(arrival, upstream.provider.timeoutMs)
-  const key = arrival.incoming.headers['idempotency-key']
+  const { incoming, callerId, requestId } = arrival
+  const key = incoming.headers['idempotency-key']
   if (typeof key !== 'string') return relay(client)
-  return relayUnderKey({ key, scope: arrival.callerId ?? 'anonymous' }, idempotency, request, client, relay)
+  return relayUnderKey({ key, scope: callerId ?? 'anonymous', requestId }, idempotency, request, client, relay)
 }
 
 async function relayUnderKey(
-  asked: { key: string; scope: string },
+  asked: { key: string; scope: string; requestId: string },
   idempotency: Idempotency,
   { path, text, stream }: { path: string; text: string; stream: boolean },
   client: Receiver,

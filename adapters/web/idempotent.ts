@@ -33,7 +33,8 @@ export async function idempotent(
     return c.json(body, status as ContentfulStatusCode, headers)
   }
   const route = `${c.req.method} ${c.req.path}`
-  const { reply, replayed } = await idempotency.run({ scope, key, route, body: text }, async (keep) =>
+  const request = { scope, key, route, body: text, requestId: c.get('requestId') }
+  const { reply, replayed } = await idempotency.run(request, async (keep) =>
     asText(await work((trx, made) => keep(trx, asText(made)))),
   )
   if (replayed) c.header('idempotent-replayed', 'true')

@@ -28,6 +28,8 @@ export interface KeyedRequest {
   route: string
   /** The request's body as it was sent. */
   body: string | Uint8Array
+  /** The id that its errors name, also when they are told again. */
+  requestId?: string | undefined
 }
 
 /** What work under an idempotency key returns. */
@@ -54,7 +56,8 @@ export type Keep<T> = (trx: Transaction<Schema>, made: T) => Promise<void>
 export interface Idempotency {
   /**
    * Does `work` and keeps its reply for 24 h; a repeated request gets that reply without the work, on any process that
-   * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one. Replies of 5xx, other
+   * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one, with the
+   * ids of its request and its call. Replies of 5xx, other
    * errors, and refusals that pass (402, 408, 425, 429, 499, and whatever says when to try again) are not kept: the
    * request may then be repeated. An attempt whose process died is done again 60 s later, unless it had kept its reply; what
    * it had already done without that must bear it (a ledger transfer under the same key does).
@@ -91,12 +94,16 @@ export function createIdempotency({
   const claims = createClaims({ store, now, deadlineMs })
 
   /** Does the work, saying all the while that its process is alive: a slow upstream must not be paid twice. */
-  async function workOn(attempt: Attempt, work: () => Promise<WorkReply>): Promise<WorkReply> {
+  async function workOn(
+    attempt: Attempt,
+    requestId: string | undefined,
+    work: () => Promise<WorkReply>,
+  ): Promise<WorkReply> {
     const alive = setInterval(() => claims.renew(attempt).catch(onError), deadlineMs / RENEWALS).unref()
     try {
       return await work()
     } catch (error) {
-      await noteFailure(attempt, error).catch(onError)
+      await noteFailure(attempt, requestId, error).catch(onError)
       throw error
     } finally {
       clearInterval(alive)
@@ -108,13 +115,18 @@ export function createIdempotency({
     return claims.keep(attempt, keepable(reply))
   }
 
-  function noteFailure(attempt: Attempt, error: unknown): Promise<void> {
+  function noteFailure(attempt: Attempt, requestId: string | undefined, error: unknown): Promise<void> {
     if (!(error instanceof GazewayError) || passes(error)) return claims.release(attempt)
-    return note(attempt, { status: error.status, body: JSON.stringify({ error: errorBody(error) }) })
+    const { status, callId } = error
+    return note(attempt, {
+      status,
+      ...(callId !== undefined && { headers: { 'x-gazeway-call-id': callId } }),
+      body: JSON.stringify({ error: errorBody(error, requestId) }),
+    })
   }
 
   return {
-    async run({ scope, key, route, body }, work) {
+    async run({ scope, key, route, body, requestId }, work) {
       if (!KEY.test(key))
         throw new GazewayError(
           'validation_failed',
@@ -126,7 +138,7 @@ export function createIdempotency({
       const earlier = await claims.claim(attempt)
       if (earlier !== null) return { reply: earlier, replayed: true }
       const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, keepable(made))
-      const made = await workOn(attempt, () => work(keep))
+      const made = await workOn(attempt, requestId, () => work(keep))
       await note(attempt, made).catch(onError)
       const { secret, passing, ...reply } = made
       return { reply, replayed: false }

@@ -108,6 +108,25 @@ describe('a model call with an Idempotency-Key', () => {
     }
   })
 
+  it('says again what the first refusal said, the ids of its request and its call too', async () => {
+    const memory = { key: 'k', value: 1, if_version: 7 }
+    for (const [path, body, behaviour, status] of [
+      ['/v1/chat/completions', CHAT, double.fails(400), 400],
+      ['/v1/chat/completions', CHAT, double.json(200, { error: { message: 'No such model.', code: 404 } }), 404],
+      ['/memory/store', memory, double.hangs, 409],
+    ] as const) {
+      keys += 1
+      server.on('/chat/completions', behaviour)
+      const first = await post(path, body)
+      const again = await post(path, body)
+      assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [status, 'true'])
+      assert.equal(again.headers.get('x-gazeway-call-id'), first.headers.get('x-gazeway-call-id'))
+      const error = await errorOf(first)
+      assert.equal(error.request_id, first.headers.get('x-request-id'))
+      assert.deepEqual(await errorOf(again), error)
+    }
+  })
+
   it('is tried again after a refusal that says when to', async () => {
     for (const name of ['retry-after', 'retry-after-ms']) {
       keys += 1

@@ -107,18 +107,20 @@ describe('idempotency', () => {
     await idempotency.run(REQUEST, answering(refused))
     assert.deepEqual(await idempotency.run(REQUEST, answering(MADE)), { reply: refused, replayed: true })
 
-    const request = { ...REQUEST, key: 'b' }
+    const request = { ...REQUEST, key: 'b', requestId: 'req_1' }
     const conflict = new GazewayError('version_conflict', 'It is at version 3.', { param: 'if_version' })
+    conflict.callId = 'call_1'
     await assert.rejects(
       idempotency.run(request, () => Promise.reject(conflict)),
       conflict,
     )
-    const { reply, replayed } = await idempotency.run(request, answering(MADE))
+    const { reply, replayed } = await idempotency.run({ ...request, requestId: 'req_2' }, answering(MADE))
     assert.deepEqual([reply.status, replayed, done], [409, true, 1])
+    assert.deepEqual(reply.headers, { 'x-gazeway-call-id': 'call_1' })
     const { error } = JSON.parse(reply.body)
     assert.deepEqual(
-      [error.code, error.message, error.param],
-      ['version_conflict', 'It is at version 3.', 'if_version'],
+      [error.code, error.message, error.param, error.request_id],
+      ['version_conflict', 'It is at version 3.', 'if_version', 'req_1'],
     )
   })
 
