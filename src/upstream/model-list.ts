@@ -1,4 +1,5 @@
 import type { CallContext } from './call-record.ts'
+import { record, records } from './convert/loose.ts'
 import type { PassthroughReply } from './passthrough.ts'
 import type { Provider } from './provider.ts'
 
@@ -65,11 +66,10 @@ export function createModelList(options: {
   }
 }
 
+/** The models in OpenAI's list, or in a list alone, as Together answers. */
 function readModels(body: unknown): Model[] {
-  const data = body !== null && typeof body === 'object' && 'data' in body ? body.data : null
-  if (!Array.isArray(data)) return []
-  return data.flatMap((entry: Partial<Model> | null) =>
-    typeof entry?.id === 'string'
+  return records(Array.isArray(body) ? body : record(body).data).flatMap((entry: Partial<Model>) =>
+    typeof entry.id === 'string'
       ? [
           {
             id: entry.id,

@@ -48,6 +48,16 @@ describe('the models that clients can ask for', () => {
     assert.deepEqual(await after(0), [{ id: 'a', object: 'model', created: 0, owned_by: 'upstream' }])
   })
 
+  it('are those of a list alone, too', async () => {
+    const { after, upstream } = createList()
+    upstream(() => ({ body: [{ id: 'a', created: 5, owned_by: 'me' }, null, 'b'] }))
+    assert.deepEqual(await after(0), [{ id: 'a', object: 'model', created: 5, owned_by: 'me' }])
+    for (const body of ['a', 5, [['a']], { data: { id: 'a' } }]) {
+      upstream(() => ({ body }))
+      assert.deepEqual(await after(60), [])
+    }
+  })
+
   it('are ours alone while the upstream is down, and all again soon after', async () => {
     const { after, upstream } = createList()
     const ids = async (seconds: number) => (await after(seconds)).map(({ id }) => id)
