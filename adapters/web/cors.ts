@@ -22,6 +22,7 @@ export function allowOrigin(c: FrameContext, { allowedOrigins }: HostRules): Res
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return null
   const asked = headers['access-control-request-headers']
   return c.body(null, 204, {
+    'x-request-id': c.get('requestId'),
     'access-control-allow-methods': METHODS,
     // A wildcard would leave out Authorization.
     ...(asked !== undefined && { 'access-control-allow-headers': asked }),

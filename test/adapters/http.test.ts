@@ -78,10 +78,11 @@ describe('the gateway over HTTP', () => {
             origin: from,
             'access-control-request-method': 'POST',
             'access-control-request-headers': 'authorization,content-type',
+            'x-request-id': 'mine',
           },
         })
       const allowed = await preflight(origin, '/v1/chat/completions')
-      assert.equal(allowed.status, 204)
+      assert.deepEqual([allowed.status, allowed.headers.get('x-request-id')], [204, 'mine'])
       assert.equal(allowed.headers.get('access-control-allow-origin'), origin)
       assert.equal(allowed.headers.get('access-control-allow-headers'), 'authorization,content-type')
       assert.match(allowed.headers.get('access-control-allow-methods') ?? '', /\bPOST\b/)
