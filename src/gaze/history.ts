@@ -78,9 +78,14 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source, call
   if (source !== undefined) query = query.where('source', '=', source)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (path === undefined) return query
-  const folder = path.replace(/(?<!\/)\/+$/, '')
+  const folder = path.replace(/(?<![\\/])[\\/]+$/, '')
+  // Of this system or another: `0` and `]` come next to the slash and the backslash.
   return query.where(({ eb, or, and }) =>
-    or([eb('path', 'in', [path, folder]), and([eb('path', '>=', `${folder}/`), eb('path', '<', `${folder}0`)])]),
+    or([
+      eb('path', 'in', [path, folder]),
+      and([eb('path', '>=', `${folder}/`), eb('path', '<', `${folder}0`)]),
+      and([eb('path', '>=', `${folder}\\`), eb('path', '<', `${folder}]`)]),
+    ]),
   )
 }
 

@@ -174,6 +174,9 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.deepEqual(await found({ path: 'src/ab.ts' }), ['src/ab.ts'])
       assert.deepEqual(await found({ path: 'src/%' }), [])
       assert.deepEqual(await found({ source: 'pointer' }), ['src/a/c.ts'])
+      await gaze.store({ records: [at(5, 'C:\\p\\a\\b.ts'), at(6, 'C:\\p\\ab.ts'), at(7, 'C:\\p\\a]\\b.ts')] })
+      for (const path of ['C:\\p\\a', 'C:\\p\\a\\']) assert.deepEqual(await found({ path }), ['C:\\p\\a\\b.ts'])
+      assert.equal((await found({ path: 'C:\\' })).length, 3)
       const between = { from: '2026-11-21T07:00:02.000Z', to: '2026-11-21T07:00:03.000Z' }
       assert.deepEqual(await found(between), ['src/ab.ts', 'src/a/b.ts'])
       assert.deepEqual(await found({ session_id: 'unknown' }), [])
