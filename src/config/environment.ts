@@ -130,12 +130,15 @@ export function fromHome(path: string): string {
 function parseText(key: string, text: string, name: string): unknown {
   const leaf = CONFIG_KEYS.find((known) => known.key === key)
   if (!leaf) throw new TypeError(`${name} sets ${key}, which is not a configuration key`)
-  const asText = leaf.schema.safeParse(text)
+  const { schema } = leaf
+  const asText = schema.safeParse(text)
   if (asText.success) return asText.data
-  if (!/^-?\d+(\.\d+)?$/.test(text)) throw invalid(name, explain(asText.error, leaf.schema, text, name).message)
-  const asNumber = leaf.schema.safeParse(Number(text))
-  if (asNumber.success) return asNumber.data
-  throw invalid(name, explain(asNumber.error, leaf.schema, Number(text), name).message)
+  const isNumber = /^-?\d+(\.\d+)?$/.test(text)
+  const value = isNumber ? Number(text) : text
+  const result = isNumber ? schema.safeParse(value) : asText
+  if (result.success) return result.data
+  // Text cannot be null: what is to be unset is left out.
+  throw invalid(name, explain(result.error, schema, value, name).message.replace(/,? or null\.$/, '.'))
 }
 
 function invalid(param: string, message: string, cause?: unknown): GazewayError {

@@ -57,6 +57,19 @@ describe('the environment', () => {
     assert.match(refusal(() => readEnvironment({ GAZEWAY_UPSTREAM: 'xay' })).message, /accepted: xai, openai/)
   })
 
+  it('accepts no null, and does not say that it does', () => {
+    const refused = Object.keys(VARIABLES).flatMap((variable) => {
+      const { key, schema } = CONFIG_KEYS.find(({ key }) => key === VARIABLES[variable]) ?? assert.fail(variable)
+      // A text that none of them takes.
+      const { message } = refusal(() => readEnvironment({ [variable]: 'n o' }))
+      assert.match(message, /; accepted: .*[^,]\.$/)
+      assert.doesNotMatch(message, /null/)
+      return schema.safeParse(null).success ? [key] : []
+    })
+    assert.ok(refused.includes('store.url') && refused.length > 5)
+    assert.match(refusal(() => readFlags({ store: 'null' })).message, /accepted: sqlite:PATH, postgres:[^ ]+\.$/)
+  })
+
   it('does not repeat a refused secret', () => {
     const { message } = refusal(() => readEnvironment({ GAZEWAY_UPSTREAM_API_KEY: 'my secret' }))
     assert.match(message, /^GAZEWAY_UPSTREAM_API_KEY: /)
