@@ -85,8 +85,9 @@ key
     await (await import('./key.ts')).listKeys(loaded, log)
   })
 key
-  .command('revoke <id>')
+  .command('revoke')
   .description('revoke a key; running servers refuse it within 5 s')
+  .argument('<id>', 'the id of a key, as `gazeway key list` shows it')
   .action(async (id: string) => {
     const { loaded, log } = await start()
     await (await import('./key.ts')).revokeKey(loaded, log, id)
@@ -137,22 +138,31 @@ function fail(error: unknown): void {
   process.exitCode = known && /^(--|[A-Z_]+$)/.test(error.param ?? '') ? 2 : 1
 }
 
-/** What was wrong on the command line and what is accepted instead, in one line. */
+/** What was wrong on the command line and what is accepted instead, in one line; values may be secrets, and are not told. */
 function faultOf({ code, message }: CommanderError): string {
   const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')
   const command = reached(program.args)
-  if (code === 'commander.help') return `${command.name()} needs a command; accepted: ${namesIn(command)}.`
-  if (code === 'commander.unknownCommand')
-    return `unknown command ${program.args.join(' ')}; accepted: ${namesIn(command)}.`
+  const words = command.registeredArguments
   const options = command === program ? program.options : [...command.options, ...program.options]
-  if (code === 'commander.unknownOption')
-    return `${fault}; accepted: ${[...options.map((option) => option.long), '--help'].join(', ')}.`
-  if (code === 'commander.excessArguments') {
-    const above = command.commands.length > 0 ? command : (command.parent ?? program)
-    return `unknown command ${program.args.join(' ')}; accepted: ${namesIn(above)}${above === program ? ', or none' : ''}.`
+  const names = [...words.map((word) => `<${word.name()}>`), ...options.map((option) => option.long), '--help'].join(
+    ', ',
+  )
+  if (code === 'commander.help') return `${command.name()} needs a command; accepted: ${namesIn(command)}.`
+  if (code === 'commander.unknownOption') return `${fault.replace(/=.*'/, "'")}; accepted: ${names}.`
+  if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
+    if (command.commands.length === 0)
+      return `too many arguments for ${command.name()}; accepted: ${names}; put what has spaces in quotes.`
+    return `unknown command${unknownWord(command)}; accepted: ${namesIn(command)}${command === program ? ', or none' : ''}.`
   }
-  const option = options.find(({ flags }) => fault.includes(flags))
+  const option = [...options, ...words].find((one) => fault.includes('flags' in one ? one.flags : `'${one.name()}'`))
   return option ? `${fault}; accepted: ${option.description}.` : fault
+}
+
+/** The words up to the first that is no command, where that looks like one. */
+function unknownWord(command: Command): string {
+  const path = command === program ? [] : [command.name()]
+  const word = program.args[path.length] ?? ''
+  return /^[a-z][\w-]{0,31}$/i.test(word) ? ` ${[...path, word].join(' ')}` : ''
 }
 
 const namesIn = ({ commands }: Command): string => commands.map((one) => one.name()).join(', ')

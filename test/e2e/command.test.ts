@@ -18,7 +18,18 @@ describe('the command line', () => {
     [['--nothing'], {}, /unknown option '--nothing'; accepted: .*--data.*--log-level.*--help/],
     [['--stor', 'x'], {}, /'--stor'.*--store/],
     [['nothing'], {}, /unknown command nothing; accepted: .*doctor/],
-    [['doctor', 'nothing'], {}, /nothing/],
+    [
+      ['doctor', 'nothing'],
+      {},
+      /too many arguments for doctor; accepted: .*--data.*--help; put what has spaces in quotes/,
+    ],
+    [
+      ['key', 'create', '--name', 'my', 'laptop'],
+      {},
+      /too many arguments for create; accepted: --name, --scope, .*quotes/,
+    ],
+    [['key', 'revoke', 'key_1', 'key_2'], {}, /too many arguments for revoke; accepted: <id>, /],
+    [['key', 'revoke'], {}, /'id'; accepted: the id of a key, as `gazeway key list` shows it\.$/m],
     [['store'], {}, /^gazeway: store needs a command; accepted: copy\.$/m],
     [['key'], {}, /^gazeway: key needs a command; accepted: create, list, revoke\.$/m],
     [['key', 'nothing'], {}, /unknown command key nothing; accepted: create, list, revoke\.$/m],
@@ -54,6 +65,25 @@ describe('the command line', () => {
       assert.match(stderr, /^gazeway: [^\n]+\n$/)
       assert.match(stderr, line)
       assert.deepEqual([code, stdout], [2, ''])
+    })
+
+  const address = 'postgres://gate:never-shown@127.0.0.1/gazeway'
+  for (const args of [
+    ['store', 'copy', '--to', address, 'extra'],
+    ['store', 'copy', '--to', 'sqlite:x.db', address],
+    ['store', address],
+    ['key', 'revoke', 'key_1', address],
+    ['doctor', address],
+    [address],
+    ['--stor', address],
+    [`--stor=${address}`],
+    [`--databas=${address}`, 'doctor'],
+  ])
+    it(`does not repeat the password in ${args.join(' ')}`, async () => {
+      const { code, stderr } = await run(place, args, {})
+      assert.match(stderr, /^gazeway: [^\n]+; accepted: [^\n]+\n$/)
+      assert.doesNotMatch(stderr, /never-shown/)
+      assert.equal(code, 2)
     })
 
   it('prints its version', async () => {
