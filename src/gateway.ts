@@ -93,7 +93,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { config } = loaded
   const countTokens = createTokenCounter()
   const memory = createMemory({ store, now })
-  const calls = createCalls({ store, onError: (err) => log.error('Call records could not be written.', { err }) })
+  const calls = createCalls({
+    store,
+    onError: (err) => log.error('Call records could not be written.', { err }),
+    idOf: (model) => upstream.provider.resolve(model, 'chat').upstream,
+  })
   const keys = createKeys({
     store,
     now,

@@ -39,10 +39,11 @@ export async function addTotals(
 /** How many calls of some kind the trail holds. */
 export async function readTotals(
   db: Kysely<Schema>,
-  kind: { [Dimension in keyof CountedCall]?: string | undefined },
+  kind: { [Dimension in Exclude<keyof CountedCall, 'model'>]?: string | undefined } & { models?: string[] | undefined },
 ): Promise<number> {
   let query = db.selectFrom('call_totals').select(({ fn }) => fn.sum<number | null>('calls').as('calls'))
-  for (const column of ['model', 'caller_id', 'path', 'status'] as const) {
+  if (kind.models) query = query.where('model', 'in', kind.models)
+  for (const column of ['caller_id', 'path', 'status'] as const) {
     const value = kind[column]
     if (value !== undefined) query = query.where(column, '=', value)
   }

@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import { toUtc } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls.ts'
 import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
@@ -21,7 +22,12 @@ const QUEUE_LIMIT = 50_000
 /** Which calls to list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
   status: CallStatus.optional(),
-  model: z.string().min(1).max(256).optional(),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("Only calls of this model: the provider's id, or an alias of it."),
   path: z.string().max(1024).optional(),
   caller_id: CallerId.optional(),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
@@ -50,8 +56,19 @@ export interface Calls {
   fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
 }
 
-/** @param onError told when a batch could not be written; the batch is tried again with the next one */
-export function createCalls({ store, onError }: { store: Store; onError: (error: unknown) => void }): Calls {
+/**
+ * @param onError told when a batch could not be written; the batch is tried again with the next one
+ * @param idOf the provider's id for an alias; any other name as it is
+ */
+export function createCalls({
+  store,
+  onError,
+  idOf = (model) => model,
+}: {
+  store: Store
+  onError: (error: unknown) => void
+  idOf?: (model: string) => string
+}): Calls {
   const write = createCallWriter(store)
   const listeners = new Set<CallListener>()
   let queue: CallRecord[] = []
@@ -116,6 +133,10 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     return writing
   }
 
+  /** Calls are recorded by the provider's id. What is an alias now may have been another provider's id before. */
+  const idsOf = ({ model }: { model?: string | undefined }): string[] | undefined =>
+    model === undefined ? undefined : [...new Set([model, idOf(model)])]
+
   return {
     record(record, context) {
       queue.push(record)
@@ -131,27 +152,29 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
       await flush().catch(onError)
       const from = filter.from && toUtc(filter.from)
       const to = filter.to && toUtc(filter.to)
-      let query = store.db.selectFrom('calls').selectAll()
-      for (const column of ['status', 'model', 'path', 'caller_id'] as const) {
-        const value = filter[column]
-        if (value !== undefined) query = query.where(column, '=', value)
+      const models = idsOf(filter)
+      const matching = (model: string | undefined) => {
+        let query = store.db.selectFrom('calls').selectAll()
+        for (const column of ['status', 'path', 'caller_id'] as const) {
+          const value = filter[column]
+          if (value !== undefined) query = query.where(column, '=', value)
+        }
+        if (model !== undefined) query = query.where('model', '=', model)
+        if (from) query = query.where('at', '>=', from)
+        if (to) query = query.where('at', '<', to)
+        if (filter.cursor !== undefined) {
+          const [at, id] = decodeCursor(filter.cursor, z.tuple([z.string(), z.string()]))
+          query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
+        }
+        return query.orderBy('at', 'desc').orderBy('call_id', 'desc')
       }
-      if (from) query = query.where('at', '>=', from)
-      if (to) query = query.where('at', '<', to)
-      if (filter.cursor !== undefined) {
-        const [at, id] = decodeCursor(filter.cursor, z.tuple([z.string(), z.string()]))
-        query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
-      }
-      if (filter.offset) query = query.offset(filter.offset)
+      const { limit, offset = 0 } = filter
+      const selection = { ...filter, models, from, to }
       const [rows, total] = await Promise.all([
-        query
-          .orderBy('at', 'desc')
-          .orderBy('call_id', 'desc')
-          .limit(filter.limit + 1)
-          .execute(),
-        from || to ? countKept(store, { ...filter, from, to }) : readTotals(store.db, filter),
+        newest(models ?? [undefined], matching, limit + 1, offset),
+        from || to ? countKept(store, selection) : readTotals(store.db, selection),
       ])
-      return toPage(rows, { limit: filter.limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
+      return toPage(rows, { limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
     },
     async find(callId) {
       await flush().catch(onError)
@@ -160,13 +183,36 @@ export function createCalls({ store, onError }: { store: Store; onError: (error:
     },
     async stats(query) {
       await flush().catch(onError)
-      return callStats(store, query)
+      return callStats(store, { ...query, models: idsOf(query) })
     },
     async fallbacks(query) {
       await flush().catch(onError)
       return countFallbacks(store, query)
     },
   }
+}
+
+/** The newest calls of some models, each found by its own index: for several at once an engine would sort all that match. */
+async function newest(
+  models: ReadonlyArray<string | undefined>,
+  matching: (model: string | undefined) => SelectQueryBuilder<Schema, 'calls', CallRow>,
+  limit: number,
+  offset: number,
+): Promise<CallRow[]> {
+  const [only] = models
+  if (models.length === 1) return matching(only).limit(limit).offset(offset).execute()
+  const each = await Promise.all(
+    models.map((model) =>
+      matching(model)
+        .limit(offset + limit)
+        .execute(),
+    ),
+  )
+  const isNewer = (a: CallRow, b: CallRow) => (a.at === b.at ? a.call_id > b.call_id : a.at > b.at)
+  return each
+    .flat()
+    .sort((a, b) => (isNewer(a, b) ? -1 : 1))
+    .slice(offset, offset + limit)
 }
 
 /** Whether the store itself failed, so that the same may be written later; not what was to be written. */

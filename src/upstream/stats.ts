@@ -47,7 +47,12 @@ export type StatsQuery = z.infer<typeof StatsQuery>
 /** The same of one caller or model, and by the hour, too. */
 export const ChartQuery = StatsQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
-  model: z.string().min(1).max(256).optional().describe('Only the calls of this model.'),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("Only the calls of this model: the provider's id, or an alias of it."),
   group_by: ChartGroupBy.optional(),
 })
 export type ChartQuery = z.infer<typeof ChartQuery>
@@ -57,7 +62,8 @@ export interface CallSelection {
   from?: string | undefined
   to?: string | undefined
   status?: string | undefined
-  model?: string | undefined
+  /** The provider's ids. */
+  models?: readonly string[] | undefined
   path?: string | undefined
   caller_id?: string | undefined
 }
@@ -67,10 +73,13 @@ interface SummedRow extends Omit<CallRollupRow, 'hour' | 'model' | 'caller_id' |
 }
 
 /** Statistics over the calls of a time range: whole hours from their rollups, the hours at its ends from the calls. */
-export async function callStats(store: Store, query: ChartQuery): Promise<CallStats> {
+export async function callStats(
+  store: Store,
+  query: Omit<ChartQuery, 'model'> & Pick<CallSelection, 'models'>,
+): Promise<CallStats> {
   const selection = {
     caller_id: query.caller_id,
-    model: query.model,
+    models: query.models,
     from: query.from && toUtc(query.from),
     to: query.to && toUtc(query.to),
   }
@@ -153,9 +162,13 @@ function startOfHour(time: string, later = 0): string {
 }
 
 function dimensions(selection: CallSelection) {
-  const wanted = (['status', 'model', 'path', 'caller_id'] as const).filter((name) => selection[name] !== undefined)
+  const { models } = selection
+  const wanted = (['status', 'path', 'caller_id'] as const).filter((name) => selection[name] !== undefined)
   return sql.join(
-    wanted.map((name) => sql`and ${sql.ref(name)} = ${selection[name]}`),
+    [
+      ...(models ? [sql`and model in (${sql.join(models)})`] : []),
+      ...wanted.map((name) => sql`and ${sql.ref(name)} = ${selection[name]}`),
+    ],
     sql` `,
   )
 }

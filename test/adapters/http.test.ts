@@ -1421,6 +1421,22 @@ describe('the gateway over HTTP', () => {
     await fresh.close()
   })
 
+  it('finds the calls of an alias', async () => {
+    const fresh = await startGateway(server.url, {}, { upstream: { aliases: { mine: 'theirs' } } })
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    for (const model of ['mine', 'theirs', 'other'])
+      await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...ASK, model }),
+      })
+    const { calls } = fresh.gateway
+    await until(async () => (await calls.history({ limit: 50 })).total === 3)
+    const { items, total } = await calls.history({ limit: 50, model: 'mine' })
+    assert.deepEqual([items.map((call) => call.requested_model), total], [['theirs', 'mine'], 2])
+    await fresh.close()
+  })
+
   it('sends each configured header once, however it is spelt', async () => {
     const sent: [string, string][][] = []
     const notes =

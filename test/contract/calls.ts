@@ -65,6 +65,29 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.equal(page.total, expected.length)
     })
 
+    it('finds the calls of an alias, and those of a model that had its name', async () => {
+      const ids = new Map([
+        ['alias', 'model-a'],
+        ['model-b', 'model-a'],
+      ])
+      const idOf = (model: string) => ids.get(model) ?? model
+      const aliased = createCalls({ store, onError: (error) => assert.fail(String(error)), idOf })
+      const newestFirst = CALLS.toReversed()
+      for (const [model, expected] of [
+        ['alias', newestFirst.filter((call) => call.model === 'model-a')],
+        ['model-b', newestFirst],
+      ] as const)
+        for (const range of [{}, { from: '2026-03-01T00:30:00.000Z' }]) {
+          const inside = expected.filter(({ at }) => at >= (range.from ?? ''))
+          const { items, total } = await aliased.history({ model, limit: 30, offset: 10, ...range })
+          assert.deepEqual([items, total], [inside.slice(10, 40), inside.length])
+          const first = await aliased.history({ model, limit: 10, ...range })
+          const next = await aliased.history({ model, limit: 10, cursor: first.next_cursor ?? assert.fail(), ...range })
+          assert.deepEqual([...first.items, ...next.items], inside.slice(0, 20))
+          assert.equal((await aliased.stats({ model, ...range })).totals.calls, inside.length)
+        }
+    })
+
     it('keeps calls whose models differ in what an engine cannot keep', async () => {
       const store = await open()
       const calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
