@@ -44,8 +44,10 @@ export async function completeChat(
     })
     const usage = readUsage(completion?.usage)
     attempt.used(() => usage)
+    const reported = reportedIn(completion)
+    if (reported) throw reported
     const message = completion?.choices?.[0]?.message
-    if (!message) throw reportedIn(completion) ?? badReply(provider, 'the chat completion has no message')
+    if (!message) throw badReply(provider, 'the chat completion has no message')
     message.content = textOf(message.content)
     const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
     return { value: completion, httpStatus: 200, usage, answer }
@@ -91,6 +93,8 @@ async function streamed(attempt: Attempt, body: Body, provider: Provider): Promi
   if ('whole' in reply) return reply.whole
   const joined = joinChunks()
   for await (const chunk of reply.pieces) {
+    const reported = reportedIn(chunk)
+    if (reported) throw reported
     joined.push(chunk)
     const [first] = chunk.choices ?? []
     if (first?.index !== 0 || !first.delta) continue

@@ -1,5 +1,7 @@
 import { GazewayError } from '../errors.ts'
+import { record, records } from './convert/loose.ts'
 import type { Provider } from './provider.ts'
+import { readUsage, type Usage } from './usage.ts'
 
 /** Codes are a word; anything longer may be text of the request. */
 const CODE = /^[\w.-]{1,64}$/
@@ -11,6 +13,8 @@ export class ReportedError extends Error {
   readonly code: unknown
   /** The HTTP status that it came with; null for an error inside a reply that had begun well. */
   readonly status: number | null
+  /** What the reply that holds it says was used all the same. */
+  usage: Usage | null = null
 
   constructor(message: string, code: unknown, status: number | null = null) {
     super(message)
@@ -25,10 +29,42 @@ export function readReported(error: unknown): ReportedError {
   return new ReportedError(typeof message === 'string' && message !== '' ? message : 'no reason given', code)
 }
 
-/** The error that a reply holds in place of an answer, which some upstreams send as a success; null without one. */
+/**
+ * Why a choice ended where not the model ended it but a failure of its provider: OpenRouter (`error`), z.AI
+ * (`network_error`), DeepSeek (`insufficient_system_resource`), and Gemini, whose model wrote a call that nobody can read.
+ */
+export const FAILED_ENDINGS = ['error', 'network_error', 'insufficient_system_resource', 'malformed_function_call']
+
+/** Whether `error` tells of a failure: not a mark beside something else, as the `true` of Hermes' `tool.completed`. */
+export const isReport = (error: unknown): boolean =>
+  (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '')
+
+/** The error that a choice of a chat completion holds in place of an answer or of its rest, in a reply that is a success. */
+export function choiceFault(choice: unknown): ReportedError | null {
+  const { error, finish_reason: code } = record(choice)
+  if (isReport(error)) return readReported(error)
+  return FAILED_ENDINGS.includes(code as string)
+    ? readReported({ message: `its answer ended with ${code}`, code })
+    : null
+}
+
+/**
+ * The error that a reply holds in place of an answer, which some upstreams send as a success: its own, or that of its
+ * first choice where all have failed: others are an answer. Null without one.
+ */
 export function reportedIn(reply: unknown): ReportedError | null {
-  const error = reply !== null && typeof reply === 'object' && 'error' in reply && reply.error
-  return error ? readReported(error) : null
+  const { error, choices, usage } = record(reply)
+  const reported = isReport(error) ? readReported(error) : faultOfAll(records(choices))
+  if (reported) reported.usage = readUsage(usage)
+  return reported
+}
+
+/** What a call that failed with `error` has used by the reply that reported it; null where it says nothing. */
+export const reportedUsage = (error: unknown): Usage | null => (error instanceof ReportedError ? error.usage : null)
+
+function faultOfAll(choices: readonly object[]): ReportedError | null {
+  const [first = null, ...others] = choices.map(choiceFault)
+  return others.includes(null) ? null : first
 }
 
 /**

@@ -457,6 +457,41 @@ describe('the gateway over HTTP', () => {
         }
       })
 
+    for (const failed of double.failedChoices)
+      it(`takes a choice that its provider gave up for no answer: ${JSON.stringify(failed)}`, async () => {
+        server.on('/chat/completions', double.json(200, double.failedCompletion('Hel', failed)))
+        for (const stream of [false, true]) {
+          const reply = await post('/v1/chat/completions', { ...ASK, stream })
+          const said = await errorOf(reply)
+          assert.deepEqual([reply.status, said.code], [502, 'upstream_error'])
+          assert.match(String(said.message), /reported an error: (The worker died\.|its answer ended with \w+)$/)
+        }
+        server.on('/chat/completions', double.sse(double.failedChunks(['Hel'], failed)))
+        const events = eventsOf(await (await post('/v1/chat/completions', { ...ASK, stream: true })).text())
+        const [choice] = events.at(-1).choices
+        assert.deepEqual([events[1].choices[0].delta.content, { ...choice, ...failed }], ['Hel', choice])
+        assert.equal((await post('/v1/chat/completions', ASK)).status, 502)
+        await until(async () => (await records()).length === 4)
+        for (const record of await records()) {
+          assert.deepEqual([record.status, record.http_status], ['error', 200])
+          if (record.usage?.estimated) assert.ok(record.usage.completion_tokens > 0, 'what was generated is counted')
+          else assert.equal(record.usage?.total_tokens, 15)
+        }
+      })
+
+    it('passes the choices on that answered beside one that failed', async () => {
+      const [answered] = double.completion('Hello.').choices
+      const choices = [
+        { ...answered, ...double.failedChoices[0] },
+        { ...answered, index: 1 },
+      ]
+      server.on('/chat/completions', double.json(200, { ...double.completion(''), choices }))
+      const reply = await post('/v1/chat/completions', { ...ASK, n: 2 })
+      assert.deepEqual([reply.status, ((await reply.json()) as { choices: unknown }).choices], [200, choices])
+      await until(async () => (await records()).length === 1)
+      assert.equal((await records())[0]?.status, 'ok')
+    })
+
     it('notes the status of a reply that is no completion', async () => {
       server.on('/chat/completions', double.json(201, { hello: 'world' }))
       assert.equal((await post('/v1/chat/completions', ASK)).status, 502)
@@ -1220,6 +1255,25 @@ describe('the gateway over HTTP', () => {
       server.on('/chat/completions', double.sse(double.chunks(['From ', 'chat.']).slice(0, 2), 'break'))
       assert.equal((await post('/v1/responses', QUESTION)).status, 403)
     })
+
+    for (const failed of double.failedChoices)
+      it(`gives no answer of the fallback’s that its provider gave up: ${JSON.stringify(failed)}`, async () => {
+        server.on('/responses', double.fails(403))
+        for (const chat of [
+          double.json(200, double.failedCompletion('Hel', failed)),
+          double.sse(double.failedChunks(['Hel'], failed)),
+        ]) {
+          server.on('/chat/completions', chat)
+          assert.equal((await post('/v1/responses', QUESTION)).status, 403)
+        }
+        const streamed = await post('/v1/responses', { ...QUESTION, stream: true })
+        const events = eventsOf(await streamed.text())
+        assert.deepEqual([events.at(-2).type, events.at(-1).type], ['error', 'response.failed'])
+        assert.equal(events.at(-1).response.output_text, 'Hel')
+        await until(async () => (await records()).length === 6)
+        const fallbacks = (await records()).filter(({ fallback_from }) => fallback_from !== null)
+        for (const { status, usage } of fallbacks) assert.deepEqual([status, usage === null], ['error', false])
+      })
 
     it('gives the first error where the fallback’s stream holds no answer', async () => {
       server.on('/responses', double.fails(403))

@@ -152,6 +152,27 @@ export const chunks = (
   ]
 }
 
+/** What a choice that its provider gave up holds beside what it had said, if anything: OpenRouter's, and others'. */
+export const failedChoices = [
+  { error: { message: 'The worker died.', code: 502 }, finish_reason: 'error' },
+  { error: { message: 'The worker died.', code: 502 } },
+  ...['error', 'network_error', 'insufficient_system_resource', 'malformed_function_call'].map((finish_reason) => ({
+    finish_reason,
+  })),
+]
+
+/** A completion whose only choice failed. */
+export const failedCompletion = (text: string, failed: object) => {
+  const whole = completion(text)
+  return { ...whole, choices: [{ ...whole.choices[0], finish_reason: null, ...failed }] }
+}
+
+/** A stream whose only choice fails after some words. */
+export const failedChunks = (words: string[], failed: object) => {
+  const [begun, ...said] = chunks(words, null).slice(0, -1)
+  return [begun, ...said, { ...begun, choices: [{ index: 0, delta: { content: '' }, ...failed }] }]
+}
+
 export const response = (text: string, annotations: unknown[] = []) => ({
   id: 'resp_1',
   object: 'response',

@@ -242,6 +242,7 @@ describe('a platform that takes payments', () => {
         response.end()
       }
     const error = { message: 'The model is overloaded.', code: 'overloaded' }
+    const [choice = {}] = double.failedChoices
     const [began, ...goesOn] = double.responseEvents(['Half an '])
     const failed = { type: 'response.failed', response: { status: 'failed', output: [], error } }
 
@@ -251,6 +252,7 @@ describe('a platform that takes payments', () => {
         '/chat/completions',
         double.sse([...double.chunks(['Half an ']).slice(0, 2), { error }]),
       ],
+      ['a chat whose choice fails', '/chat/completions', double.sse(double.failedChunks(['Half an '], choice))],
       ['a chat that is nothing else', '/chat/completions', double.sse([{ error }])],
       ['Responses', '/responses', double.sse([began, ...goesOn.slice(0, 3), { type: 'error', ...error }], 'none')],
       ['Responses that failed', '/responses', double.sse([began, ...goesOn.slice(0, 3), failed], 'none')],

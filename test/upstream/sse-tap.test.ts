@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createSseTap, eventData } from '../../src/upstream/relay/sse-tap.ts'
 import { splitEvents } from '../../src/upstream/relay/whole-events.ts'
+import { chunks, failedChoices, failedChunks } from '../doubles/upstream.ts'
 
 const KB = 1024
 const MB = 1024 * KB
@@ -137,6 +138,31 @@ describe('what a model said', () => {
     const around = ['created', 'completed'].map((end) => line({ type: `response.${end}`, response }))
     assert.equal(said(around.join(line(delta))), delta.delta)
     assert.equal(said(line(delta)), delta.delta)
+  })
+})
+
+describe('a stream that fails', () => {
+  const failureOf = (...events: unknown[]) => {
+    const tap = newTap()
+    const passed = events.map((event) => tap.push(Buffer.from(line(event)))?.toString())
+    assert.deepEqual(passed, events.map(line), 'its client hears of it')
+    return tap.failed()
+  }
+
+  for (const failed of failedChoices)
+    it(`says so in a choice: ${JSON.stringify(failed)}`, () => {
+      const fault = failureOf(...failedChunks(['Hel'], failed))
+      assert.match(fault?.message ?? '', 'error' in failed ? /^The worker died\.$/ : /^its answer ended with \w+$/)
+      assert.equal(fault?.code, 'error' in failed ? 502 : failed.finish_reason)
+    })
+
+  it('is none that only speaks of it, or ends otherwise', () => {
+    const words = ['"error"', 'network_error', '"finish_reason": "error"', 'error']
+    for (const finish_reason of ['stop', 'length', 'content_filter', 'tool_calls', '', null])
+      assert.equal(
+        failureOf(...chunks(words, null), { choices: [{ index: 0, delta: {}, finish_reason, error: null }] }),
+        null,
+      )
   })
 })
 

@@ -134,6 +134,26 @@ describe('the upstream', () => {
     })
   })
 
+  for (const failed of double.failedChoices)
+    it(`fails with a choice that its provider gave up: ${JSON.stringify(failed)}`, async () => {
+      const { message, status } =
+        'error' in failed
+          ? { message: /reported an error: The worker died\.$/, status: 502 }
+          : { message: new RegExp(`its answer ended with ${failed.finish_reason}$`), status: 502 }
+      const whole = double.json(200, double.failedCompletion('Hel', failed))
+      const stream = double.sse(double.failedChunks(['Hel'], failed), 'done')
+      for (const context of [quiet, { ...quiet, onText: () => {} }])
+        for (const reply of [whole, stream]) {
+          server.on('/chat/completions', reply)
+          await assert.rejects(upstream().chat(ask, context), { code: 'upstream_error', message, status })
+          await calls.flush()
+          const [record] = await history()
+          assert.deepEqual([record?.status, record?.http_status], ['error', 200])
+          if (reply === whole) assert.equal(record?.usage?.total_tokens, 15)
+          await store.db.deleteFrom('calls').execute()
+        }
+    })
+
   it('bounds an answer by the name that the upstream knows', async () => {
     const renamed = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
     for (const context of [quiet, { ...quiet, onText: () => {} }]) {

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { toUsd } from '../../src/money.ts'
 import type { Store } from '../../src/store/store.ts'
-import { completion, fails, hangs, json, response, startUpstream } from '../doubles/upstream.ts'
+import {
+  completion,
+  failedChoices,
+  failedCompletion,
+  fails,
+  hangs,
+  json,
+  response,
+  startUpstream,
+} from '../doubles/upstream.ts'
 import {
   by,
   CHAT,
@@ -81,6 +90,10 @@ export function meteringContract(open: () => Promise<Store>): void {
     const { upstream, wallet, caller, check } = await start(t)
     for (const status of [400, 401, 429, 500, 503]) {
       upstream.on('/chat/completions', fails(status))
+      await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_error', status: 502 })
+    }
+    for (const failed of failedChoices) {
+      upstream.on('/chat/completions', json(200, failedCompletion('Half an ', failed)))
       await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_error', status: 502 })
     }
     await check({ available: 0 })

@@ -4,6 +4,7 @@ import type { ChatCompletion } from '../chat.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
+import { reportedUsage } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { gatherCompletion } from './gather.ts'
 import { pump, type Receiver } from './receiver.ts'
@@ -80,7 +81,7 @@ export async function relayChat(
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: null, answer: null }
+    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: reportedUsage(error), answer: null }
     recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, ...outcome })
     failure.callId = recording.callId
     throw failure

@@ -10,6 +10,7 @@ import { countsOnStored } from '../convert/stored-state.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { refusedField } from '../refused-field.ts'
+import { reportedUsage } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { WITH_USAGE } from '../usage-request.ts'
 import { gatherCompletion } from './gather.ts'
@@ -85,7 +86,7 @@ export async function relayFallback(
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: null, answer: null }
+    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: reportedUsage(error), answer: null }
     recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, ...outcome })
     return false
   }

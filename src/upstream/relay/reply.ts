@@ -57,8 +57,10 @@ export interface Completion {
  */
 export function readCompletion(reply: WholeReply, provider: Provider): Completion {
   const value = readObject(reply, provider)
+  const reported = reportedIn(value)
+  if (reported) throw reported
   if (Array.isArray(value.choices)) return value as unknown as Completion
-  throw reportedIn(value) ?? badReply(provider, 'its reply is not a chat completion')
+  throw badReply(provider, 'its reply is not a chat completion')
 }
 
 /** A Response, as far as it is read here. */

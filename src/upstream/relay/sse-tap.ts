@@ -1,6 +1,7 @@
 import { cut } from '../../cut.ts'
+import { records } from '../convert/loose.ts'
 import { hideSecrets } from '../failure.ts'
-import { ReportedError, readReported } from '../reported-error.ts'
+import { choiceFault, FAILED_ENDINGS, isReport, ReportedError, readReported } from '../reported-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 import { splitEvents, wholeEvents } from './whole-events.ts'
 
@@ -8,8 +9,8 @@ import { splitEvents, wholeEvents } from './whole-events.ts'
 const KEPT_BYTES = 64 * 1024
 /** What may stand between the parts of a field: its event can have several lines. */
 const GAP = String.raw`(?:\s|data:)*`
-/** What an event holds that reports usage or an error, and few others; most chunks have `"usage":null` or none. */
-const TELLING = new RegExp(`"error"|"usage"${GAP}:${GAP}\\{`)
+/** What an event holds that reports usage or an `error`, and few others; most chunks have `"usage":null` or none. */
+const TELLING = new RegExp(`"(?:${FAILED_ENDINGS.join('|')})"|"usage"${GAP}:${GAP}\\{`)
 /** Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
 /** Events with a whole Response in them, which repeats the request: none of it is said by the model. */
@@ -165,15 +166,16 @@ const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
 
 const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
 
-/** What an event says has gone wrong: a chunk with `error`, the event `error` in both its forms, or `response.failed`. */
-function faultOf({ type, error, message, code, response }: EventData): ReportedError | null {
+/**
+ * What an event says has gone wrong: a chunk with `error`, its own or that of a choice, which few providers make more than
+ * one of; the event `error` in both its forms; or `response.failed`.
+ */
+function faultOf({ type, error, message, code, response, choices }: EventData): ReportedError | null {
   if (type === 'response.failed') return readReported(response?.error)
-  if (error && isReport(error)) return readReported(error)
-  return type === 'error' ? readReported({ message, code }) : null
+  if (isReport(error)) return readReported(error)
+  if (type === 'error') return readReported({ message, code })
+  return records(choices).map(choiceFault).find(Boolean) ?? null
 }
-
-/** Not a mark beside something else, as the `true` of Hermes' `tool.completed`: its run goes on. */
-const isReport = (error: unknown): boolean => typeof error === 'object' || typeof error === 'string'
 
 /** A chunk that reports usage, without it; null where it says nothing else. */
 function withoutUsage(data: EventData): Buffer | null {
