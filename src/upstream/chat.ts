@@ -7,6 +7,7 @@ import type { ModelRole, Provider } from './provider.ts'
 import { refusedField } from './refused-field.ts'
 import { reportedIn } from './reported-error.ts'
 import { streamedReply, unaskedEvents } from './streamed.ts'
+import { isRenamed } from './token-limits.ts'
 import { readUsage } from './usage.ts'
 import { askForUsage } from './usage-request.ts'
 
@@ -37,10 +38,10 @@ export async function completeChat(
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
     const asked = stream ? streamed : whole
-    const completion = await asked(attempt, body, provider).catch((error: unknown) => {
-      if (!isRenamed(error)) throw error
-      const { max_tokens, ...rest } = body
-      return asked(attempt, { ...rest, max_completion_tokens: max_tokens ?? null }, provider)
+    const completion = await asked(attempt, provider.limits.named(body), provider).catch((error: unknown) => {
+      if (!(error instanceof Error && isRenamed(refusedField(error), error.message))) throw error
+      provider.limits.renamed(model.upstream)
+      return asked(attempt, provider.limits.named(body), provider)
     })
     const usage = readUsage(completion?.usage)
     attempt.used(() => usage)
@@ -104,13 +105,6 @@ async function streamed(attempt: Attempt, body: Body, provider: Provider): Promi
   }
   return joined.completion()
 }
-
-/**
- * Whether the upstream knows the request's `max_tokens` only as `max_completion_tokens`, as OpenAI does for models that
- * reason. Servers of older kinds know only the former, and would answer without any bound.
- */
-const isRenamed = (error: unknown): boolean =>
-  refusedField(error) === 'max_tokens' && error instanceof Error && error.message.includes('max_completion_tokens')
 
 /** The names that providers have for a model's thoughts. */
 const REASONING = ['reasoning_content', 'reasoning']

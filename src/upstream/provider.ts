@@ -2,6 +2,7 @@ import { GazewayError } from '../errors.ts'
 import { VIA } from '../via.ts'
 import { patientFetch } from './patient-fetch.ts'
 import { PRESETS } from './presets.ts'
+import { createTokenLimits, type TokenLimits } from './token-limits.ts'
 import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 
 const SHORTEST_SECRET = 8
@@ -41,6 +42,8 @@ export interface Provider {
   usageRequests: UsageRequests
   /** Our own ids, in the order of the roles, then the other aliases. */
   aliases: string[]
+  /** By which name its models take the limit of an answer. */
+  limits: TokenLimits
   /** Whether it runs in this process: the sandbox. */
   inProcess: boolean
   /** Sends a request: the network's `fetch`, or the sandbox in this process. */
@@ -73,6 +76,7 @@ export function createProvider(config: ProviderConfig): Provider {
       const requested = model ?? config.models[role]
       return { requested, upstream: aliases.get(requested) ?? requested }
     },
+    limits: createTokenLimits(),
     inProcess: config.provider === 'sandbox',
     fetch: config.provider === 'sandbox' ? lazySandbox() : patientFetch(baseUrl, config.timeout_ms),
     hasKey,

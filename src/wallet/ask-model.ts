@@ -53,10 +53,7 @@ type Ask = (upstream: Pick<Upstream, 'chat' | 'respond'>, call: ModelCall, conte
 
 const chat: Ask = async (upstream, { model, prompt, max_tokens }, context) => {
   const messages = [{ role: 'user' as const, content: prompt }]
-  const { value, usage, costUsd, callId } = await upstream.chat(
-    { model, messages, max_completion_tokens: max_tokens },
-    context,
-  )
+  const { value, usage, costUsd, callId } = await upstream.chat({ model, messages, max_tokens }, context)
   const message = value.choices[0]?.message
   return answered(message?.content || message?.refusal || '', usage, costUsd, callId)
 }

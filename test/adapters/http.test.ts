@@ -1395,6 +1395,38 @@ describe('the gateway over HTTP', () => {
       assert.ok(!received.includes('logprobs'))
     })
 
+    it('bounds the fallback’s answer by the name that its model knows', async () => {
+      const bounds = () =>
+        server.received
+          .filter(({ path }) => path === '/v1/chat/completions')
+          .map(({ body }) => body as Record<string, unknown>)
+          .map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens])
+      server.on('/responses', double.fails(500))
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      await post('/v1/responses', { ...QUESTION, max_output_tokens: 50 })
+      assert.deepEqual(bounds(), [[50, undefined]])
+      for (const stream of [false, true]) {
+        const fresh = await startGateway(server.url)
+        server.received.length = 0
+        server.on('/chat/completions', double.renamesLimit)
+        for (let n = 0; n < 2; n++) {
+          const reply = await fetch(`${fresh.url}/v1/responses`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ ...QUESTION, max_output_tokens: 50, stream }),
+          })
+          assert.equal(reply.status, 200)
+          assert.match(await reply.text(), /"output_text":"Hello\."/)
+        }
+        await fresh.close()
+        assert.deepEqual(bounds(), [
+          [50, undefined],
+          [undefined, 50],
+          [undefined, 50],
+        ])
+      }
+    })
+
     it('does not send again the field that was refused', async () => {
       server.on('/responses', double.fails(400, {}, 'temperature'))
       server.on('/chat/completions', double.json(200, double.completion('x')))

@@ -84,6 +84,14 @@ export const json =
 export const fails = (status: number, headers: Record<string, string> = {}, param: string | null = null): Behaviour =>
   json(status, { error: { message: `double says ${status}`, type: 'server_error', code: null, param } }, headers)
 
+/** Knows the limit of an answer as OpenAI's models that reason do: by `max_completion_tokens` alone. */
+export const renamesLimit: Behaviour = (response, request) => {
+  const message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+  const { max_tokens, stream } = request.body as { max_tokens?: number; stream?: boolean }
+  if (max_tokens !== undefined) return json(400, { error: { message, param: 'max_tokens' } })(response, request)
+  return stream ? sse(chunks(['Hello.']))(response, request) : json(200, completion('Hello.'))(response, request)
+}
+
 /** Answers what `malformed` JSON is: status 200, a body that stops in the middle. */
 export const malformed: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "x", "choices": [')

@@ -253,7 +253,7 @@ describe('the other fields of a Responses request', () => {
       temperature: 0.5,
       stop: ['END'],
       user: 'u1',
-      max_completion_tokens: 50,
+      max_tokens: 50,
       reasoning_effort: 'low',
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } },
       verbosity: 'low',
@@ -382,8 +382,8 @@ describe('the other fields of a Responses request', () => {
   }
   const refusals: Record<string, string[]> = {
     temperature: ['temperature'],
-    max_output_tokens: ['max_completion_tokens'],
-    max_completion_tokens: ['max_completion_tokens'],
+    max_output_tokens: ['max_tokens'],
+    max_tokens: [],
     'reasoning.effort': ['reasoning_effort'],
     reasoning: ['reasoning_effort'],
     'reasoning.summary': [],

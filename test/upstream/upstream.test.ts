@@ -154,25 +154,27 @@ describe('the upstream', () => {
         }
     })
 
-  it('bounds an answer by the name that the upstream knows', async () => {
-    const renamed = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+  it('bounds an answer by the name that the model knows, once it is known without asking twice', async () => {
     for (const context of [quiet, { ...quiet, onText: () => {} }]) {
       server.received.length = 0
-      const refused = double.json(400, { error: { message: renamed, param: 'max_tokens' } })
-      server.on('/chat/completions', refused, double.json(200, double.completion('Hello.')))
-      await upstream().chat({ ...ask, max_tokens: 50 }, context)
+      server.on('/chat/completions', double.renamesLimit)
+      const openai = upstream()
+      for (let n = 0; n < 2; n++) await openai.chat({ ...ask, max_tokens: 50 }, context)
+      await openai.chat(ask, context)
       const bounds = server.received.map(({ body }) => body as Record<string, unknown>)
       assert.deepEqual(
         bounds.map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens]),
         [
           [50, undefined],
           [undefined, 50],
+          [undefined, 50],
+          [undefined, undefined],
         ],
       )
     }
     server.on('/chat/completions', double.fails(400, {}, 'max_tokens'))
     await assert.rejects(upstream().chat({ ...ask, max_tokens: 50 }, quiet), { message: /double says 400/ })
-    assert.equal(server.received.length, 3, 'a bound that is refused for what it is is not sent again')
+    assert.equal(server.received.length, 5, 'a bound that is refused for what it is is not sent again')
   })
 
   it('streams a chat to a caller that listens', async () => {
@@ -631,7 +633,7 @@ describe('the upstream', () => {
           { role: 'system', content: 'Be short.' },
           { role: 'user', content: 'Find it.' },
         ])
-        assert.equal(sent.max_completion_tokens, 50)
+        assert.equal(sent.max_tokens, 50)
         assert.deepEqual(sent.tools, [
           { type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: true } },
         ])

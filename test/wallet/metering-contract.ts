@@ -112,6 +112,13 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.deepEqual(wallet.errors, [])
   })
 
+  it('bounds the answer by the name of the limit that every provider knows', async (t) => {
+    const { upstream, wallet, caller } = await start(t)
+    await wallet.meteredCall(ONE_CALL, by(caller))
+    const { max_tokens, max_completion_tokens } = (upstream.received[0]?.body ?? {}) as Record<string, unknown>
+    assert.deepEqual([max_tokens, max_completion_tokens], [100, undefined])
+  })
+
   it('counts the tokens itself, and says so, where the upstream reports none', async (t) => {
     const { upstream, wallet, caller } = await start(t)
     upstream.on('/chat/completions', json(200, completion('Hello back', null)))

@@ -26,7 +26,9 @@ const SHARED = [
 /** Which chat fields carry what a field of the Responses API asks for, where their names differ. */
 const CARRIED_BY = new Map<string, readonly string[]>(
   Object.entries({
-    max_output_tokens: ['max_completion_tokens'],
+    max_output_tokens: ['max_tokens'],
+    // The name alone is refused, and the answer must have a limit (`TokenLimits`).
+    max_tokens: [],
     reasoning: ['reasoning_effort'],
     'reasoning.summary': [],
     text: ['response_format', 'verbosity'],
@@ -56,7 +58,7 @@ export function toChatRequest(request: ResponseRequest, refused: string | null =
   const chat: Loose = {
     messages: toMessages(request, chatName),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
-    max_completion_tokens: request.max_output_tokens,
+    max_tokens: request.max_output_tokens,
     reasoning_effort: record(request.reasoning).effort,
     response_format: responseFormat(record(text.format)),
     verbosity: text.verbosity,

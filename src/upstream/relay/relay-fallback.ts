@@ -11,6 +11,7 @@ import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { type Recording, startRecording } from '../recording.ts'
 import { refusedField } from '../refused-field.ts'
 import { reportedUsage } from '../reported-error.ts'
+import { isRenamed } from '../token-limits.ts'
 import { readUsage } from '../usage.ts'
 import { WITH_USAGE } from '../usage-request.ts'
 import { gatherCompletion } from './gather.ts'
@@ -62,21 +63,30 @@ export async function relayFallback(
   const stream = request.stream === true
   const refused = first.refused && fieldRefusedBy(first.refused)
   const own = { model: model.upstream, ...(stream && { stream }) }
-  const convert = (body: object) => ({ ...toChatRequest(body as ResponseRequest, refused), ...own })
-  const sent = convert(request)
-  const open = async (fields: object) => {
+  const convert = (body: object) =>
+    provider.limits.named({ ...toChatRequest(body as ResponseRequest, refused), ...own })
+  let sent = convert(request)
+  const send = async (fields: object) => {
     const written = await convertedText(text, { ...sent, ...fields }, (body) => ({ ...convert(body), ...fields }))
     return relay.open('/chat/completions', { body: written, stream, via: context.via }, receiver)
+  }
+  const ask = async () => {
+    if (!stream || !provider.usageRequests.fits(model.upstream)) return send({})
+    const answered = await send(WITH_USAGE)
+    if (answered.kind === 'stream') return answered
+    return orWithoutUsage(answered, provider, model.upstream, () => send({}))
   }
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
   const recording = startRecording(relay, invocation, context)
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
-    const asksForUsage = stream && provider.usageRequests.fits(model.upstream)
-    reply = await open(asksForUsage ? WITH_USAGE : {})
-    if (asksForUsage && reply.kind === 'whole')
-      reply = await orWithoutUsage(reply, provider, model.upstream, () => open({}))
+    reply = await ask()
+    if (reply.kind === 'whole' && isRenamed(fieldRefusedBy(reply), bodyText(reply))) {
+      provider.limits.renamed(model.upstream)
+      sent = convert(request)
+      reply = await ask()
+    }
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
       if (stream) return await passEvents(relay, reply, tap, request, sent, receiver, recording)
