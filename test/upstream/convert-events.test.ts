@@ -12,6 +12,7 @@ import {
   type ResponseEvent,
 } from '../../src/upstream/convert/chat-to-response-events.ts'
 import type { ResponseRequest } from '../../src/upstream/convert/responses-to-chat.ts'
+import { failedChoices } from '../doubles/upstream.ts'
 
 const request: ResponseRequest = { input: 'Hello', tools: [{ type: 'custom', name: 'patch' }] }
 
@@ -251,6 +252,17 @@ describe('a chat stream as Responses events', () => {
     )
   })
 
+  for (const [finish, reason] of Object.entries({
+    model_context_window_exceeded: 'max_output_tokens',
+    sensitive: 'content_filter',
+  }))
+    it(`ends as incomplete on ${finish}`, () => {
+      const cutCall = call(0, { id: 'c1', function: { name: 'look', arguments: '{"path":"/tm' } })
+      const { status, incomplete_details, output } = last(eventsOf([chunk(cutCall), chunk({}, finish)]))
+      assert.deepEqual([status, incomplete_details?.reason], ['incomplete', reason])
+      assert.equal(output[0]?.type === 'function_call' && output[0].status, 'incomplete')
+    })
+
   it('is incomplete where an empty finish reason comes after the one that says so', () => {
     const events = eventsOf([chunk({ content: 'Hel' }, ''), chunk({}, 'length'), chunk({}, '', { usage })])
     assert.equal(events.at(-1)?.type, 'response.incomplete')
@@ -362,6 +374,15 @@ describe('a chat stream that breaks', () => {
     assert.match(last(failed).error?.message ?? '', /overloaded/)
   })
 
+  for (const failed of failedChoices)
+    it(`fails with a choice that its provider gave up: ${JSON.stringify(failed)}`, () => {
+      const cutCall = call(0, { id: 'c1', function: { name: 'look', arguments: '{"path":"/tm' } })
+      const chunks = [chunk(cutCall), { ...chunk(null), choices: [{ index: 0, delta: {}, ...failed }] } as never]
+      const types = typesOf(eventsOf(chunks))
+      assert.deepEqual(types.slice(-2), ['error', 'failed'])
+      assert.ok(!types.some((type) => type.endsWith('.done')), 'a cut call must not be run')
+    })
+
   it('quotes a long error up to the end of a character', () => {
     for (const before of ['', 'x']) {
       const failed = createResponseEvents(request).push({ error: { message: before + '👋'.repeat(300) } } as never)
@@ -397,7 +418,14 @@ const answered = fc
     calls: fc.array(fc.record({ name: fc.constantFrom('look', 'patch'), args: fc.oneof(fc.json(), fc.constant('')) }), {
       maxLength: 3,
     }),
-    finish: fc.constantFrom('stop', 'tool_calls', 'length', 'content_filter'),
+    finish: fc.constantFrom(
+      'stop',
+      'tool_calls',
+      'length',
+      'content_filter',
+      'model_context_window_exceeded',
+      'sensitive',
+    ),
     usageWithChoices: fc.boolean(),
   })
   .chain((answer) => {

@@ -170,7 +170,9 @@ describe('a chat completion as a Response', () => {
 
   for (const [finish, reason] of [
     ['length', 'max_output_tokens'],
+    ['model_context_window_exceeded', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
+    ['sensitive', 'content_filter'],
   ] as const)
     it(`is incomplete on ${finish}, and so is its last item alone`, () => {
       const tool_calls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"a' } }]

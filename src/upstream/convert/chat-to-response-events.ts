@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import { cut } from '../../cut.ts'
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { ChatCompletion } from '../chat.ts'
+import { reportedIn } from '../reported-error.ts'
 import { callableTools } from './callable-tools.ts'
 import { type Ending, endResponse, incompleteReason, outputText, responseShell } from './chat-to-response.ts'
 import { completionChunks } from './completion-chunks.ts'
@@ -20,7 +21,7 @@ export type ChatChunk = OpenAI.Chat.ChatCompletionChunk
 export interface ResponseEvents {
   /** `response.created` and `response.in_progress`. The other three begin with them where this was not called. */
   start(): ResponseEvent[]
-  /** The events of one chunk. A chunk that holds an error ends the stream as `fail` does. */
+  /** The events of one chunk. A chunk that holds an error, or whose choice failed, ends the stream as `fail` does. */
   push(chunk: ChatChunk): ResponseEvent[]
   /** After the last chunk of a complete answer, which some upstreams give no finish reason: ends all items, then the Response. */
   finish(): ResponseEvent[]
@@ -101,7 +102,7 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
     start: () => (phase === 'new' ? eventsOf(() => {}) : []),
     push: (chunk) =>
       eventsOf(() => {
-        const { error } = record(chunk)
+        const error = record(chunk).error || reportedIn(chunk)
         if (error) breakOff(errorOfChunk(error))
         else read(record(chunk))
       }),

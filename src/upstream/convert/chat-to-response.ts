@@ -37,6 +37,8 @@ export interface Ending {
  * A chat completion as the Response that the same request would have had: reasoning, text, refusal, tool calls, usage,
  * and `incomplete` where it was cut. Every key that the Open Responses specification requires is there, null where it
  * has no value (https://www.openresponses.org/reference, ResponseResource).
+ *
+ * @param completion one that did not fail (`reportedIn`)
  */
 export function toResponse(completion: ChatCompletion, request: ResponseRequest, id = itemId('resp')): ResponseObject {
   const choice = completion.choices[0]
@@ -113,11 +115,18 @@ export function endResponse(shell: ResponseObject, ending: Ending): ResponseObje
   }
 }
 
+type IncompleteReason = 'max_output_tokens' | 'content_filter'
+
+/** The endings that cut an answer off: OpenAI's, and those that z.AI has beside them. */
+const CUT = new Map<unknown, IncompleteReason>([
+  ['length', 'max_output_tokens'],
+  ['model_context_window_exceeded', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
+])
+
 /** Why a completion is not complete, in the Responses API's words; null when it is. */
-export function incompleteReason(finish: string | null | undefined): 'max_output_tokens' | 'content_filter' | null {
-  if (finish === 'length') return 'max_output_tokens'
-  return finish === 'content_filter' ? 'content_filter' : null
-}
+export const incompleteReason = (finish: string | null | undefined): IncompleteReason | null => CUT.get(finish) ?? null
 
 /** Chat usage in the shape of a Response's, with the counts that are recorded; null where none was reported. */
 export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): OpenAI.Responses.ResponseUsage | null {
