@@ -1,3 +1,6 @@
+/** So many models are remembered; clients may make up any number of names. */
+const REMEMBERED = 1000
+
 /** A chat request as far as its limit is concerned. */
 interface Limited {
   model: string
@@ -24,7 +27,9 @@ export function createTokenLimits(): TokenLimits {
       if (max_tokens === undefined || !renamed.has(request.model)) return request
       return { ...rest, max_completion_tokens: max_tokens } as typeof request & { max_completion_tokens: unknown }
     },
-    renamed: (model) => void renamed.add(model),
+    renamed(model) {
+      if (renamed.size < REMEMBERED) renamed.add(model)
+    },
   }
 }
 

@@ -243,11 +243,21 @@ describe('the gateway over HTTP', () => {
       }
     })
 
-    it('passes the usage chunk on where it was asked for', async () => {
+    for (const wanted of [{ stream_options: { include_usage: true } }, { usage: { include: true } }])
+      it(`passes the usage chunk on where it was asked for: ${JSON.stringify(wanted)}`, async () => {
+        for (const reply of [double.sse(double.chunks(['Hi.'])), double.json(200, double.completion('Hi.'))]) {
+          server.on('/chat/completions', reply)
+          const text = await (await post('/v1/chat/completions', { ...ASK, stream: true, ...wanted })).text()
+          assert.equal(eventsOf(text).at(-1).usage.total_tokens, 15)
+        }
+      })
+
+    it('leaves the usage chunk out where usage is a word of another kind', async () => {
       server.on('/chat/completions', double.sse(double.chunks(['Hi.'])))
-      const asked = { ...ASK, stream: true, stream_options: { include_usage: true } }
-      const text = await (await post('/v1/chat/completions', asked)).text()
-      assert.equal(eventsOf(text).at(-1).usage.total_tokens, 15)
+      for (const usage of [null, 'include', { include: false }, { include: 'true' }, [true]]) {
+        const text = await (await post('/v1/chat/completions', { ...ASK, stream: true, usage })).text()
+        assert.equal(eventsOf(text).at(-1).usage, undefined)
+      }
     })
 
     for (const status of [400, 422])

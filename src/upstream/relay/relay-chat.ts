@@ -21,6 +21,8 @@ export interface ChatBody {
   model?: string | null | undefined
   stream?: boolean | null | undefined
   stream_options?: { include_usage?: boolean | undefined } | null | undefined
+  /** OpenRouter's own way to ask for usage. */
+  usage?: { include?: unknown } | null | undefined
   [field: string]: unknown
 }
 
@@ -47,7 +49,7 @@ export async function relayChat(
   provider.requireKey()
   const model = provider.resolve(body.model ?? undefined, 'chat')
   const stream = body.stream === true
-  const usageWanted = body.stream_options?.include_usage === true
+  const usageWanted = body.stream_options?.include_usage === true || body.usage?.include === true
   const { stream_options: own } = body
   const plain = { model: model.upstream }
   const sent = { ...body, ...plain }
