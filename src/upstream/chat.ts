@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { CallContext } from './call-record.ts'
+import { chatReasoning, chatText } from './convert/response-items.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
@@ -61,11 +62,8 @@ export const modelTold = (told: unknown, asked: string): string =>
   typeof told === 'string' && told !== '' ? told : asked
 
 /** What a message says: some providers send a list of parts, as requests have it. */
-function textOf(content: unknown): string | null {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return null
-  return content.map((part) => (typeof part?.text === 'string' ? part.text : '')).join('')
-}
+const textOf = (content: unknown): string | null =>
+  typeof content === 'string' || Array.isArray(content) ? chatText(content) : null
 
 type Body = ChatRequest & { model: string }
 
@@ -99,12 +97,10 @@ async function streamed(attempt: Attempt, body: Body, provider: Provider): Promi
     joined.push(chunk)
     const [first] = chunk.choices ?? []
     if (first?.index !== 0 || !first.delta) continue
-    if (first.delta.content) text(first.delta.content)
+    const said = chatText(first.delta.content)
+    if (said !== '') text(said)
     else if (first.delta.tool_calls) step('calling a tool')
-    else if (REASONING.some((name) => Object.hasOwn(first.delta, name))) step('thinking')
+    else if (chatReasoning(first.delta) !== '') step('thinking')
   }
   return joined.completion()
 }
-
-/** The names that providers have for a model's thoughts. */
-const REASONING = ['reasoning_content', 'reasoning']

@@ -223,6 +223,18 @@ describe('a chat stream as Responses events', () => {
     assert.deepEqual(item?.type === 'reasoning' && item.summary, [{ type: 'summary_text', text: 'Let me see.' }])
   })
 
+  it('streams the thoughts that come as parts of the content, or under the second of two names', () => {
+    const parts = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Let me ' }] }]
+    const events = eventsOf([
+      chunk({ content: parts }),
+      chunk({ content: '', reasoning_content: '', reasoning: 'see.' }),
+      chunk({ content: 'Hi' }),
+      chunk({}, 'stop'),
+    ])
+    assert.deepEqual(deltasOf(events, 'response.reasoning_summary_text.delta'), ['Let me ', 'see.'])
+    assert.equal(last(events).output_text, 'Hi')
+  })
+
   it('streams citations and log probabilities with the text', () => {
     const url_citation = { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 }
     const logprobs = { content: [{ token: 'Hi', logprob: -0.1, bytes: null, top_logprobs: [] }], refusal: null }

@@ -128,6 +128,19 @@ describe('a chat completion as a Response', () => {
     assert.match(call?.call_id ?? '', /^call_/)
   })
 
+  const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Let me see.' }] }]
+  for (const [name, message] of Object.entries({
+    'the second of two names': { reasoning_content: '', reasoning: 'Let me see.', content: 'Hi.' },
+    'the first of two names': { reasoning_content: 'Let me see.', reasoning: 'Let me see.', content: 'Hi.' },
+    'the parts of the content': { reasoning_content: null, content: [...thinking, { type: 'text', text: 'Hi.' }] },
+  }))
+    it(`finds the thoughts under ${name}`, () => {
+      const { output, output_text } = convert(message)
+      const [item] = output
+      assert.deepEqual(item?.type === 'reasoning' && item.summary, [{ type: 'summary_text', text: 'Let me see.' }])
+      assert.equal(output_text, 'Hi.')
+    })
+
   it('turns the call of a custom tool back', () => {
     const call = (args: string) => ({ id: 'c1', type: 'function', function: { name: 'patch', arguments: args } })
     const request = { input: 'Go', tools: [{ type: 'custom', name: 'patch' }] }

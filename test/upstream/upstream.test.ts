@@ -121,6 +121,24 @@ describe('the upstream', () => {
         assert.deepEqual(value.choices, [{ index: 0, message, finish_reason: finish }])
       })
 
+    it('hears text that comes in parts, and thoughts as a step', async () => {
+      const part = (type: string, said: unknown) => ({ content: [{ type, [type]: said }] })
+      server.on(
+        '/chat/completions',
+        double.sse([
+          chunk({ role: 'assistant', content: '', reasoning_content: null }),
+          chunk(part('thinking', [{ type: 'text', text: 'Hm.' }])),
+          chunk(part('text', 'Hel')),
+          chunk({ content: 'lo.' }),
+          chunk({}, 'stop'),
+        ]),
+      )
+      const heard: string[] = []
+      const onText = (delta: string) => void heard.push(delta)
+      await upstream().chat(ask, { ...quiet, onText, onStep: (step) => void heard.push(`(${step})`) })
+      assert.deepEqual(heard, ['(thinking)', 'Hel', 'lo.'])
+    })
+
     it('keeps what a provider adds, and names its role where none is sent', async () => {
       const pieces = [
         chunk({ reasoning_content: 'Hm, ' }),

@@ -93,10 +93,14 @@ export function chatText(content: unknown): string {
     .join('')
 }
 
-/** The thoughts in a chat message or delta, under either of the names that upstreams give them. */
+/**
+ * The thoughts in a chat message or delta, under either of the names that upstreams give them, one of which may be there
+ * without them; or among the parts of its content, as Mistral has them.
+ */
 export function chatReasoning(message: unknown): string {
-  const { reasoning_content, reasoning } = record(message)
-  return chatText(reasoning_content ?? reasoning)
+  const { reasoning_content, reasoning, content } = record(message)
+  const thoughts = records(content).map((part) => (part.type === 'thinking' ? chatText(part.thinking) : ''))
+  return chatText(reasoning_content) || chatText(reasoning) || thoughts.join('')
 }
 
 /** The citations of a chat message or delta, in the shape that a Response has. */
