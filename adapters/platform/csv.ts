@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FrameContext } from '../web/frame.ts'
 
 /** Lines that are sent at once. */
@@ -38,6 +39,8 @@ async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer, voi
     if (piece.length < LINES_PER_PIECE) continue
     yield Buffer.from(piece.join(''))
     piece = []
+    // SQLite answers in this process, without a pause: others get their turn between pieces.
+    await turn()
   }
   if (piece.length > 0) yield Buffer.from(piece.join(''))
 }

@@ -1,5 +1,5 @@
 import type { ReceiptRecord } from './metered-call.ts'
-import type { UsageQuery, UsageReport } from './usage.ts'
+import type { ReceiptPage, UsageQuery } from './usage.ts'
 
 /** Receipts that are read at a time. */
 const PAGE = 1_000
@@ -24,22 +24,22 @@ const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
  * The receipts of a selection as CSV (RFC 4180), newest first: a header, then a line each with its line end. Read in
  * pages, so that any number of them takes little memory.
  *
- * @param report reads a page
+ * @param receipts reads a page
  * @param query `offset` skips so many of the newest, or `cursor` goes on from an earlier page; then all that follow
  * @throws GazewayError `invalid_cursor`, before the header
  */
 export async function* usageCsv(
-  report: (query: UsageQuery) => Promise<Pick<UsageReport, 'items' | 'next_cursor'>>,
+  receipts: (query: UsageQuery) => Promise<ReceiptPage>,
   query: Omit<UsageQuery, 'limit'>,
 ): AsyncGenerator<string, void> {
   const { offset, ...selection } = query
   // Before the header, so that whoever takes that knows that the query is in order.
-  let page = await report({ ...query, limit: PAGE })
+  let page = await receipts({ ...query, limit: PAGE })
   yield line(Object.keys(COLUMNS))
   for (;;) {
     for (const receipt of page.items) yield line(Object.values(COLUMNS).map((column) => column(receipt)))
     if (page.next_cursor === null) return
-    page = await report({ ...selection, limit: PAGE, cursor: page.next_cursor })
+    page = await receipts({ ...selection, limit: PAGE, cursor: page.next_cursor })
   }
 }
 

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
@@ -43,6 +43,9 @@ export interface UsageReport extends Page<ReceiptRecord> {
   groups: Array<UsageSums & { key: string }>
 }
 
+/** The receipts of a selection, a page of them. */
+export type ReceiptPage = Pick<UsageReport, 'items' | 'next_cursor'>
+
 type Selection = Pick<UsageQuery, 'caller_id' | 'from' | 'to'>
 
 interface SummedRow {
@@ -62,18 +65,13 @@ interface SummedRow {
 export async function usageReport(store: Store, query: UsageQuery): Promise<UsageReport> {
   const selection = inUtc(query)
   const { rows, byCaller, groups } = await store.snapshot(async (db) => ({
-    rows: await receipts(db, selection, query),
+    rows: await receiptRows(db, selection, query),
     byCaller: await summed(db, store.engine, selection, 'caller_id'),
     groups: query.group_by ? await summed(db, store.engine, selection, COLUMNS[query.group_by]) : [],
   }))
   const totals = add(byCaller)
   return {
-    ...toPage(rows, {
-      limit: query.limit,
-      total: totals.calls,
-      item: toReceiptRecord,
-      cursor: (row) => [row.at, row.call_id],
-    }),
+    ...toPage(rows, { limit: query.limit, total: totals.calls, ...LISTED }),
     totals,
     by_caller: byCaller
       .map((row) => ({ caller_id: row.key, ...add([row]) }))
@@ -83,9 +81,20 @@ export async function usageReport(store: Store, query: UsageQuery): Promise<Usag
   }
 }
 
+/** The receipts alone: an export of many pages adds nothing up. @throws GazewayError `invalid_cursor` */
+export async function usageReceipts({ db }: Store, query: UsageQuery): Promise<ReceiptPage> {
+  const rows = await receiptRows(db, inUtc(query), query)
+  return toPage(rows, { limit: query.limit, total: rows.length, ...LISTED })
+}
+
+const LISTED = {
+  item: toReceiptRecord,
+  cursor: (row: { at: string; call_id: string }) => [row.at, row.call_id],
+}
+
 const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
 
-function receipts(db: Transaction<Schema>, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
+function receiptRows(db: Kysely<Schema>, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
   let query = db
     .selectFrom('metered_calls')
     .select(RECEIPT_COLUMNS)

@@ -11,7 +11,7 @@ import { createLimits } from './limits.ts'
 import { checkCall, createMetering, fingerprintOf, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
-import { type UsageQuery, type UsageReport, usageReport } from './usage.ts'
+import { type UsageQuery, type UsageReport, usageReceipts, usageReport } from './usage.ts'
 import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
 
@@ -73,7 +73,6 @@ export function createWallet(deps: WalletDeps): Wallet {
   const { store, config, pricing, now } = deps
   const limitsOf = createLimits(store, toMicros(config.default_credit_limit_usd) as Micros)
   const holds = createHolds({ store, now, limitsOf })
-  const usage = (query: UsageQuery) => usageReport(store, query)
   return {
     meteredCall: createMetering({ ...deps, holds }),
     checkCall: (call) => void checkCall(call, deps),
@@ -82,8 +81,8 @@ export function createWallet(deps: WalletDeps): Wallet {
     credit: (credit) => creditAccount(store, credit, now()),
     balances: (callerId) => readBalances(store, callerId, limitsOf),
     statement: (callerId, query) => readStatement(store, callerId, query),
-    usage,
-    usageCsv: (query) => usageCsv(usage, query),
+    usage: (query) => usageReport(store, query),
+    usageCsv: (query) => usageCsv((page) => usageReceipts(store, page), query),
     pricing: () => priceList(pricing),
     verify: () => verifyLedger(store),
     sweepHolds: holds.sweep,

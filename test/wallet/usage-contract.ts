@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
+import { sql } from 'kysely'
 import { toUsd } from '../../src/money.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createHolds } from '../../src/wallet/holds.ts'
-import { usageReport } from '../../src/wallet/usage.ts'
+import { usageReceipts, usageReport } from '../../src/wallet/usage.ts'
 import { usageCsv } from '../../src/wallet/usage-csv.ts'
-import type { OpenStore } from './setup.ts'
+import { type OpenStore, walletOn } from './setup.ts'
 
 const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [
   ['2026-11-19T23:59:59.999Z', 'a', 'x', 1],
@@ -167,7 +168,7 @@ export function usageContract(open: OpenStore): void {
     const store = await filled(t)
     await store.db.updateTable('metered_calls').set({ token: '=1+1,"x"' }).where('call_id', '=', 'call_5').execute()
     const lines: string[] = []
-    for await (const line of usageCsv((query) => usageReport(store, query), { caller_id: 'a' })) lines.push(line)
+    for await (const line of usageCsv((query) => usageReceipts(store, query), { caller_id: 'a' })) lines.push(line)
     assert.equal(lines.length, 5)
     assert.equal(
       lines[0],
@@ -179,11 +180,19 @@ export function usageContract(open: OpenStore): void {
     )
   })
 
+  it('adds nothing up for the pages of the CSV', async (t) => {
+    const store = await filled(t)
+    await sql`drop table metered_usage`.execute(store.db)
+    const lines: string[] = []
+    for await (const line of walletOn(store, 'http://127.0.0.1:1').usageCsv({})) lines.push(line)
+    assert.equal(lines.length, 1 + CALLS.length)
+  })
+
   it('skips as many of the newest receipts as asked, once, whatever pages the CSV is read in', async (t) => {
     const store = await filled(t)
     const ids = async (query: { offset?: number; cursor?: string }) => {
       const lines = []
-      for await (const line of usageCsv((page) => usageReport(store, { ...page, limit: 1 }), query)) lines.push(line)
+      for await (const line of usageCsv((page) => usageReceipts(store, { ...page, limit: 1 }), query)) lines.push(line)
       return lines.slice(1).map((line) => line.split(',')[0])
     }
     const all = await ids({})
