@@ -9,6 +9,7 @@ import { WalletAddress } from '../../src/identity/key.ts'
 import type { Task } from '../../src/tasks/tasks.ts'
 import { readBalances } from '../../src/wallet/balances.ts'
 import { makeDeposit } from '../../src/wallet/deposits.ts'
+import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { ADMIN, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
@@ -327,6 +328,28 @@ export function escrowContract(open: OpenStore): void {
       assert.equal(await works.escrows.expire(10), 2)
       assert.equal(await works.escrows.expire(10), 0)
       await works.audit()
+    })
+
+    it('lets others have their turn while a list moves many whose time is over', async (t) => {
+      const works = worksOn(await open(t))
+      const { escrow_id } = await works.create(await works.payer(), { reward_usd: 1, ttl_seconds: 60 })
+      await works.store.write(async (trx) => {
+        const of = trx.selectFrom('escrows').selectAll().where('id', '=', escrow_id)
+        const row = await of.executeTakeFirstOrThrow()
+        for (let i = 1; i <= 1_000; i++)
+          await trx
+            .insertInto('escrows')
+            .values({ ...row, id: `esc_${i}`, task_id: `task_${i}` })
+            .execute()
+        const tally = createTally()
+        tally.add('escrow_locked', 1_000)
+        await tally.write(trx)
+      })
+      works.clock.pass(61)
+      const list = () => works.escrows.list(EscrowList.parse({ status: 'expired' }))
+      const turns = await turnsDuring(list)
+      assert.ok(turns >= 2, `${turns} turns for two batches and a rest`)
+      assert.equal((await list()).total, 1_001)
     })
 
     it('can be locked for a task that has none; one at a time, by its creator or an admin', async (t) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createTally } from '../../src/escrow/tally.ts'
 import { type Task, TaskList } from '../../src/tasks/tasks.ts'
+import { turnsDuring } from '../doubles/turns.ts'
 import { ADMIN, type OpenStore, worksOn } from './setup.ts'
 
 /** What tasks do on every store engine. */
@@ -187,6 +189,27 @@ export function tasksContract(open: OpenStore): void {
       assert.equal(await works.tasks.sweepLeases(10), 2)
       assert.equal(await works.tasks.sweepLeases(10), 0)
       await works.audit()
+    })
+
+    it('lets others have their turn while a list opens many whose leases are over', async (t) => {
+      const works = worksOn(await open(t))
+      const task = await works.create(await works.payer())
+      await works.claim(task, await works.agent(), { lease_seconds: 10 })
+      await works.store.write(async (trx) => {
+        const row = await trx.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
+        for (let i = 1; i <= 1_000; i++)
+          await trx
+            .insertInto('tasks')
+            .values({ ...row, id: `task_${i}` })
+            .execute()
+        const tally = createTally()
+        tally.add('claimed', 1_000)
+        await tally.write(trx)
+      })
+      works.clock.pass(10)
+      const turns = await turnsDuring(() => works.tasks.list(TaskList.parse({ status: 'open' })))
+      assert.ok(turns >= 2, `${turns} turns for two batches and a rest`)
+      assert.equal((await works.tasks.stats()).by_status.open, 1_001)
     })
 
     it('cannot be claimed once its reward has expired', async (t) => {
