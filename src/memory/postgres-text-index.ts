@@ -8,7 +8,7 @@ import { startsCorrected } from './typos.ts'
 /** Weights of value (D), nothing (C), tags (B) and key (A), in the proportions of the SQLite index. */
 const WEIGHTS = sql`'{0.125, 0, 0.5, 1}'`
 const IN_KEY_OR_TAGS = 'AB'
-/** Similar words whose frequency is looked up. */
+/** Similar words whose frequency is looked up, and looked up at once. */
 const MOST_WEIGHED = 32
 /** Memories that are counted to tell a frequent word from a rare one. */
 const MOST_FREQUENT = 1000
@@ -48,8 +48,12 @@ export function createPostgresTextIndex(db: Kysely<Schema>): TextIndex {
 
   async function nearestHeld(word: string, typos: number, rows: ReadonlyArray<{ term: string }>) {
     const candidates = rows.map(({ term }) => ({ term, doc: 0 }))
-    const near = nearest(word, typos, candidates).slice(0, MOST_WEIGHED)
-    return nearest(word, typos, await weighed(near.map(({ term }) => term)))
+    const near = nearest(word, typos, candidates).map(({ term }) => term)
+    const held: IndexedWord[] = []
+    // The vocabulary keeps words that no memory holds any more: on through them, to as many that one does.
+    for (let at = 0; at < near.length && held.length < MOST_WEIGHED; at += MOST_WEIGHED)
+      held.push(...(await weighed(near.slice(at, at + MOST_WEIGHED))))
+    return nearest(word, typos, held)
   }
 
   return {

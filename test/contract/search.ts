@@ -78,6 +78,16 @@ export function searchContract(open: () => Promise<Store>): void {
     ] as const)
       it(`finds ${found} although it is asked for "${typo}"`, async () => assert.equal((await keys(typo))[0], found))
 
+    it('finds a word with typos beside many nearer ones that no memory holds any more', async () => {
+      const put = (key: string, value: string) => memory.store(MemoryInput.parse({ key, value, namespace: 'words' }))
+      const letters = [...'abcdefghijklmnopqrstuvwxy']
+      const nearer = letters.flatMap((letter) => [`quagmiz${letter}`, `quagmi${letter}z`]).join(' ')
+      await put('gone', nearer)
+      await put('there', 'quagmire')
+      await put('gone', 'something else')
+      assert.deepEqual(await keys('quagmizz', { namespace: 'words' }), ['there'])
+    })
+
     it('forgives no typo in short words, and not too many in long ones', async () => {
       assert.deepEqual(await keys('fqa'), [])
       assert.deepEqual(await keys('stagxxg'), [])
