@@ -38,8 +38,9 @@ export interface SearchScope {
 /**
  * What a query means, on every engine. Each word stands for itself and what begins with it (a word of one or two
  * letters: for what begins with it only where it is itself unknown), or, where nothing does, for the words within one
- * typo (from 4 letters) or two (from 8). Memories that hold all words come first; when they are fewer than 3, those
- * that hold some of the telling words follow. Scores are relative: the best match has 1, one that lacks words at most 0.5.
+ * typo (from 4 letters) or two (from 8), unless it has a digit. Memories that hold all words come first; when they are
+ * fewer than 3, those that hold some of the telling words follow. Scores are relative: the best match has 1, one that
+ * lacks words at most 0.5.
  */
 export function createSearch(index: TextIndex) {
   async function spellings(word: string, scope: TextFilter): Promise<Alternatives> {

@@ -78,6 +78,11 @@ export function searchContract(open: () => Promise<Store>): void {
     ] as const)
       it(`finds ${found} although it is asked for "${typo}"`, async () => assert.equal((await keys(typo))[0], found))
 
+    it('takes no number for another with a typo', async () => {
+      assert.deepEqual(await keys('5433'), [])
+      assert.deepEqual(await keys('5432'), ['database'])
+    })
+
     it('finds a word with typos beside many nearer ones that no memory holds any more', async () => {
       const put = (key: string, value: string) => memory.store(MemoryInput.parse({ key, value, namespace: 'words' }))
       const letters = [...'abcdefghijklmnopqrstuvwxy']

@@ -24,6 +24,10 @@ describe('typos', () => {
     assert.deepEqual(['abc', 'abcd', 'abcdefg', 'abcdefgh'].map(typosAllowed), [0, 1, 1, 2])
   })
 
+  it('are not forgiven in numbers and names with a digit, for another number is not the same with a typo', () => {
+    assert.deepEqual(['10000001', 'ticket7', 'a1b2c3d4', '१९८४'].map(typosAllowed), [0, 0, 0, 0])
+  })
+
   it('count an inserted, missing, wrong or swapped letter as one each', () => {
     for (const typo of ['stagging', 'stging', 'stuging', 'stgaing']) assert.equal(typosBetween(typo, 'staging', 1), 1)
     assert.equal(typosBetween('dpeloymnet', 'deployment', 2), 2)
