@@ -7,8 +7,8 @@ import type { CallRow, CallTotalRow } from '../store/tables/calls.ts'
 export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>
 
 /**
- * Adds calls to the totals, or takes them away again where `calls` is negative. Rows are written in one order, so that
- * nobody waits in a circle.
+ * Adds calls to the totals, or takes them away again where `calls` is negative; a total of no calls is forgotten. Rows
+ * are written in one order, so that nobody waits in a circle.
  */
 export async function addTotals(
   trx: Transaction<Schema>,
@@ -34,7 +34,17 @@ export async function addTotals(
       )
       .compile(),
   )
+  const taken = ordered.filter(({ calls }) => calls < 0).map(({ calls, ...of }) => of)
+  await runBuiltRows(trx, 'forget totals of no calls', taken, (part) =>
+    trx
+      .deleteFrom('call_totals')
+      .where(sql<boolean>`(model, caller_id, path, status) in (values ${sql.join(part.map(valuesOf))})`)
+      .where(sql<boolean>`calls = 0`)
+      .compile(),
+  )
 }
+
+const valuesOf = (row: object) => sql`(${sql.join(Object.values(row))})`
 
 /** How many calls of some kind the trail holds. */
 export async function readTotals(

@@ -88,7 +88,26 @@ export function retentionContract(open: () => Promise<Store>): void {
       await sweeps.runDue()
       await sweeps.stop()
       assert.deepEqual(await calls.history({ limit: 10 }), { items: [], total: 0, next_cursor: null })
+      assert.deepEqual(await store.db.selectFrom('call_totals').selectAll().execute(), [])
       assert.equal((await calls.stats({})).totals.calls, 1)
+      await store.close()
+    })
+
+    it('forgets the totals of callers whose calls are all pruned, and keeps those of others', async () => {
+      const store = await open()
+      const calls = createCalls({ store, onError: fail })
+      const of = (caller_id: string, days: number) => ({ ...callAt(NOW - days * DAY), caller_id })
+      for (let i = 0; i < 120; i++) calls.record(of(`gone_${i}`, 3))
+      for (const days of [0, 3, 3]) calls.record(of('still_here', days))
+      await calls.flush()
+      const sweeps = sweeping(store, { callDays: 1, gazeDays: null })
+      await sweeps.runDue()
+      await sweeps.stop()
+      const totals = await store.db.selectFrom('call_totals').select(['caller_id', 'calls']).execute()
+      assert.deepEqual(
+        totals.map(({ caller_id, calls }) => [caller_id, Number(calls)]),
+        [['still_here', 1]],
+      )
       await store.close()
     })
 
