@@ -16,7 +16,8 @@ const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowReco
 
 const fail = (error: unknown) => assert.fail(String(error))
 
-function callAt(ms: number): CallRecord {
+/** The record of a call that began then. */
+export function callAt(ms: number): CallRecord {
   return {
     call_id: newId('call'),
     at: new Date(ms).toISOString(),

@@ -10,6 +10,7 @@ import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { callAt } from '../contract/retention.ts'
 
 const INSTANCE = fileURLToPath(new URL('instance.ts', import.meta.url))
 /** How long service may be away once the server is back. */
@@ -93,6 +94,11 @@ async function verify(url: string, instances: readonly Instance[]): Promise<void
   await store.close()
 }
 
+/** Ends all connections to a database but that of `admin`. */
+const killConnections = (admin: pg.Client) =>
+  admin.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`)
+
 async function finish(instances: readonly Instance[]): Promise<void> {
   for (const instance of instances) instance.finish()
   for (const { ended } of instances) assert.deepEqual(await ended, { code: 0, complaints: '' })
@@ -124,8 +130,7 @@ describe('three gateways on one PostgreSQL', () => {
     const admin = new pg.Client(url)
     await admin.connect()
     for (let cut = 0; cut < 25; cut++) {
-      await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid()`)
+      await killConnections(admin)
       await Promise.all(instances.map((instance) => instance.acknowledges(1 + (cut % 3))))
     }
     await admin.end()
@@ -211,6 +216,31 @@ describe('a PostgreSQL that cannot be used', () => {
     await assert.rejects(sql`select pg_sleep(5)`.execute(store.db), { code: 'store_unavailable', message: /too long/ })
     assert.equal(await store.check(), true)
     await store.close()
+  })
+
+  it('ends transactions that take too long without losing a record', { timeout: 60_000 }, async () => {
+    const url = await server.database()
+    const admin = new pg.Client(url)
+    await admin.connect()
+    const faults: unknown[] = []
+    const store = await openStore(url)
+    await admin.query(`alter database ${admin.database} set transaction_timeout = 300`)
+    await killConnections(admin)
+    const calls = createCalls({ store, onError: (error) => faults.push(error) })
+    await admin.query('begin; lock table calls in access exclusive mode')
+    calls.record(callAt(Date.now()))
+    calls.record(callAt(Date.now()))
+    const written = calls.flush()
+    // One write, and another one of what it was given up for, are ended; the third is let through.
+    const waiting = new Set<number>()
+    while (waiting.size < 3)
+      for (const { pid } of (await admin.query(`select pid from pg_locks where not granted`)).rows) waiting.add(pid)
+    await admin.query('rollback')
+    await written
+    assert.equal((await calls.history({ limit: 1 })).total, 2)
+    assert.deepEqual(faults, [])
+    await store.close()
+    await admin.end()
   })
 
   it('fails its health check without delay while it is down, and a write after a while', {

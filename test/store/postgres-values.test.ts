@@ -28,22 +28,31 @@ describe('errors of PostgreSQL', () => {
   const coded = (code: string, message = 'words of the server') => Object.assign(new Error(message), { code })
 
   it('tell a lost connection from a refused statement', () => {
-    for (const error of [coded('ECONNRESET'), coded('57P01'), coded('08006'), new Error('Connection terminated')])
+    for (const error of [
+      coded('ECONNRESET'),
+      coded('57P01'),
+      coded('57P05'),
+      coded('25P04'),
+      coded('08006'),
+      new Error('Connection terminated'),
+    ])
       assert.ok(isConnectionLoss(error))
     for (const error of [coded('23505'), coded('28P01'), coded('57014'), new Error('other'), 'text'])
       assert.ok(!isConnectionLoss(error))
   })
 
   it('let only those transactions run again that left nothing behind', () => {
-    for (const code of ['40001', '40P01', '57P01', 'EPIPE'])
+    for (const code of ['40001', '40P01', '57P01', '57P05', '25P04', 'EPIPE'])
       assert.ok(mayRunAgain(storeError(coded(code), 'name')), code)
     for (const code of ['23505', '53100', '57014']) assert.ok(!mayRunAgain(storeError(coded(code), 'name')), code)
   })
 
   it('say what to do, or stay what they are', () => {
     assert.deepEqual(
-      ['53100', '28P01', '22021', '55P03'].map((code) => (storeError(coded(code), 'name') as { code: string }).code),
-      ['store_full', 'store_unavailable', 'validation_failed', 'store_unavailable'],
+      ['53100', '28P01', '22021', '55P03', '25006', '25P04', '57P05'].map(
+        (code) => (storeError(coded(code), 'name') as { code: string }).code,
+      ),
+      ['store_full', 'store_unavailable', 'validation_failed', ...Array(4).fill('store_unavailable')],
     )
     const other = coded('42P01')
     assert.equal(storeError(other, 'name'), other)

@@ -1,7 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 
-/** Server states that pass by themselves: shutting down, starting up, too many connections. */
-const PASSING = new Set(['57P01', '57P02', '57P03', '53300', '25P03'])
+/** Server states that pass by themselves: it ends the session, starts up, or has too many of them. */
+const PASSING = /^(?:08|57P|53300|25P03|25P04)/
 /** Two transactions were in each other's way; one of them runs again. */
 const CONFLICTS = new Set(['40001', '40P01'])
 
@@ -15,6 +15,7 @@ const MESSAGES: ReadonlyArray<
   ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and try again.'],
   ['53', 'store_unavailable', 'it is out of connections or memory; try again, or raise its limits.'],
   ['57014', 'store_unavailable', 'a statement took too long and was stopped; nothing was written.'],
+  ['25P04', 'store_unavailable', 'a transaction took too long and was stopped; nothing was written.'],
   ['55P03', 'store_unavailable', 'a lock was not free in time; nothing was written. Try again.'],
   ['25006', 'store_unavailable', 'it is read-only; point the store URL at the primary server.'],
   ['40', 'store_unavailable', 'too many transactions were in each other’s way; nothing was written. Try again.'],
@@ -39,11 +40,11 @@ function stateOf(error: unknown): string | null {
   return /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
 }
 
-/** Whether the connection is gone, or could not be made: a system error, the driver's own, or the server going away. */
+/** Whether the connection is gone, of no more use, or could not be made: a system error, the driver's own, or a passing state. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = stateOf(error)
-  if (state !== null && !state.startsWith('E')) return PASSING.has(state) || state.startsWith('08')
+  if (state !== null && !state.startsWith('E')) return PASSING.test(state)
   const system = 'code' in error && typeof error.code === 'string' && /^E[A-Z_]+$/.test(error.code)
   return (
     system ||
