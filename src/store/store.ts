@@ -23,7 +23,7 @@ export interface Store {
    * meanwhile.
    */
   snapshot<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
-  /** Whether the store answers just now. */
+  /** Whether the store answers just now, within 2 s, and where it is PostgreSQL can be written. */
   check(): Promise<boolean>
   close(): Promise<void>
 }

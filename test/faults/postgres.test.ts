@@ -218,6 +218,43 @@ describe('a PostgreSQL that cannot be used', () => {
     await store.close()
   })
 
+  it('is written again once its address leads to one that is not read-only', async () => {
+    const url = await server.database()
+    const admin = new pg.Client(url)
+    await admin.connect()
+    // As behind an address that leads to a standby for a while: what connects then can only read, whatever comes later.
+    const readOnly = (on: boolean) =>
+      admin.query(`alter database ${admin.database} set default_transaction_read_only = ${on}`)
+    const store = await openStore(url)
+    await killConnections(admin)
+    await readOnly(true)
+    const read = () => store.db.selectFrom('sweeps').selectAll().execute()
+    await Promise.all(Array.from({ length: 8 }, read))
+    assert.equal(await store.check(), false)
+    await readOnly(false)
+    const memory = createMemory({ store, now: () => new Date() })
+    await memory.store(MemoryInput.parse({ key: 'k', value: 1 }))
+    await store.close()
+    await admin.end()
+  })
+
+  it('is told to be read-only while it is', { timeout: 60_000 }, async () => {
+    const url = await server.database()
+    const store = await openStore(url)
+    const admin = new pg.Client(url)
+    await admin.connect()
+    await admin.query(`alter database ${admin.database} set default_transaction_read_only = on`)
+    await killConnections(admin)
+    const memory = createMemory({ store, now: () => new Date() })
+    await assert.rejects(memory.store(MemoryInput.parse({ key: 'k', value: 1 })), {
+      code: 'store_unavailable',
+      message: /read-only; point the store URL at the primary server/,
+    })
+    assert.equal(await store.check(), false)
+    await store.close()
+    await admin.end()
+  })
+
   it('ends transactions that take too long without losing a record', { timeout: 60_000 }, async () => {
     const url = await server.database()
     const admin = new pg.Client(url)

@@ -42,7 +42,7 @@ describe('errors of PostgreSQL', () => {
   })
 
   it('let only those transactions run again that left nothing behind', () => {
-    for (const code of ['40001', '40P01', '57P01', '57P05', '25P04', 'EPIPE'])
+    for (const code of ['40001', '40P01', '57P01', '57P05', '25P04', '25006', 'EPIPE'])
       assert.ok(mayRunAgain(storeError(coded(code), 'name')), code)
     for (const code of ['23505', '53100', '57014']) assert.ok(!mayRunAgain(storeError(coded(code), 'name')), code)
   })

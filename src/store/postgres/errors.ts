@@ -1,7 +1,10 @@
 import { GazewayError } from '../../errors.ts'
 
-/** Server states that pass by themselves: it ends the session, starts up, or has too many of them. */
-const PASSING = /^(?:08|57P|53300|25P03|25P04)/
+/**
+ * Server states that pass by themselves or on another connection: it ends the session, starts up, has too many of them, or
+ * is a standby, which the address may lead to for a while when the primary server has changed.
+ */
+const PASSING = /^(?:08|57P|53300|25P03|25P04|25006)/
 /** Two transactions were in each other's way; one of them runs again. */
 const CONFLICTS = new Set(['40001', '40P01'])
 

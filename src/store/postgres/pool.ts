@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { GazewayError } from '../../errors.ts'
+import { inTime } from '../../in-time.ts'
 import { connectError, isConnectionLoss } from './errors.ts'
 import { TYPES } from './values.ts'
 
@@ -44,8 +45,8 @@ export interface ConnectionPool {
    * @throws GazewayError `store_unavailable`
    */
   connect(): Promise<pg.PoolClient>
-  /** Whether the server answers within `timeoutMs`, without trying again. */
-  answers(timeoutMs: number): Promise<boolean>
+  /** Whether the server answers within `timeoutMs`, without trying again, and is not read-only. */
+  usable(timeoutMs: number): Promise<boolean>
   end(): Promise<void>
 }
 
@@ -93,19 +94,26 @@ export function createPool(url: string, options: { size?: number; statementTimeo
         }
       }
     },
-    async answers(timeoutMs) {
-      const expired = new AbortController()
-      const late = delay(timeoutMs, false, { signal: expired.signal }).catch(() => false)
-      const asked = pool.query('select 1').then(
-        () => true,
-        // The health check tells that it fails; whoever needs the store gets the reason.
-        () => false,
-      )
-      const answered = await Promise.race([asked, late])
-      expired.abort()
-      return answered
-    },
+    // The health check tells that it fails; whoever needs the store gets the reason.
+    usable: async (timeoutMs) =>
+      (await inTime(
+        timeoutMs,
+        takesWrites(pool).catch(() => false),
+      )) ?? false,
     end: () => pool.end(),
+  }
+}
+
+/** A connection to a server that is read-only is given up: its address may lead to another one by now. */
+async function takesWrites(pool: pg.Pool): Promise<boolean> {
+  const client = await pool.connect()
+  let writable = false
+  try {
+    const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
+    writable = rows[0]?.transaction_read_only === 'off'
+    return writable
+  } finally {
+    client.release(!writable)
   }
 }
 

@@ -34,7 +34,7 @@ export async function openPostgres(url: string): Promise<Store> {
     db,
     write: (work) => again(() => db.transaction().execute(work)),
     snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
-    check: () => pool.answers(CHECK_TIMEOUT_MS),
+    check: () => pool.usable(CHECK_TIMEOUT_MS),
     close: () => db.destroy(),
   }
 }
