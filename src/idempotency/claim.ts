@@ -72,7 +72,7 @@ export function createClaims({
   const after = (ms: number) => new Date(now().getTime() + ms).toISOString()
 
   /** One bounded statement, so that of attempts at the same moment one wins. */
-  async function take({ scope, key, fingerprint, id }: Attempt): Promise<boolean> {
+  async function take(trx: Transaction<Schema>, { scope, key, fingerprint, id }: Attempt): Promise<boolean> {
     const at = time()
     const fresh = {
       fingerprint,
@@ -83,7 +83,7 @@ export function createClaims({
       body: null,
       expires_at: after(KEPT_FOR_MS),
     }
-    const taken = await db
+    const taken = await trx
       .insertInto('idempotency_keys')
       .values({ scope, key, ...fresh })
       .onConflict((conflict) =>
@@ -112,7 +112,9 @@ export function createClaims({
   return {
     async claim(attempt) {
       for (;;) {
-        if (await take(attempt)) return null
+        // In a transaction, so that it is known what became of it where the connection is lost: a key that is taken and not
+        // worked on would be in flight for a minute.
+        if (await store.write((trx) => take(trx, attempt))) return null
         const earlier = await find(attempt)
         // Released between the two statements: it is free again.
         if (earlier) return replyOf(earlier, attempt)

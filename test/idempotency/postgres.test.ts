@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { after, it } from 'node:test'
+import { createIdempotency } from '../../src/idempotency/idempotency.ts'
+import { openStore } from '../../src/store/open.ts'
+import { startPostgres } from '../contract/postgres-server.ts'
+import { startCuttingProxy } from '../doubles/cutting-proxy.ts'
+
+const server = await startPostgres()
+const proxy = await startCuttingProxy(server.port)
+after(async () => {
+  await proxy.close()
+  await server.remove()
+})
+
+it('a key is not taken for nobody where the connection is lost before that is heard of', async () => {
+  const url = new URL(await server.database())
+  url.port = String(proxy.port)
+  const store = await openStore(url.href)
+  const idempotency = createIdempotency({
+    store,
+    now: () => new Date(),
+    onError: (error) => assert.fail(String(error)),
+  })
+  for (const [key, words] of [
+    ['a', 'insert into "idempotency_keys"'],
+    ['b', 'commit'],
+  ] as const) {
+    const cut = proxy.cutAnswerTo(words)
+    const request = { scope: 'key_1', key, route: 'POST /api/tasks', body: '{"title":"x"}' }
+    const reply = { status: 201, headers: {}, body: '{"id":"task_1"}' }
+    assert.deepEqual(await idempotency.run(request, async () => reply), { reply, replayed: false })
+    await cut
+    assert.deepEqual(await idempotency.run(request, async () => assert.fail()), { reply, replayed: true })
+  }
+  await store.close()
+})
