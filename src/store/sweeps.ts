@@ -4,6 +4,8 @@ import type { Store } from './store.ts'
 
 /** How often a process looks whether a sweep is due, in milliseconds. */
 const LOOK_MS = 60_000
+/** How much earlier than that a look may come, in milliseconds: what is due with each look is not to miss every other one. */
+const EARLY_MS = 6_000
 /** Rows of one batch: few enough that others hardly wait for it. */
 const BATCH = 500
 /** Batches of one sweep; what is left waits for the next. */
@@ -14,6 +16,7 @@ const PAUSE_MS = 5
 /** A chore that clears away rows in batches. */
 export interface Sweep {
   name: string
+  /** A minute, in which it is looked once, or more. */
   everyMs: number
   /** Clears away at most `limit` rows. @returns how many; fewer than `limit` when there is nothing left */
   batch(limit: number): Promise<number>
@@ -29,7 +32,8 @@ export interface Sweeps {
 
 /**
  * Does each sweep when it is due, in one of the processes that share the store: the one whose statement moves its next
- * time on. A process that dies in the middle leaves the rest to the next time.
+ * time on. A process that dies in the middle leaves the rest to the next time. A next time that is further away than two
+ * rounds was set by a clock that went wrong, and does not count.
  *
  * @param onError told when a sweep failed; it is tried again when it is due again
  */
@@ -44,8 +48,9 @@ export function startSweeps(deps: {
   let running: Promise<void> | undefined
 
   async function claim({ name, everyMs }: Sweep): Promise<boolean> {
-    const at = now()
-    const next = new Date(at.getTime() + everyMs).toISOString()
+    const at = now().getTime()
+    const after = (ms: number) => new Date(at + ms).toISOString()
+    const next = after(everyMs - EARLY_MS)
     const claimed = await store.db
       .insertInto('sweeps')
       .values({ name, next_at: next })
@@ -53,7 +58,7 @@ export function startSweeps(deps: {
         conflict
           .column('name')
           .doUpdateSet({ next_at: next })
-          .where(sql<boolean>`sweeps.next_at <= ${at.toISOString()}`),
+          .where(sql<boolean>`sweeps.next_at <= ${after(0)} or sweeps.next_at > ${after(2 * everyMs)}`),
       )
       .returning('name')
       .execute()

@@ -135,28 +135,61 @@ export function retentionContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
-    it('lets one of several processes do a sweep that is due', async () => {
-      const store = await open()
-      let at = NOW
-      let done = 0
+    /** A sweep once a minute that counts how often it is done, by a clock that a test sets. */
+    function counted(store: Store) {
+      const count = { at: NOW, done: 0 }
       const sweep: Sweep = {
         name: 'test',
-        everyMs: 1000,
+        everyMs: 60_000,
         batch: async () => {
-          done++
+          count.done++
           return 0
         },
       }
-      const deps = { store, now: () => new Date(at), sweeps: [sweep], onError: fail }
+      return { count, deps: { store, now: () => new Date(count.at), sweeps: [sweep], onError: fail } }
+    }
+
+    it('lets one of several processes do a sweep that is due', async () => {
+      const store = await open()
+      const { count, deps } = counted(store)
       const several = Array.from({ length: 8 }, () => startSweeps(deps))
       const runAll = () => Promise.all(several.map((sweeps) => sweeps.runDue()))
       await runAll()
       await runAll()
-      assert.equal(done, 1)
-      at += 1000
+      assert.equal(count.done, 1)
+      count.at += 60_000
       await runAll()
-      assert.equal(done, 2)
+      assert.equal(count.done, 2)
       await Promise.all(several.map((sweeps) => sweeps.stop()))
+      await store.close()
+    })
+
+    it('does a sweep of every minute although a look comes a little early', async () => {
+      const store = await open()
+      const { count, deps } = counted(store)
+      const sweeps = startSweeps(deps)
+      for (let look = 1; look <= 5; look++) {
+        await sweeps.runDue()
+        assert.equal(count.done, look)
+        count.at += 59_900
+      }
+      await sweeps.stop()
+      await store.close()
+    })
+
+    it('goes on when a clock that was ahead for a while is right again', async () => {
+      const store = await open()
+      const { count, deps } = counted(store)
+      const [one, other] = [startSweeps(deps), startSweeps(deps)]
+      count.at += 365 * DAY
+      await one.runDue()
+      count.at = NOW
+      await Promise.all([one.runDue(), other.runDue()])
+      assert.equal(count.done, 2)
+      count.at -= 30_000
+      await other.runDue()
+      assert.equal(count.done, 2, 'not for clocks that are half a minute apart')
+      await Promise.all([one.stop(), other.stop()])
       await store.close()
     })
   })
