@@ -209,6 +209,34 @@ describe('several connections to one file', () => {
     await Promise.all([one.close(), other.close()])
   })
 
+  it('wait for a lock together, 20 s at most, and say meanwhile that they do not answer', async (t) => {
+    const file = join(folder, 'locked.db')
+    const store = await open(file)
+    const other = new DatabaseSync(file)
+    t.after(() => other.close())
+    other.exec('begin immediate')
+    const began = performance.now()
+    const writes = Array.from({ length: 4 }, (_, i) => put(store, `k${i}`))
+    const outcome = Promise.allSettled(writes)
+    assert.equal(await store.check(), false)
+    for (const result of await outcome) assert.equal(result.status, 'rejected')
+    const waited = performance.now() - began
+    assert.ok(waited < 40_000, `they waited ${waited} ms`)
+    other.exec('rollback')
+    assert.equal(await store.check(), true)
+    await put(store, 'after')
+    await store.close()
+  })
+
+  it('do not say that they answer when the file is gone', async () => {
+    const home = mkdtempSync(join(folder, 'gone-'))
+    const store = await open(join(home, 'store.db'))
+    assert.equal(await store.check(), true)
+    rmSync(home, { recursive: true })
+    assert.equal(await store.check(), false)
+    await store.close()
+  })
+
   it('are not kept out by one that was closed in the middle of a write', async () => {
     const file = join(folder, 'left.db')
     const [one, other] = [await open(file), await open(file)]

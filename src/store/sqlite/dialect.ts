@@ -52,7 +52,13 @@ export function nodeSqliteDialect(database: DatabaseSyncInstance, file: string):
 }
 
 function createDriver(database: DatabaseSyncInstance, file: string): Driver {
-  const connection = createConnection(database, file)
+  /** When whoever has the connection asked for it, until their first statement. */
+  let asked: number | undefined
+  const connection = createConnection(database, (work) => {
+    const since = asked
+    asked = undefined
+    return untilFree(file, work, since)
+  })
   const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
   // SQLite has one connection here; whoever comes next waits until it is released.
   let tail: Promise<void> = Promise.resolve()
@@ -60,6 +66,7 @@ function createDriver(database: DatabaseSyncInstance, file: string): Driver {
   return {
     init: async () => void database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
     acquireConnection: async () => {
+      const now = performance.now()
       const turn = tail
       let done = () => {}
       tail = new Promise((resolve) => {
@@ -67,6 +74,7 @@ function createDriver(database: DatabaseSyncInstance, file: string): Driver {
       })
       await turn
       release = done
+      asked = now
       return connection
     },
     beginTransaction: (_connection, { accessMode }) => run(accessMode === 'read only' ? 'begin' : 'begin immediate'),
@@ -101,7 +109,10 @@ function letGo(database: DatabaseSyncInstance, file: string): void {
   }
 }
 
-function createConnection(database: DatabaseSyncInstance, file: string): DatabaseConnection {
+function createConnection(
+  database: DatabaseSyncInstance,
+  whenFree: <R>(work: () => R) => Promise<R>,
+): DatabaseConnection {
   const statements = new Map<string, Prepared>()
 
   function prepare(sql: string): Prepared {
@@ -132,9 +143,9 @@ function createConnection(database: DatabaseSyncInstance, file: string): Databas
   return {
     async executeQuery<R>(query: CompiledQuery) {
       const parts = partsOf(query)
-      if (parts === null) return untilFree(file, () => execute<R>(query))
+      if (parts === null) return whenFree(() => execute<R>(query))
       const results: QueryResult<unknown>[] = []
-      for (const part of parts) results.push(await untilFree(file, () => execute(part)))
+      for (const part of parts) results.push(await whenFree(() => execute(part)))
       return { rows: results as R[] }
     },
     // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
@@ -174,14 +185,19 @@ function toRow<R>(columns: string[], values: unknown[]): R {
   return row as R
 }
 
-/** Tries `work` until the store is not busy, for at most 20 s. @throws the driver's error, in words where it is the file's */
-export async function untilFree<R>(file: string, work: () => R | Promise<R>): Promise<R> {
-  const deadline = Date.now() + BUSY_DEADLINE_MS
+/**
+ * Tries `work` until the store is not busy, once at least and until 20 s after `since`: those that wait for one lock in a
+ * row do not wait one after the other.
+ *
+ * @throws the driver's error, in words where it is the file's
+ */
+export async function untilFree<R>(file: string, work: () => R | Promise<R>, since = performance.now()): Promise<R> {
+  const deadline = since + BUSY_DEADLINE_MS
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw storeError(error, file)
+      if (!isBusy(error) || performance.now() > deadline) throw storeError(error, file)
       await delay(5 + Math.random() * 20)
     }
   }

@@ -5,6 +5,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { Kysely, sql } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import { makeFolder } from '../../folder.ts'
+import { inTime } from '../../in-time.ts'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
@@ -16,6 +17,8 @@ import { storeError } from './errors.ts'
  * a fifth from the 99th percentile of requests at 10,000 a second, and costs them nothing.
  */
 const LOG_PAGES = 300
+/** How long the health check waits. */
+const CHECK_TIMEOUT_MS = 2_000
 
 /**
  * Opens (and creates, and migrates) a SQLite store. Several processes may have the same file open, each with its log
@@ -43,7 +46,7 @@ export async function openSqlite(file: string): Promise<Store> {
     db,
     write: (work) => db.transaction().execute(work),
     snapshot: (work) => db.transaction().setAccessMode('read only').execute(work),
-    check: () => answers(db),
+    check: async () => (await inTime(CHECK_TIMEOUT_MS, answers(db, file))) ?? false,
     close: () => db.destroy(),
   }
 }
@@ -108,10 +111,11 @@ function isWritable(path: string): boolean {
   }
 }
 
-async function answers(db: Kysely<Schema>): Promise<boolean> {
+async function answers(db: Kysely<Schema>, file: string): Promise<boolean> {
   try {
     await sql`select 1`.execute(db)
-    return true
+    // One that was removed goes on answering, and takes all that is written with it when the process ends.
+    return existsSync(file)
   } catch {
     // The health check tells that it fails; whoever needs the store gets the reason.
     return false
