@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { acceptedAt, fieldsAt, namesAt } from './accepted.ts'
+import { ENOUGH_FAULTS } from './containers.ts'
 import { shorten } from './cut.ts'
 import { GazewayError } from './errors.ts'
 
@@ -41,28 +42,29 @@ export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.ou
  * @param name what to call the value itself when no field of it is at fault
  */
 export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, name = 'input'): Explanation {
-  const faults = distinct(error.issues.flatMap((issue) => faultsOf(issue, [])))
+  const found: Fault[] = []
+  for (const fault of faultsOf(error.issues, [])) if (found.push(fault) === ENOUGH_FAULTS) break
+  const faults = distinct(found)
   const described = faults.slice(0, MAX_FAULTS).map((fault) => {
     const accepted = fault.accepted?.() ?? acceptedAt(schema, fault.path)
     return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; accepted: ${accepted}` : ''}.`
   })
-  if (faults.length > MAX_FAULTS) described.push(`${faults.length - MAX_FAULTS} more.`)
+  const more = found.length < ENOUGH_FAULTS ? '' : 'At least '
+  if (faults.length > MAX_FAULTS) described.push(`${more}${faults.length - MAX_FAULTS} more.`)
   return { param: dotted(faults[0]?.path ?? []), message: shorten(described.join(' '), MAX_MESSAGE) }
 
-  function faultsOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Fault[] {
-    const path = [...base, ...issue.path]
-    if (issue.code === 'unrecognized_keys') {
-      const accepted = () => fieldsAt(schema, path)
-      return issue.keys.map((key) => ({ path: [...path, key], problem: 'unknown field', accepted }))
+  function* faultsOf(issues: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]): Generator<Fault> {
+    for (const issue of issues) {
+      const path = [...base, ...issue.path]
+      const entered = issue.code === 'invalid_union' && issue.errors.find((branch) => branch.some(isInside))
+      if (entered) yield* faultsOf(entered, path)
+      else if (issue.code === 'unrecognized_keys') {
+        const accepted = () => fieldsAt(schema, path)
+        for (const key of issue.keys) yield { path: [...path, key], problem: 'unknown field', accepted }
+      } else if (issue.code === 'invalid_key')
+        yield { path, problem: 'not a valid name', accepted: () => namesAt(schema, path) }
+      else yield { path, problem: problemOf(issue, valueAt(value, path)) }
     }
-    if (issue.code === 'invalid_key') {
-      return [{ path, problem: 'not a valid name', accepted: () => namesAt(schema, path) }]
-    }
-    if (issue.code === 'invalid_union') {
-      const entered = issue.errors.find((branch) => branch.some(isInside))
-      if (entered) return entered.flatMap((inner) => faultsOf(inner, path))
-    }
-    return [{ path, problem: problemOf(issue, valueAt(value, path)) }]
   }
 }
 

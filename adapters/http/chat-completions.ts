@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { list } from '../../src/containers.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { OpenRelay } from '../../src/upstream/relay/open.ts'
@@ -12,7 +13,7 @@ import { relayOnce } from './relay-once.ts'
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ChatRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
-  messages: z.array(z.looseObject({ role: z.string() })).min(1),
+  messages: list(z.looseObject({ role: z.string() })).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: z.int().nullish(),

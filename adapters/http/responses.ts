@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { list } from '../../src/containers.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import type { RelayedRequest } from '../../src/upstream/relay/relay-fallback.ts'
@@ -13,13 +14,13 @@ import { relayOnce } from './relay-once.ts'
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
-  input: z.union([z.string(), z.array(z.looseObject({}))]).nullish(),
+  input: z.union([z.string(), list(z.looseObject({}))]).nullish(),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
-  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
+  tools: list(z.looseObject({ type: z.string() })).nullish(),
 })
 
 /** `POST /v1/responses` */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Agent, AgentMessage, AgentReply } from '../../src/agent/agent.ts'
+import { list } from '../../src/containers.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { MessageText } from '../../src/sessions/sessions.ts'
@@ -19,8 +20,7 @@ const tag = 'Sessions'
 const Said = z
   .union([
     MessageText,
-    z
-      .array(z.object({ type: z.enum(['text', 'input_text']), text: z.string() }))
+    list(z.object({ type: z.enum(['text', 'input_text']), text: z.string() }))
       .min(1)
       .transform((parts) => parts.map(({ text }) => text).join('\n'))
       .pipe(MessageText),

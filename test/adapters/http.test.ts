@@ -173,6 +173,17 @@ describe('the gateway over HTTP', () => {
         assert.equal((await post(path, { messages: [], input: 5 })).status, 422)
         assert.equal(server.received.length, 0)
       })
+
+    for (const [path, body] of [
+      ['/v1/chat/completions', { messages: Array(5000).fill({}) }],
+      ['/v1/responses', { input: Array(5000).fill(1) }],
+      ['/v1/responses', { ...QUESTION, tools: Array(5000).fill({}) }],
+    ] as const)
+      it(`looks no further than a hundred faults in ${Object.keys(body).at(-1)} of ${path}`, async () => {
+        const refused = await post(path, body)
+        assert.equal(refused.status, 422)
+        assert.match(String((await errorOf(refused)).message), / At least 97 more\.$/)
+      })
   })
 
   describe('POST /v1/chat/completions', () => {

@@ -171,6 +171,8 @@ describe('the platform’s sessions', () => {
       const unknown = await ask(running, 'POST', `/api/sessions/__probe__/${path}`, { body: { message: 'x' } })
       assert.equal(unknown.status, 404)
     }
+    const flooded = await chat('__probe__', { message: Array(5000).fill(1) })
+    assert.match((await errorOf(flooded)).message, / At least 97 more\.$/)
     const large = await chat('__probe__', { message: 'é'.repeat(128 * 1024 + 1) })
     assert.equal(large.status, 400)
     assert.equal(upstream.received.length, 0)

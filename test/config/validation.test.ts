@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
 import { accepts } from '../../src/accepted.ts'
+import { Config } from '../../src/config/schema.ts'
+import { list, record } from '../../src/containers.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { PassthroughRequest } from '../../src/upstream/passthrough.ts'
 import { parseInput } from '../../src/validation.ts'
+import { chatCompletion } from '../../tools/chat-completion.ts'
 
 const Gaze = z.object({
   records: z
@@ -18,7 +22,7 @@ const Gaze = z.object({
     .max(1000),
   limit: z.int().min(1).max(1000).default(50),
 })
-const record = { at: '2026-11-21T07:17:52.000Z', dwell_ms: 5 }
+const gaze = { at: '2026-11-21T07:17:52.000Z', dwell_ms: 5 }
 
 function refusal(schema: z.ZodType, value: unknown): GazewayError {
   try {
@@ -34,13 +38,13 @@ function refusal(schema: z.ZodType, value: unknown): GazewayError {
 
 describe('parseInput', () => {
   it('returns the value with its defaults', () => {
-    assert.deepEqual(parseInput(Gaze, { records: [record] }), { records: [{ ...record, source: 'ide' }], limit: 50 })
+    assert.deepEqual(parseInput(Gaze, { records: [gaze] }), { records: [{ ...gaze, source: 'ide' }], limit: 50 })
   })
 
   const cases: [name: string, value: unknown, param: string | null, message: string][] = [
     [
       'names a field inside a list',
-      { records: [record, { ...record, dwell_ms: 70_000 }] },
+      { records: [gaze, { ...gaze, dwell_ms: 70_000 }] },
       'records.1.dwell_ms',
       'records.1.dwell_ms: too large; accepted: a number from 0 to 60000.',
     ],
@@ -53,31 +57,31 @@ describe('parseInput', () => {
     ],
     [
       'lists the choices',
-      { records: [{ ...record, source: 'nose' }] },
+      { records: [{ ...gaze, source: 'nose' }] },
       'records.0.source',
       'records.0.source: not one of the accepted values; accepted: one of "ide", "manual".',
     ],
     [
       'names an unknown field and the known ones',
-      { records: [{ ...record, dwel: 1 }] },
+      { records: [{ ...gaze, dwel: 1 }] },
       'records.0.dwel',
       'records.0.dwel: unknown field; accepted: at, dwell_ms, source.',
     ],
     [
       'shows how a time is written',
-      { records: [{ ...record, at: 'yesterday' }] },
+      { records: [{ ...gaze, at: 'yesterday' }] },
       'records.0.at',
       'records.0.at: not in the accepted form; accepted: an RFC 3339 time such as "2026-11-21T07:17:52.000Z".',
     ],
     [
       'tells a fraction from a whole number',
-      { records: [record], limit: 1.5 },
+      { records: [gaze], limit: 1.5 },
       'limit',
       'limit: not a whole number; accepted: a whole number from 1 to 1000.',
     ],
     [
       'tells a number that JavaScript cannot hold',
-      { records: [{ ...record, dwell_ms: JSON.parse('1e400') }], limit: JSON.parse('-1e400') },
+      { records: [{ ...gaze, dwell_ms: JSON.parse('1e400') }], limit: JSON.parse('-1e400') },
       'records.0.dwell_ms',
       'records.0.dwell_ms: got a number that is too large; accepted: a number from 0 to 60000. ' +
         'limit: got a number that is too large; accepted: a whole number from 1 to 1000.',
@@ -99,10 +103,65 @@ describe('parseInput', () => {
   }
 
   it('tells three faults and counts the rest', () => {
-    const { message } = refusal(Gaze, { records: Array(5).fill({ ...record, dwell_ms: -1 }) })
+    const { message } = refusal(Gaze, { records: Array(5).fill({ ...gaze, dwell_ms: -1 }) })
     assert.equal(message.match(/too small/g)?.length, 3)
     assert.match(message, /2 more\.$/)
   })
+
+  it('looks at no more of a list or record than shows a hundred faults, however many items are wrong', () => {
+    let looked = 0
+    const wrong = z.unknown().refine(() => {
+      looked += 1
+      return false
+    })
+    const items = Array.from({ length: 5000 }, (_, i) => i)
+    for (const [schema, value] of [
+      [list(wrong), items],
+      [record(z.string(), wrong), { ...items }],
+    ] as const) {
+      looked = 0
+      const { param, message } = refusal(schema, value)
+      assert.deepEqual([looked, param], [100, '0'])
+      assert.match(message, /^0: not accepted\. 1: not accepted\. 2: not accepted\. At least 97 more\.$/)
+    }
+    assert.match(refusal(z.strictObject({}), { ...items }).message, / At least 97 more\.$/)
+  })
+
+  it('takes lists and records of any size, and refuses what is neither or too short', () => {
+    const Numbers = z.object({
+      list: list(z.number()).min(1),
+      record: record(z.string().max(4), z.number().default(7)),
+    })
+    const long = Array.from({ length: 5000 }, (_, i) => i)
+    assert.deepEqual(parseInput(Numbers, { list: long, record: { ...long } }), { list: long, record: { ...long } })
+    assert.deepEqual(parseInput(Numbers, { list: [1], record: { a: undefined } }), { list: [1], record: { a: 7 } })
+    for (const [value, message] of [
+      [{ list: [], record: {} }, 'list: too short; accepted: a list of at least 1 items.'],
+      [{ list: {}, record: {} }, 'list: got an object; accepted: a list of at least 1 items.'],
+      [{ list: [1], record: [] }, 'record: got a list; accepted: an object.'],
+      [{ list: [1], record: { a: 1, b: 'x' } }, 'record.b: got text; accepted: a number.'],
+      [{ list: [1], record: { abcde: 1 } }, 'record.abcde: not a valid name; accepted: text of at most 4 characters.'],
+    ] as const)
+      assert.equal(refusal(Numbers, value).message, message)
+    const own = JSON.parse('{"__proto__":1,"a":2}')
+    assert.deepEqual(parseInput(record(z.string(), z.number()), own), { a: 2 })
+  })
+
+  const flood = Array.from({ length: 5000 }, () => null)
+  const chat = { messages: [{ role: 'user', content: flood }] }
+  const endless: [string, z.ZodType, unknown][] = [
+    ['the parts of a message', chatCompletion.input, chat],
+    ['the query of a call of the upstream', PassthroughRequest, { method: 'GET', path: '/', query: { ...flood } }],
+    ['the headers in a configuration', Config, { upstream: { headers: { ...flood } } }],
+    ['the aliases in a configuration', Config, { upstream: { aliases: { ...flood } } }],
+    ['the prices in a configuration', Config, { pricing: { models: { ...flood } } }],
+    ['the chains in a configuration', Config, { chain: { networks: { ...flood } } }],
+    ['the nodes in a configuration', Config, { chain: { rpc_urls: { ...flood } } }],
+  ]
+  for (const [what, schema, value] of endless)
+    it(`ends early in ${what}`, () => {
+      assert.match(refusal(schema, value).message, / At least 97 more\.$/)
+    })
 
   it('tells the same fault once', () => {
     const list = z.array(z.object({ type: z.literal('a') }))

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 import { createInstance } from '../../src/upstream/sandbox/json-instance.ts'
+import { JsonSchema } from '../../src/upstream/sandbox/json-schema.ts'
 import { createJsonTexts } from '../../src/upstream/sandbox/json-texts.ts'
 
 const SENTENCES = ['The ledger posts double entries.', 'Escrow holds the reward until release.', 'Gaze is local.']
@@ -234,6 +235,13 @@ describe('JSON made from a schema', () => {
 
   it('matches exactly one branch of a oneOf', () => {
     assert.equal(Number.isInteger(assertValid({ oneOf: [{ type: 'number' }, { type: 'integer' }] })), false)
+  })
+
+  it('looks at no more than a hundred wrong names in a schema', () => {
+    const names = Array(5000).fill(5)
+    assert.equal(JsonSchema.safeParse({ required: names }).error?.issues.length, 100)
+    const [issue] = JsonSchema.safeParse({ type: names }).error?.issues ?? []
+    assert.equal(issue?.code === 'invalid_union' && issue.errors.at(-1)?.length, 100)
   })
 
   const refused: [string, unknown][] = [

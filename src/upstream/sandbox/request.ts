@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { list } from '../../containers.ts'
 import { GazewayError } from '../../errors.ts'
 
 /** A JSON Schema as a request carries it. */
@@ -7,7 +8,7 @@ export const SchemaObject = z.record(z.string(), z.unknown())
 /** The text of a message: a string, or parts of which those with text count. */
 export const Content = z.union([
   z.string(),
-  z.array(z.looseObject({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() })),
+  list(z.looseObject({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() })),
 ])
 
 /** The text in a message's content, its parts a line each; images and files hold none. */

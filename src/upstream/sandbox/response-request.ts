@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { list } from '../../containers.ts'
 import type { Question } from './answer.ts'
 import type { Turn } from './conversation.ts'
 import { Content, contentText, SchemaObject } from './request.ts'
@@ -54,13 +55,13 @@ const FunctionName = z.looseObject({ type: z.literal('function'), name: z.string
 /** A request for a response: what the sandbox acts on; the rest is given back as it came. */
 export const ResponseRequest = z.looseObject({
   model: z.string().min(1),
-  input: z.union([z.string(), z.array(Item).min(1)]),
+  input: z.union([z.string(), list(Item).min(1)]),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
-  tools: z.array(Tool).nullish(),
+  tools: list(Tool).nullish(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),
@@ -69,7 +70,7 @@ export const ResponseRequest = z.looseObject({
       z.looseObject({
         type: z.literal('allowed_tools'),
         mode: z.enum(['auto', 'required']),
-        tools: z.array(z.union([FunctionName, z.looseObject({ type: SearchToolType })])),
+        tools: list(z.union([FunctionName, z.looseObject({ type: SearchToolType })])),
       }),
     ])
     .nullish(),
