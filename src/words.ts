@@ -1,3 +1,5 @@
+import { normalized } from './normalized.ts'
+
 /** Scripts that are written without spaces: their characters are indexed one by one and searched in pairs. */
 const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー'
 /** What a character takes along: marks, as the vowel signs of India are, and the joiners that shape letters. */
@@ -23,7 +25,7 @@ const RUN_OF_ASCII_OR_ONE = /[\0-\x7f]+|[^\0-\x7f]/gu
 /** Characters of a long text whose words are taken. */
 const LOOKED_AT = 20_000
 
-/** A word of a text and where it starts in the composed text, NFC (UTF-16 units). */
+/** A word of a text and where it starts in the composed text, as {@link normalized} has it in NFC (UTF-16 units). */
 export interface Word {
   text: string
   start: number
@@ -39,7 +41,7 @@ const WITH_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g')
  */
 export function fold(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text.toLowerCase()
-  const lower = text.normalize('NFKD').replace(LEFT_OUT, '').normalize('NFC').toLowerCase()
+  const lower = normalized(normalized(text, 'NFKD').replace(LEFT_OUT, ''), 'NFC').toLowerCase()
   return lower.replace(WITH_PLAIN, (letter) => PLAIN[letter] ?? letter)
 }
 
@@ -48,7 +50,7 @@ export function fold(text: string): string {
  * file names, has the words of the composed one.
  */
 export function* wordsOf(text: string): Generator<Word> {
-  const composed = text.normalize('NFC')
+  const composed = normalized(text, 'NFC')
   const { plain, starts } = withoutForms(composed)
   for (const { 0: word, index } of plain.matchAll(WORD)) yield { text: fold(word), start: starts?.[index] ?? index }
 }

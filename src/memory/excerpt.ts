@@ -1,3 +1,4 @@
+import { normalized } from '../normalized.ts'
 import { wordsOf } from '../words.ts'
 
 const MAX_LENGTH = 200
@@ -9,7 +10,7 @@ const LEAD = 60
  * from the start when there is none. Cut ends are marked with `…`.
  */
 export function excerpt(original: string, spellings: readonly string[]): string {
-  const text = original.normalize('NFC')
+  const text = normalized(original, 'NFC')
   const match = firstMatch(text, spellings)
   const start = match <= LEAD ? 0 : match - LEAD
   const line = (start > 0 ? '…' : '') + text.slice(start, start + 2 * MAX_LENGTH).replace(/\s+/g, ' ')

@@ -27,6 +27,11 @@ describe('an excerpt', () => {
     assert.match(excerpt(text, ['file']), /^….*the ﬁle of 10² after.*…$/)
   })
 
+  it('shows no more than thirty marks of a run', () => {
+    const shown = excerpt(`a${'\u0301\u0323'.repeat(5000)} the file`, ['file'])
+    assert.equal(shown, `${`a${'\u0301\u0323'.repeat(15)}`.normalize('NFC')} the file`)
+  })
+
   it('is the beginning where no word matches', () => {
     assert.match(excerpt('word '.repeat(100), ['other']), /^word .*…$/)
   })

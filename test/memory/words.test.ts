@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { normalized } from '../../src/normalized.ts'
 import { fold, indexedText, queryWords, textOf, wordsOf } from '../../src/words.ts'
 
 describe('words', () => {
@@ -42,6 +43,22 @@ describe('words', () => {
     assert.equal(indexedText('1\ufe0f\u20e3 葛\u{e0100}飾'), '1 葛 飾')
     assert.deepEqual(queryWords('葛\u{e0100}飾', 9), ['葛 飾'])
     assert.deepEqual([...wordsOf('\u093f \u0e34 \u200d')], [])
+  })
+
+  it('keep thirty marks of a run, however long it is and whatever stands between', () => {
+    const marks = '\u094d\u093c'.repeat(15)
+    for (const run of [marks.repeat(200), `${marks}\u200d`.repeat(200), '\u{1e944}'.repeat(5000)]) {
+      assert.equal([...fold(`क${run}`)].length, 31)
+      assert.equal([...indexedText(`क${run}`)].length, 31)
+    }
+    assert.equal(normalized(`か${'\uff9e\u0323'.repeat(5000)}`, 'NFKC').length, 30)
+    const several = `a${'\u0301\u0323'.repeat(5000)} `.repeat(3)
+    assert.deepEqual(
+      [...wordsOf(several)].map(({ start }) => start),
+      [0, 31, 62],
+    )
+    for (const text of ['', 'plain', 'é', '\u0301', `क${marks}`, `${'x'.repeat(40)}${marks}`])
+      for (const form of ['NFC', 'NFKC', 'NFKD'] as const) assert.equal(normalized(text, form), text.normalize(form))
   })
 
   it('are single letters with their marks where words are not spaced, as in Thai, and found in pairs', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { clip, keywordsOf, rankSentences, sentencesOf } from '../../src/upstream/sandbox/extract.ts'
+import { clip, keywordsOf, rankSentences, sentencesOf, termsOf } from '../../src/upstream/sandbox/extract.ts'
 import { countTokens, cutToTokens, streamPieces } from '../../src/upstream/sandbox/tokens.ts'
 
 describe('sentence ranking', () => {
@@ -31,6 +31,11 @@ describe('sentence ranking', () => {
 
   it('finds Chinese and Japanese sentences without spaces between words', () => {
     assert.equal(rankSentences('托管在哪里？', ['钱包是空的。', '托管已锁定。'])[0]?.sentence, '托管已锁定。')
+  })
+
+  it('looks at no more than thirty marks of a run', () => {
+    assert.deepEqual(termsOf(`a${'\u0323'.repeat(29)}\u0302`), ['ậ'])
+    assert.deepEqual(termsOf(`a${'\u0323'.repeat(30)}\u0302`), ['ạ'])
   })
 
   it('only gives sentences that it was given, each once, best first', () => {

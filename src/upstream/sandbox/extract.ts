@@ -1,3 +1,5 @@
+import { normalized } from '../../normalized.ts'
+
 /** Words too common to say what a sentence is about. */
 const STOP_WORDS = new Set(
   `a an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me
@@ -28,7 +30,7 @@ export function sentencesOf(text: string): string[] {
 
 /** The words of `text` that carry meaning: lower case, without stop words, a plural `s` taken off. */
 export function termsOf(text: string): string[] {
-  const words = text.normalize('NFKC').toLowerCase().match(TERM) ?? []
+  const words = normalized(text, 'NFKC').toLowerCase().match(TERM) ?? []
   return words.filter((word) => !STOP_WORDS.has(word)).map(singular)
 }
 
