@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../src/config/config.ts'
 import { connectionSweeps } from '../src/connections/connections.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createPasses, type Passes } from '../src/identity/passes.ts'
+import { inTime } from '../src/in-time.ts'
 import type { Log } from '../src/log.ts'
 import type { Sweep, Sweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
@@ -17,6 +18,9 @@ const NO_ADMIN =
   'No key has the scope admin. To make one: gazeway key create --name admin --scope inference,platform,admin ' +
   '(with the same --data and --store, if any)'
 
+/** How long everything may take to stop, in milliseconds: 10 s for replies in progress, and what they leave to be written. */
+const STOP_MS = 15_000
+
 /** Which of the long-running services to start. */
 export interface Services {
   http: boolean
@@ -26,7 +30,7 @@ export interface Services {
 /**
  * Runs the HTTP services in this process until it is told to stop.
  *
- * @returns when everything is stopped and flushed; the process may then exit
+ * @returns when everything is stopped and flushed, or its time is over; the process may then exit
  * @throws GazewayError when one of them cannot start; the others are stopped then
  */
 export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
@@ -72,10 +76,8 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     idleMemory.stop()
     // Together, so that the time for replies in progress is the same for all; those that come through the platform from
     // the gateway keep their connection.
-    await Promise.all(running.map((service) => service.stop()))
+    await inTime(STOP_MS, Promise.all([...running, sweeps, settling].map((part) => part?.stop())))
     await tracing?.stop()
-    await sweeps?.stop()
-    await settling?.stop()
     await gateway.close()
   }
 }

@@ -4,6 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { LoadedConfig } from '../src/config/config.ts'
 import type { Gateway } from '../src/gateway.ts'
+import { inTime } from '../src/in-time.ts'
 import type { Log } from '../src/log.ts'
 import { serviceStopping } from '../src/stopping.ts'
 import type { Sweeps } from '../src/store/sweeps.ts'
@@ -23,6 +24,9 @@ const FIRST_SWEEP_MS = 10_000
 
 /** How long calls in flight may take to end: from a signal, the end of input or that of the connection on, whichever is first. */
 const SHUTDOWN_MS = 10_000
+
+/** How long the store may take after that to be opened, and a sweep to end its batch. */
+const SETTLE_MS = 2_500
 
 const INSTRUCTIONS = `Gazeway gives you a second model, a memory that all of this person's assistants share, and a work context that knows
 where their attention has been.
@@ -134,10 +138,13 @@ function opener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { cl
   return Object.assign(gateway, {
     async close() {
       // Where it could not be opened there is nothing to close, and the call that wanted it was told.
-      const opened = await opening?.catch(() => undefined)
+      const opened = await inTime(
+        SETTLE_MS,
+        opening?.catch(() => undefined),
+      )
       closed = true
       clearTimeout(looking)
-      await sweeps?.stop()
+      await inTime(SETTLE_MS, sweeps?.stop())
       await opened?.close()
     },
   })

@@ -6,12 +6,14 @@ import { type LiveConfig, openLiveConfig } from './config/live.ts'
 import { redactText } from './config/redact.ts'
 import { tableHome } from './config/table-home.ts'
 import { type ContextInput, createContext, renderContext, type WorkContext } from './context/context.ts'
+import { GazewayError } from './errors.ts'
 import { createEscrows, type Escrows } from './escrow/escrows.ts'
 import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
 import { createGaze, type Gaze } from './gaze/gaze.ts'
 import { NO_NARRATIVE, narrate } from './gaze/narrate.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
+import { inTime } from './in-time.ts'
 import type { Log } from './log.ts'
 import { createMemory, type MemoryService } from './memory/memory.ts'
 import { type Micros, toMicros } from './money.ts'
@@ -37,6 +39,8 @@ const ATTESTED_RECORDS = 1000
 const ATTESTED_DURATION_MS = 5000
 /** The places, latest seen first, that the work context weighs. */
 const WEIGHED_PLACES = 2000
+/** How long the store may take for what is queued when a gateway closes, in milliseconds. */
+const CLOSE_MS = 10_000
 
 /** Everything that a tool or a route can use, wired once per process. */
 export interface Gateway {
@@ -73,7 +77,11 @@ export interface Gateway {
   skills: Skills
   sessions: Sessions
   agent: Agent
-  /** Writes what is queued and closes the store. */
+  /**
+   * Writes what is queued and closes the store, in 10 s at most.
+   *
+   * @throws GazewayError `store_unavailable` that says how many call records could not be written
+   */
   close(): Promise<void>
 }
 
@@ -188,6 +196,13 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   })
   const hide = (text: string) => redactText(text, live.current().secrets)
 
+  async function finish(): Promise<void> {
+    // Together: the records are not to wait for a table that someone keeps locked.
+    const ends = await Promise.allSettled([calls.flush(), keys.close(), live.close()])
+    await store.close()
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+
   return {
     get loaded() {
       return live.current()
@@ -227,15 +242,22 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     agent: createAgent({ sessions, memory, gaze, upstream, countTokens, hide, now }),
     skills: createSkills({ config: () => live.current().config.skills, dataDir: loaded.dataDir }),
     async close() {
-      try {
-        await live.close()
-        await keys.close()
-        await calls.flush()
-      } finally {
-        await store.close()
-      }
+      const fault = await inTime(
+        CLOSE_MS,
+        finish().then(
+          () => undefined,
+          (error: unknown) => error,
+        ),
+      )
+      if (calls.waiting() > 0) throw unwritten(calls.waiting(), fault)
+      if (fault !== undefined) throw fault
     },
   }
+}
+
+function unwritten(records: number, cause: unknown): GazewayError {
+  const why = cause instanceof Error ? cause.message : `the store did not take them within ${CLOSE_MS / 1000} s.`
+  return new GazewayError('store_unavailable', `${records} of the call records could not be written: ${why}`, { cause })
 }
 
 /** The configuration from now on: of machines on one PostgreSQL in the store, of those on one data folder in its file. */

@@ -21,7 +21,7 @@ const SENT_WITHIN_MS = 250
 export interface Listening {
   /** `http://127.0.0.1:8811` */
   url: string
-  /** Takes no more requests, lets those in progress finish for 10 s, then ends them. */
+  /** Takes no more requests, lets those in progress finish for 10 s, then ends them, and waits for what they still write. */
   stop(): Promise<void>
 }
 
@@ -140,12 +140,13 @@ export async function serve(
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
       for (const [socket, inProgress] of connections) closeIfUnused(socket, inProgress)
       await closed
+      // Their end holds for them, too.
+      if (working > 0)
+        await new Promise<void>((resolve) => {
+          onRest = resolve
+        })
       clearTimeout(lastWords)
       clearTimeout(deadline)
-      if (working === 0) return
-      await new Promise<void>((resolve) => {
-        onRest = resolve
-      })
     },
   }
 }

@@ -46,6 +46,8 @@ export interface Calls {
   listen(listener: CallListener): () => void
   /** Writes what is queued. @throws the store's error; the records then stay queued */
   flush(): Promise<void>
+  /** How many records are not written yet. */
+  waiting(): number
   /** The trail, newest first. */
   history(filter: CallFilter): Promise<Page<CallRecord>>
   /** One call; null where the trail does not hold it. */
@@ -106,14 +108,13 @@ export function createCalls({
   }
 
   async function writeQueued(): Promise<void> {
-    const batch = queue
-    queue = []
+    const batch = queue.slice()
     if (batch.length === 0) return
     try {
       await writeWritable(batch)
+      queue = queue.slice(batch.length)
       tried = 0
     } catch (error) {
-      queue = [...batch, ...queue]
       tried = batch.length
       const lost = queue.length - QUEUE_LIMIT
       if (lost > 0) {
@@ -148,6 +149,7 @@ export function createCalls({
       return () => listeners.delete(listener)
     },
     flush,
+    waiting: () => queue.length,
     async history(filter) {
       await flush().catch(onError)
       const from = filter.from && toUtc(filter.from)

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect as connectTcp, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { DatabaseSync } from '@photostructure/sqlite'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
 import { CLI, connect, newPlace, type Place, run, spawnServer, watch } from './server.ts'
@@ -254,6 +255,27 @@ describe('the end of the HTTP gateway', () => {
       structuredContent.items.map(({ status, error }: { status: string; error: string }) => [status, error]),
       [['error', 'Gazeway is stopping, and the answer was not complete. Send the request again.']],
     )
+  })
+
+  it('comes although another program keeps the store locked, and says what is not recorded', {
+    timeout: 90_000,
+  }, async () => {
+    const place = newPlace()
+    const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    assert.equal((await ask(gateway, '/memory/recent')).status, 200)
+    const other = new DatabaseSync(join(place.data, 'gazeway.db'))
+    other.exec('begin immediate')
+    const replies = await Promise.all(Array.from({ length: 3 }, () => chat(gateway, false)))
+    assert.ok(replies.every(({ ok }) => ok))
+    const writes = Array.from({ length: 4 }, (_, key) => ask(gateway, '/memory/store', { key: `k${key}`, value: 1 }))
+    const outcome = Promise.allSettled(writes)
+    const began = Date.now()
+    assert.deepEqual(await gateway.stop(), { code: 1, signal: null })
+    assert.ok(Date.now() - began < 40_000, `it took ${Date.now() - began} ms`)
+    assert.match(gateway.stderr(), /gazeway: 3 of the call records could not be written: /)
+    await outcome
+    other.close()
   })
 
   it('comes at once at a second signal', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { DatabaseSync } from '@photostructure/sqlite'
 import * as double from '../doubles/upstream.ts'
 import { connect, newPlace, type Place, spawnServer } from './server.ts'
 
@@ -116,6 +118,26 @@ describe('the end of a server', () => {
     const [code] = await once(server.child, 'exit')
     assert.equal(code, 0)
     server.child.stdout.resume()
+  })
+
+  it('comes although another program keeps the store locked, and says what is not recorded', {
+    timeout: 90_000,
+  }, async () => {
+    const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
+    await server.initialize()
+    server.callTool(1, 'gateway_memory_store', { key: 'first', value: 1 })
+    await server.answer(1)
+    const other = new DatabaseSync(join(place.data, 'gazeway.db'))
+    other.exec('begin immediate')
+    server.callTool(2, 'gateway_chat_completion', ASK)
+    await server.answer(2)
+    for (let n = 3; n < 7; n++) server.callTool(n, 'gateway_memory_store', { key: `k${n}`, value: n })
+    const began = Date.now()
+    server.child.stdin.end()
+    assert.deepEqual(await server.exit, { code: 1, signal: null })
+    assert.ok(Date.now() - began < 40_000, `it took ${Date.now() - began} ms`)
+    assert.match(server.stderr(), /gazeway: 1 of the call records could not be written: /)
+    other.close()
   })
 
   it('does not take what was stored before with it', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
@@ -100,6 +101,23 @@ describe('two gateways on one PostgreSQL behind a balancer', () => {
       await until('revoking', async () => (await call(gateway.url, '/memory/recent', { key })).status === 401)
     await keys.close()
     await shared.close()
+  })
+
+  it('stop although a table is locked, and say what is not recorded there', { timeout: 90_000 }, async () => {
+    const own = await postgres.database()
+    const gateway = await startGatewayProcess(newPlace(), {
+      args: ['--upstream', 'sandbox', '--store', own],
+      env: { GAZEWAY_API_KEY: KEY },
+    })
+    const admin = new pg.Client(own)
+    await admin.connect()
+    await admin.query('begin; lock table call_totals in access exclusive mode')
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello.' }] })
+    for (let i = 0; i < 2; i++)
+      assert.equal((await call(gateway.url, '/v1/chat/completions', { method: 'POST', body })).status, 200)
+    assert.deepEqual(await gateway.stop(), { code: 1, signal: null })
+    assert.match(gateway.stderr(), /gazeway: 2 of the call records could not be written: /)
+    await admin.end()
   })
 
   it('go on when one of them is killed and when the database restarts', { timeout: 90_000 }, async () => {
