@@ -94,6 +94,17 @@ export async function startConsole(
   }
 }
 
+/** Loses the reply to the next POST to a path: Gazeway has done what was asked, and nobody is told. */
+export async function loseReply(page: Page, path: string): Promise<void> {
+  let lost = false
+  await page.route(`**${path}`, async (route) => {
+    if (lost || route.request().method() !== 'POST') return route.continue()
+    lost = true
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+}
+
 /** Signs in as a person does. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)

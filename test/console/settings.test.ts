@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
-import { type ConsoleUnderTest, inspect, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { type ConsoleUnderTest, inspect, loseReply, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   let console: ConsoleUnderTest
@@ -137,6 +137,22 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.match((await page.locator('.copy code').textContent()) ?? '', /^gzw_/)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  it('say where the reply with a key was lost, and make no second one until that is known', async () => {
+    const page = await console.open('#/settings/keys')
+    await loseReply(page, '/api/keys')
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByLabel('Name').fill('lost on its way')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('dialog').getByText('Gazeway does not answer').waitFor()
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('dialog').getByText('Revoke it in the list of keys').waitFor()
+    assert.equal(await page.getByRole('row', { name: /lost on its way/ }).count(), 1)
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.locator('.copy code').waitFor()
+    await page.keyboard.press('Escape')
     await page.context().close()
   })
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
 import { humanStream } from '../gaze/human-stream.ts'
-import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, type ConsoleUnderTest, inspect, loseReply, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 interface Reply {
   id: string
@@ -43,6 +43,8 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     assert.ok(reply.ok, `${method} ${path}: ${reply.status} ${JSON.stringify(json)}`)
     return json
   }
+  const calls = async () =>
+    (await call('GET', '/api/calls?limit=1', undefined, under.platform.admin)) as unknown as { total: number }
   const post = (path: string, body: unknown, key?: string) => call('POST', path, body, key)
 
   async function done(task: Pick<Reply, 'id'>, agent = 'ada'): Promise<void> {
@@ -131,6 +133,51 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.goto(`${under.platform.url}/#/tasks`)
     await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
     await inspect(page, 'tasks')
+    await page.close()
+  })
+
+  it('makes what it is asked for once, also where the reply is lost and it is asked again', async () => {
+    const page = await under.open('#/tasks')
+    await loseReply(page, '/api/tasks')
+    await page.getByRole('button', { name: 'New task…' }).click()
+    await page.getByLabel('Title').fill('Made once')
+    await page.getByLabel('Reward in USD').fill('2')
+    await page.getByRole('button', { name: 'Make the task' }).click()
+    await page.getByRole('dialog').getByText('Gazeway does not answer').waitFor()
+    await page.getByRole('button', { name: 'Make the task' }).click()
+    await page.getByRole('heading', { name: 'Made once' }).waitFor()
+    const { items } = await call('GET', '/api/tasks?limit=1000', undefined, under.platform.admin)
+    const made = items.filter((task) => (task as unknown as { title: string }).title === 'Made once')
+    assert.equal(made.length, 1)
+
+    await page.goto(`${under.platform.url}/#/swarm`)
+    await loseReply(page, '/api/tasks/swarm')
+    await page.getByRole('button', { name: 'New swarm…' }).click()
+    await page.getByLabel('Goal').fill('Read the report once')
+    await page.getByRole('button', { name: 'Divide it' }).click()
+    await page.getByRole('dialog').getByText('Gazeway does not answer').waitFor()
+    const { total } = await calls()
+    await page.getByRole('button', { name: 'Divide it' }).click()
+    await page.waitForURL(/#\/swarm\/swarm_/)
+    assert.equal((await calls()).total, total)
+    await page.close()
+  })
+
+  it('keeps every letter of a filter, whatever is drawn while one types', async () => {
+    const page = await under.open('#/tasks')
+    const shown = await page.getByLabel('Agent').evaluate(async (input: HTMLInputElement) => {
+      input.focus()
+      document.execCommand('insertText', false, 'a')
+      // Draws the page again before the browser says that its address is another one.
+      for (const button of document.querySelectorAll('button')) {
+        if (button.textContent === 'New task…') button.click()
+      }
+      // What is to be drawn is drawn in microtasks; the browser's event is a task.
+      for (let i = 0; i < 20; i++) await null
+      document.execCommand('insertText', false, 'da')
+      return input.value
+    })
+    assert.equal(shown, 'ada')
     await page.close()
   })
 

@@ -56,6 +56,9 @@ export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.code === 'insufficient_scope') {
     return `${error.message} Sign in with an admin's key for this.`
   }
+  if (error instanceof ApiError && error.code === 'idempotency_in_flight') {
+    return 'This is still being worked on since it was sent first. Try again soon for what comes of it.'
+  }
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,18 +1,19 @@
 import { useState } from 'preact/hooks'
-import { api } from '../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../components/index.ts'
+import { usePostOnce } from '../once.ts'
 import { go, href } from '../router.ts'
 import { amountIn, words } from '../typed.ts'
 
 /** Has a goal divided into tasks. */
 export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
+  const post = usePostOnce()
   const [goal, setGoal] = useState('')
   const [most, setMost] = useState('8')
   const [reward, setReward] = useState('')
   const [capabilities, setCapabilities] = useState('')
 
   const make = async () => {
-    const { swarm_id, tasks } = await api.post<{ swarm_id: string; tasks: unknown[] }>('/api/tasks/swarm', {
+    const { swarm_id, tasks } = await post<{ swarm_id: string; tasks: unknown[] }>('/api/tasks/swarm', {
       goal,
       max_tasks: amountIn(most) ?? 8,
       reward_usd: amountIn(reward) ?? 0,

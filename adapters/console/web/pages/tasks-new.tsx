@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
-import { api } from '../api.ts'
 import { Checkbox, Dialog, Field, notify, SubmitForm, TextInput } from '../components/index.ts'
+import { usePostOnce } from '../once.ts'
 import { go, href } from '../router.ts'
 import { amountIn, words } from '../typed.ts'
 import type { Task } from './tasks-records.ts'
 
 /** Makes a task, and locks its reward. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
+  const post = usePostOnce()
   const [title, setTitle] = useState('')
   const [description, setDescription] = useState('')
   const [reward, setReward] = useState('')
@@ -14,7 +15,7 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const [gaze, setGaze] = useState(false)
 
   const make = async () => {
-    const task = await api.post<Task>('/api/tasks', {
+    const task = await post<Task>('/api/tasks', {
       title,
       description,
       reward_usd: amountIn(reward) ?? 0,

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { ApiError } from '../../api.ts'
 import { Button, Checkbox, Copy, Dialog, Field, SubmitForm, TextInput } from '../../components/index.ts'
+import { usePostOnce } from '../../once.ts'
 import { amountIn } from '../../typed.ts'
 
 const SCOPES = [
@@ -9,8 +10,13 @@ const SCOPES = [
   { scope: 'admin', label: 'Admin: everything, keys and settings too' },
 ] as const
 
+const LOST =
+  'The key was made before, but the reply that shows it was lost, and nothing can show it again. Revoke it in the list of ' +
+  'keys; then make another.'
+
 /** Asks what a key is for, makes it, and shows it this once. */
 export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
+  const post = usePostOnce()
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(['inference'])
   const [daily, setDaily] = useState('')
@@ -20,8 +26,14 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
 
   const make = async () => {
     const limits = { daily_limit_usd: amountIn(daily), credit_limit_usd: amountIn(credit) }
-    setMade(await api.post('/api/keys', { name, scopes, ...limits, wallet: wallet.trim() || null }))
-    onMade()
+    try {
+      setMade(await post('/api/keys', { name, scopes, ...limits, wallet: wallet.trim() || null }))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'idempotency_reply_not_kept') throw error
+      throw new Error(LOST)
+    } finally {
+      onMade()
+    }
   }
 
   if (made) {

@@ -1,0 +1,34 @@
+import { useRef } from 'preact/hooks'
+import { ApiError, api } from './api.ts'
+
+/** Posts what a form has. */
+export type PostOnce = <T>(path: string, body: unknown) => Promise<T>
+
+/**
+ * Posts what makes something so that it is made once, also where the reply was lost and the person asks again: the same
+ * body has the same `Idempotency-Key` until it is known what became of it.
+ */
+export function usePostOnce(): PostOnce {
+  const unknown = useRef<{ content: string; key: string } | null>(null)
+  return async <T>(path: string, body: unknown) => {
+    const content = JSON.stringify([path, body])
+    const key = unknown.current?.content === content ? unknown.current.key : newKey()
+    unknown.current = { content, key }
+    try {
+      const reply = await api.post<T>(path, body, { headers: { 'idempotency-key': key } })
+      unknown.current = null
+      return reply
+    } catch (error) {
+      if (isKnown(error)) unknown.current = null
+      throw error
+    }
+  }
+}
+
+/** Whether an error tells what became of the request: a refusal does, silence and a fault on the way do not. */
+const isKnown = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.code !== 'idempotency_in_flight'
+
+/** 128 random bits. `crypto.randomUUID` is missing where the console is not served over https or from this machine. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
