@@ -31,6 +31,8 @@ export function href(page: string, to: { id?: string | null; query?: Record<stri
 export function go(address: string, replace = false): void {
   if (replace) location.replace(address)
   else location.hash = address
+  // The event comes later: a field that shows what the address says must not be drawn with the old words until then.
+  place.value = read()
 }
 
 function read(): Place {
