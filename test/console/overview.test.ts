@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Route } from 'playwright-core'
 import { ask } from '../adapters/platform.ts'
 import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { seedCalls } from './seed.ts'
@@ -32,6 +33,21 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
         .length
     })
     assert.ok(orange > 5, `${orange} pixels`)
+    await page.context().close()
+  })
+
+  it('takes what it cannot read for no sign of health, and draws no time with the figures of another', async () => {
+    const error = { code: 'store_unavailable', message: 'The store is away.', type: 'server_error', param: null }
+    const refused = (route: Route) => route.fulfill({ status: 503, json: { error } })
+    const page = await console.open('#/overview')
+    await page.getByText('Calls as a table').waitFor()
+    await page.route(/calls\/stats.*group_by=day/, refused)
+    await page.getByRole('tab', { name: '30 days' }).click()
+    await page.getByRole('alert').getByText(error.message).waitFor()
+    assert.equal(await page.getByText('Calls as a table').count(), 0)
+    await page.route(/calls\/stats\?from=[^&]*$/, refused)
+    await page.getByRole('heading', { name: 'Look at: Models' }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Models not known' }).getByText(error.message).waitFor()
     await page.context().close()
   })
 

@@ -150,6 +150,39 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('shows nobody’s figures under another selection, also while that cannot be had', async () => {
+    const error = { code: 'store_unavailable', message: 'The store is away.', type: 'server_error', param: null }
+    const page = await under.open(`#/wallet/ledger?caller=${other.id}`)
+    await page.locator('.stat').first().waitFor()
+    await page.getByRole('table', { name: 'Transfers, newest first' }).waitFor()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(`**/api/wallet/ledger?caller_id=${under.platform.keyId}*`, async (route) => {
+      await held
+      await route.fulfill({ status: 503, json: { error } })
+    })
+    const asking = page.waitForRequest((request) => request.url().includes(`caller_id=${under.platform.keyId}`))
+    await page.getByLabel('Account of').selectOption(under.platform.keyId)
+    await asking
+    assert.equal(await page.locator('.stat').count(), 0)
+    answer()
+    await page.getByText(error.message).waitFor()
+    assert.equal(await page.locator('.stat, main table').count(), 0)
+
+    await page.goto(`${under.platform.url}/#/usage`)
+    await page.locator('.stat', { hasText: 'Spent' }).waitFor()
+    await page.getByRole('table', { name: 'Receipts, newest first' }).waitFor()
+    await page.route('**/api/wallet/metered/usage?*', (route) => route.fulfill({ status: 503, json: { error } }))
+    await page.getByLabel('Period').selectOption('365')
+    await page.getByText(error.message).first().waitFor()
+    assert.equal(await page.locator('.stat, .bars').count(), 0)
+    await page.getByLabel('Caller', { exact: true }).selectOption(other.id)
+    await page.getByRole('table', { name: 'Receipts, newest first' }).waitFor({ state: 'detached' })
+    await page.close()
+  })
+
   it('says which days it takes, in place of one that there is not', async () => {
     const page = await under.open('#/usage')
     await page.getByLabel('From').waitFor()

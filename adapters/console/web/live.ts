@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, api, fromJson, offline } from './api.ts'
 
 const TOO_MANY_REQUESTS = 429
@@ -7,7 +7,10 @@ const SLOWED_MS = 20_000
 
 /** What is shown of something that changes. */
 export interface Live<T> {
-  /** The last that came; stays while a newer one cannot be had. Null until the first. */
+  /**
+   * The last that came for the present path; stays while a newer one cannot be had. Null until the first: only while that
+   * is asked for does what another query of the same resource had stand in for it.
+   */
   data: T | null
   /** Why the last attempt failed; null once one works. */
   error: ApiError | null
@@ -17,32 +20,27 @@ export interface Live<T> {
   reload(): void
 }
 
+/** What came of the last attempt, and which path it was for. */
 interface Held<T> {
   path: string | null
   text: string
   data: T | null
   error: ApiError | null
-  loading: boolean
 }
+
+const NOTHING = { path: null, text: '', data: null, error: null }
 
 /**
  * A path of the API, asked again and again while the tab is visible and Gazeway answers.
  *
- * @param path null asks nothing. Another query keeps the old data until the new is there; another resource does not.
+ * @param path null asks nothing. Another query keeps the old data until the new is there, or fails; another resource does not.
  */
 export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: number } = {}): Live<T> {
-  const [held, setHeld] = useState<Held<T>>(() => startOf(path))
+  const [held, setHeld] = useState<Held<T>>(NOTHING)
   const [round, setRound] = useState(0)
   const isOffline = offline.value
-  const shown = useRef(held)
-  shown.current = held
 
   useEffect(() => {
-    const before = shown.current
-    if (before.path !== path) {
-      const sameResource = path !== null && before.path?.split('?')[0] === path.split('?')[0]
-      setHeld(sameResource ? { ...before, path, loading: true } : startOf(path))
-    }
     if (path === null) return
     const ending = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -54,13 +52,13 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
       try {
         const text = await api.text(path, { signal: ending.signal })
         setHeld((was) => {
-          if (was.path === path && was.text === text && was.error === null && !was.loading) return was
-          return { path, text, data: fromJson<T>(text), error: null, loading: false }
+          if (was.path === path && was.text === text && was.error === null) return was
+          return { path, text, data: fromJson<T>(text), error: null }
         })
       } catch (error) {
         if (ending.signal.aborted) return
         if (!(error instanceof ApiError)) throw error
-        setHeld((was) => ({ ...was, path, error, loading: false }))
+        setHeld((was) => ({ ...(was.path === path ? was : NOTHING), path, error }))
         if (error.status === TOO_MANY_REQUESTS) pauseMs = Math.max(everyMs, SLOWED_MS)
       }
       if (!ending.signal.aborted) timer = setTimeout(ask, pauseMs)
@@ -79,13 +77,9 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
   }, [path, everyMs, round, isOffline])
 
   const reload = useCallback(() => setRound((n) => n + 1), [])
-  return { data: held.data, error: held.error, loading: held.loading, reload }
+  const loading = held.path !== path
+  const { data, error } = loading && resourceOf(held.path) !== resourceOf(path) ? NOTHING : held
+  return { data, error, loading: loading && path !== null, reload }
 }
 
-const startOf = <T>(path: string | null): Held<T> => ({
-  path,
-  text: '',
-  data: null,
-  error: null,
-  loading: path !== null,
-})
+const resourceOf = (path: string | null) => path?.split('?')[0]

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useNames } from '../components/caller.tsx'
+import { type Names, useNames } from '../components/caller.tsx'
 import {
   BarList,
   Card,
@@ -24,11 +24,6 @@ import type { Sums, Usage } from './usage-records.ts'
 export default function UsagePage({ query }: PageProps) {
   const [period, setPeriod] = useState<Period>('30')
   const names = useNames()
-  const from = startOf(period, new Date())
-  const of = `/api/wallet/metered/usage?limit=1&from=${from}`
-  const byDay = useLive<Usage>(`${of}&group_by=day`, { everyMs: 5000 })
-  const byModel = useLive<Usage>(`${of}&group_by=model`, { everyMs: 5000 })
-  const { data } = byDay
   return (
     <Page
       title="Usage"
@@ -39,6 +34,26 @@ export default function UsagePage({ query }: PageProps) {
         </Field>
       }
     >
+      {/* Of each period its own: no sum stands under another one, also while that is asked for. */}
+      <Spending key={period} period={period} names={names} />
+      <Receipts
+        filter={{ caller: query.get('caller') ?? '', from: query.get('from') ?? '', to: query.get('to') ?? '' }}
+        names={names}
+        onFilter={(filter) => go(href('usage', { query: filter }), true)}
+      />
+    </Page>
+  )
+}
+
+/** The sums of one period. */
+function Spending({ period, names }: { period: Period; names: Names }) {
+  const from = startOf(period, new Date())
+  const of = `/api/wallet/metered/usage?limit=1&from=${from}`
+  const byDay = useLive<Usage>(`${of}&group_by=day`, { everyMs: 5000 })
+  const byModel = useLive<Usage>(`${of}&group_by=model`, { everyMs: 5000 })
+  const { data } = byDay
+  return (
+    <>
       <ErrorNote error={byDay.error ?? byModel.error} onRetry={byDay.reload} />
       {!data && byDay.loading && <Loading what="what was used" />}
       {data && <Totals of={data.totals} />}
@@ -80,21 +95,18 @@ export default function UsagePage({ query }: PageProps) {
             />
           </Card>
           <Card title="By model">
-            <BarList
-              label="Spending by model"
-              items={[...(byModel.data?.groups ?? [])]
-                .sort((a, b) => b.total_usd - a.total_usd)
-                .map((sums) => ({ label: sums.key, value: sums.total_usd, text: textOf(sums) }))}
-            />
+            {byModel.data && (
+              <BarList
+                label="Spending by model"
+                items={byModel.data.groups
+                  .toSorted((a, b) => b.total_usd - a.total_usd)
+                  .map((sums) => ({ label: sums.key, value: sums.total_usd, text: textOf(sums) }))}
+              />
+            )}
           </Card>
         </Grid>
       )}
-      <Receipts
-        filter={{ caller: query.get('caller') ?? '', from: query.get('from') ?? '', to: query.get('to') ?? '' }}
-        names={names}
-        onFilter={(filter) => go(href('usage', { query: filter }), true)}
-      />
-    </Page>
+    </>
   )
 }
 

@@ -21,13 +21,11 @@ const KINDS: Record<string, { label: string; tone: Tone }> = {
   bind: { label: 'From a wallet to its key', tone: 'neutral' },
 }
 
-/** The statement of one account. @param of whose; the signed-in key's where it is null */
+/** The statement of one account, which an admin chooses. @param of whose; the signed-in key's where it is null */
 export function Ledger({ of }: { of: string | null }) {
   const names = useNames()
   const { id: own = '', isAdmin = false } = session.value ?? {}
   const caller = of ?? own
-  const query = caller === own ? '' : `?caller_id=${encodeURIComponent(caller)}`
-  const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
   const others = callersToChoose(names, caller).filter(({ value }) => value !== own)
   return (
     <>
@@ -42,6 +40,18 @@ export function Ledger({ of }: { of: string | null }) {
           </Field>
         </div>
       )}
+      {/* Of each account its own: nobody's money stands under another name, also while that is asked for. */}
+      <Account key={caller} of={caller === own ? null : caller} names={names} />
+    </>
+  )
+}
+
+/** What an account has, and what moved in it. */
+function Account({ of, names }: { of: string | null; names: Names }) {
+  const query = of === null ? '' : `?caller_id=${encodeURIComponent(of)}`
+  const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
+  return (
+    <>
       {page.data && <BalanceStats of={page.data.balances} />}
       <Card title="Statement">
         <ErrorNote error={page.error} onRetry={page.reload} />

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { type Tone, When } from '../../components/index.ts'
+import { messageOf, type Tone, When } from '../../components/index.ts'
 import { duration, percent } from '../../format.ts'
 import { type Live, useLive } from '../../live.ts'
 import { now } from '../../now.ts'
@@ -31,7 +31,7 @@ export function HealthPanel({ health }: { health: Live<Health> }) {
   const recent = useLive<CallStats>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
   const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
   const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000 })
-  const parts = partsOf(health, models.data, recent.data, chains.data)
+  const parts = partsOf(health, models, recent, chains)
   const worst = worstOf(parts)
 
   return (
@@ -74,9 +74,9 @@ const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) *
 
 function partsOf(
   { data: health, error }: Live<Health>,
-  models: ModelConfig | null,
-  recent: CallStats | null,
-  chains: ChainBalances | null,
+  models: Live<ModelConfig>,
+  recent: Live<CallStats>,
+  chains: Live<ChainBalances>,
 ): Part[] {
   if (error) {
     const platform: Part = {
@@ -94,6 +94,12 @@ function partsOf(
 }
 
 const unknownPart = (name: string): Part => ({ name, tone: 'neutral', state: 'not known', detail: '' })
+
+/** A part of which nothing came yet, or nothing does: that is no sign that it is well. */
+function unreadPart(name: string, { error }: Live<unknown>): Part {
+  if (error) return { name, tone: 'warn', state: 'not known', detail: messageOf(error) }
+  return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
+}
 
 function storePart({ store }: Health): Part {
   const engine = store.engine === 'postgres' ? 'PostgreSQL' : 'SQLite'
@@ -117,9 +123,10 @@ function gatewayPart({ upstream, mode }: Health): Part {
   return { name, tone: 'good', state: 'reachable', detail: `${mode}, ${upstream.version ?? upstream.kind}${latency}` }
 }
 
-function providerPart(models: ModelConfig | null, recent: CallStats | null): Part {
+function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part {
   const name = 'Models'
-  if (!models) return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
+  const models = config.data
+  if (!models) return unreadPart(name, config)
   const settings = <a href={href('settings', { id: 'models' })}>Settings</a>
   if (!models.api_key_set && !KEYLESS.has(models.provider)) {
     return {
@@ -133,7 +140,8 @@ function providerPart(models: ModelConfig | null, recent: CallStats | null): Par
       ),
     }
   }
-  const { calls = 0, errors = 0, error_rate: rate = 0 } = recent?.totals ?? {}
+  if (recent.error || !recent.data) return unreadPart(name, recent)
+  const { calls, errors, error_rate: rate } = recent.data.totals
   if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
   const told = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
   if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: told }
@@ -141,16 +149,16 @@ function providerPart(models: ModelConfig | null, recent: CallStats | null): Par
   return { name, tone: 'good', state: 'answering', detail: `${models.provider}; ${calls} calls in 15 min, none failed` }
 }
 
-function chainPart(chains: ChainBalances | null): Part {
+function chainPart(balances: Live<ChainBalances>): Part {
   const name = 'Chains'
-  if (!chains) return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
-  const dead = chains.items.filter(({ error }) => error !== null)
-  if (chains.items.length === 0)
-    return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger.' }
+  if (!balances.data) return unreadPart(name, balances)
+  const chains = balances.data.items
+  const dead = chains.filter(({ error }) => error !== null)
+  if (chains.length === 0) return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger.' }
   if (dead.length === 0)
-    return { name, tone: 'good', state: 'reachable', detail: chains.items.map(({ chain }) => chain).join(', ') }
+    return { name, tone: 'good', state: 'reachable', detail: chains.map(({ chain }) => chain).join(', ') }
   const detail = dead.map(({ chain, error }) => `${chain}: ${error}`).join('; ')
-  return { name, tone: 'warn', state: `${dead.length} of ${chains.items.length} not readable`, detail }
+  return { name, tone: 'warn', state: `${dead.length} of ${chains.length} not readable`, detail }
 }
 
 /** When a page's figures were last true. */

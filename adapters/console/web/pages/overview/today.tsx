@@ -61,7 +61,10 @@ export function Today() {
           <Spenders groups={stats.groups} names={names} />
         </Card>
         <Card title="On which models">
-          <Shares groups={byModel.data?.groups ?? []} nameOf={(key) => key || 'no model'} label="Cost by model" />
+          <ErrorNote error={byModel.data ? null : byModel.error} onRetry={byModel.reload} />
+          {byModel.data && (
+            <Shares groups={byModel.data.groups} nameOf={(key) => key || 'no model'} label="Cost by model" />
+          )}
         </Card>
       </Grid>
     </>

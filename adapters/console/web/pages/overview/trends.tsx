@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Card, ErrorNote, Grid, LineChart, Loading, type Series, Tabs } from '../../components/index.ts'
 import { duration, usd } from '../../format.ts'
 import { useLive } from '../../live.ts'
@@ -12,18 +12,20 @@ const SPANS = [
   { id: '7d', label: '7 days', group: 'hour', stepMs: HOUR_MS, steps: 168 },
   { id: '30d', label: '30 days', group: 'day', stepMs: 24 * HOUR_MS, steps: 30 },
 ] as const
-type SpanId = (typeof SPANS)[number]['id']
+type Span = (typeof SPANS)[number]
+type SpanId = Span['id']
 
 /** Calls, cost, tokens and latency over time. */
 export function Trends() {
   const [spanId, setSpanId] = useState<SpanId>('24h')
   const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0]
-  const last = Math.floor(now.value / span.stepMs) * span.stepMs
-  const first = last - (span.steps - 1) * span.stepMs
-  const path = `/api/calls/stats?from=${startOf('hour', first)}&group_by=${span.group}`
-  const { data, error, reload } = useLive<CallStats>(path, { everyMs: 10_000 })
-  const days = span.group === 'day'
-  const lines = data && linesOf(data, first, span)
+  const path = `/api/calls/stats?from=${startOf('hour', firstOf(span))}&group_by=${span.group}`
+  const { data, error, loading, reload } = useLive<CallStats>(path, { everyMs: 10_000 })
+  // Until the figures of another span are there, those of the last one stay, at their own times.
+  const drawn = useRef<Span>(span)
+  if (!loading) drawn.current = span
+  const days = drawn.current.group === 'day'
+  const lines = data && linesOf(data, drawn.current)
 
   return (
     <>
@@ -81,8 +83,13 @@ export function Trends() {
   )
 }
 
+/** When the first step of a span that ends now began. */
+const firstOf = ({ stepMs, steps }: Span) => Math.floor(now.value / stepMs) * stepMs - (steps - 1) * stepMs
+
 /** Draws one figure of each step; `without` stands for steps without calls. */
-function linesOf(stats: CallStats, first: number, { stepMs, steps }: (typeof SPANS)[number]) {
+function linesOf(stats: CallStats, span: Span) {
+  const { stepMs, steps } = span
+  const first = firstOf(span)
   const sums = new Map(stats.groups.map((group) => [Date.parse(group.key), group]))
   return (label: string, figure: (sums: CallSums) => number | null, without: number | null): Series => ({
     label,
