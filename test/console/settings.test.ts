@@ -43,10 +43,12 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('alert').filter({ hasText: 'a whole number from 1 to 36500' }).waitFor()
     assert.equal(await page.getByLabel('audit.retention_days').getAttribute('aria-invalid'), 'true')
-    await page.getByLabel('audit.retention_days').fill('many')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('This is not a number.').waitFor()
-    await page.getByRole('button', { name: 'Discard' }).click()
+    for (const none of ['many', 'Infinity']) {
+      await page.getByLabel('audit.retention_days').fill(none)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('This is not a number.').waitFor()
+      await page.getByRole('button', { name: 'Discard' }).click()
+    }
     assert.equal((await shown()).audit.retention_days, null)
     await page.context().close()
   })
@@ -85,6 +87,22 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.equal((upstream.models as { chat: string }).chat, 'fast')
     assert.deepEqual(upstream.aliases, { fast: 'llm-3-fast' })
     await inspect(page, 'settings-models')
+    await page.context().close()
+  })
+
+  it('change no name of a model that was not edited, whoever has changed it and whatever it has', async () => {
+    const { gateway, admin } = console.platform
+    const tuned = 'ft:base?v=2&k=1'
+    const body = { aliases: { tuned, 'llm-4.20': 'grok-4', gone: 'grok-3' } }
+    await ask(console.platform, 'POST', '/api/config/model', { key: admin, body })
+    const page = await console.open('#/settings/models')
+    const names = page.getByLabel('Your own names')
+    await names.fill((await names.inputValue()).replace('gone = grok-3', 'mine = a=b'))
+    await ask(console.platform, 'POST', '/api/config', { key: admin, body: { 'upstream.aliases.theirs': 'grok-2' } })
+    await page.getByRole('button', { name: 'Save models' }).click()
+    await page.getByText('Saved').waitFor()
+    const { aliases } = gateway.loaded.config.upstream
+    assert.deepEqual(aliases, { tuned, 'llm-4.20': 'grok-4', mine: 'a=b', theirs: 'grok-2' })
     await page.context().close()
   })
 

@@ -214,6 +214,14 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     const key = (await under.platform.gateway.keys.list({ limit: 10 })).items.find(({ id }) => id === other.id)
     assert.deepEqual([key?.credit_limit_usd, key?.daily_limit_usd], [12.5, 2])
 
+    await page.getByRole('button', { name: 'Limits of research' }).click()
+    assert.ok(await limits.getByRole('button', { name: 'Save limits' }).isDisabled(), 'nothing is changed yet')
+    await limits.getByLabel('Credit in USD').fill('20')
+    await under.platform.gateway.keys.change(other.id, { daily_limit_usd: 3 })
+    await limits.getByRole('button', { name: 'Save limits' }).click()
+    await row.getByText('$20.00').waitFor()
+    await row.getByText('$3.00').waitFor()
+
     await page.getByRole('button', { name: 'Deposit for research' }).click()
     const deposit = page.getByRole('dialog', { name: 'Deposit for research' })
     await deposit.getByLabel('Amount in USD').fill('1.5')

@@ -17,15 +17,20 @@ export function LimitsDialog({
   const [credit, setCredit] = useState(textOf(of.credit_limit_usd))
   const [daily, setDaily] = useState(textOf(of.daily_limit_usd))
 
+  // What was not changed here, another may have changed meanwhile.
+  const change = {
+    ...(credit !== textOf(of.credit_limit_usd) && { credit_limit_usd: amountIn(credit) }),
+    ...(daily !== textOf(of.daily_limit_usd) && { daily_limit_usd: amountIn(daily) }),
+  }
   const save = async () => {
-    await api.patch(`/api/keys/${of.id}`, { credit_limit_usd: amountIn(credit), daily_limit_usd: amountIn(daily) })
+    await api.patch(`/api/keys/${of.id}`, change)
     notify(`The limits of ${of.name} are changed.`)
     onChanged()
     onClose()
   }
   return (
     <Dialog title={`Limits of ${of.name}`} open onClose={onClose}>
-      <SubmitForm action="Save limits" onSubmit={save} onCancel={onClose}>
+      <SubmitForm action="Save limits" disabled={Object.keys(change).length === 0} onSubmit={save} onCancel={onClose}>
         {(faultOf) => (
           <>
             <Field

@@ -24,7 +24,8 @@ interface Edited {
   baseUrl?: string
   apiKey?: string
   roles: Partial<Record<Role, string>>
-  aliases?: string
+  /** The names as text, and as they were shown when the editing began. */
+  aliases?: { text: string; shown: ModelConfig['aliases'] }
 }
 
 const UNCHANGED: Edited = { roles: {} }
@@ -55,7 +56,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
     setBusy(true)
     setError(null)
     try {
-      const changed = await api.post<ConfigChanged>('/api/config/model', changeOf(edited))
+      const changed = await api.post<ConfigChanged>('/api/config', changesOf(edited, provider))
       setEdited(UNCHANGED)
       present.reload()
       available.reload()
@@ -150,8 +151,10 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
             spellcheck={false}
             disabled={!isAdmin}
             placeholder="fast = llm-3-fast"
-            value={edited.aliases ?? linesOf(shown.aliases)}
-            onInput={(aliases) => setEdited({ ...edited, aliases })}
+            value={edited.aliases?.text ?? linesOf(shown.aliases)}
+            onInput={(text) =>
+              setEdited({ ...edited, aliases: { text, shown: edited.aliases?.shown ?? shown.aliases } })
+            }
           />
         </Field>
         {Object.keys(shown.preset_aliases).length > 0 && (
@@ -186,31 +189,37 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
 
 const CUSTOM = { value: 'custom', label: 'Another (base URL)' }
 
-function changeOf({ provider, baseUrl, apiKey, roles, aliases }: Edited) {
+/** What was edited, by the keys of the configuration: what was not, another may have changed meanwhile. */
+function changesOf({ provider: chosen, baseUrl, apiKey, roles, aliases }: Edited, provider: string) {
+  const place = provider === CUSTOM.value ? baseUrl?.trim() : chosen
   return {
-    ...(provider !== undefined && { provider }),
-    ...(baseUrl !== undefined && { base_url: baseUrl.trim() }),
-    ...(apiKey && { api_key: apiKey.trim() }),
-    ...(Object.keys(roles).length > 0 && { models: namesOf(roles) }),
-    ...(aliases !== undefined && { aliases: aliasesOf(aliases) }),
+    ...(place !== undefined && { 'upstream.provider': place }),
+    ...(apiKey && { 'upstream.api_key': apiKey.trim() }),
+    // An empty role goes back to its default.
+    ...Object.fromEntries(Object.entries(roles).map(([role, id]) => [`upstream.models.${role}`, id.trim() || null])),
+    ...(aliases && aliasChanges(aliases)),
   }
 }
 
-/** An empty role goes back to its default. */
-const namesOf = (roles: Edited['roles']) =>
-  Object.fromEntries(Object.entries(roles).map(([role, model]) => [role, model.trim() || null]))
+/** Names that were added, changed or, as null, taken away. @throws Error as `aliasesIn` */
+function aliasChanges({ text, shown }: NonNullable<Edited['aliases']>): Record<string, string | null> {
+  const before = aliasesIn(linesOf(shown))
+  const now = aliasesIn(text)
+  const names = [...new Set([...before.keys(), ...now.keys()])].filter((name) => before.get(name) !== now.get(name))
+  return Object.fromEntries(names.map((name) => [`upstream.aliases.${name}`, now.get(name) ?? null]))
+}
 
 const linesOf = (aliases: Record<string, string>) =>
   Object.entries(aliases)
     .map(([name, id]) => `${name} = ${id}`)
     .join('\n')
 
-/** @throws Error that quotes the line which is not `name = id` */
-function aliasesOf(lines: string): Record<string, string> {
-  const pairs = lines.split('\n').filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    pairs.map((line) => {
-      const [name = '', id = ''] = line.split('=').map((part) => part.trim())
+/** Ids by name; an id may have a `=` of its own. @throws Error that quotes the line which is not `name = id` */
+function aliasesIn(text: string): Map<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return new Map(
+    lines.map((line) => {
+      const [, name = '', id = ''] = /^([^=]*)=(.*)$/.exec(line)?.map((part) => part.trim()) ?? []
       if (name === '' || id === '') throw new Error(`“${line.trim()}” is not: name = the provider's name.`)
       return [name, id]
     }),
