@@ -72,7 +72,7 @@ export function readValue(text: string, kind: Kind): unknown {
   if (kind === 'switch') return text === 'true'
   if (kind === 'number') {
     const number = Number(text)
-    if (Number.isNaN(number)) throw new Error('This is not a number.')
+    if (!Number.isFinite(number)) throw new Error('This is not a number.')
     return number
   }
   if (kind !== 'json') return text.trim()
