@@ -210,6 +210,37 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.close()
   })
 
+  it('says of a task that is cancelled who has what was locked for it, whoever made it', async () => {
+    const task = await post('/api/tasks', { title: 'Paid by another' }, worker.key)
+    const page = await under.open(`#/tasks/${task.id}`)
+    const cancel = page.getByRole('button', { name: 'Cancel the task…' })
+    const dialog = page.getByRole('dialog', { name: 'Cancel this task?' })
+    await cancel.click()
+    await dialog.getByText('No money moves').waitFor()
+    await page.keyboard.press('Escape')
+    await post('/api/wallet/escrow', { task_id: task.id, amount_usd: 3 }, under.platform.admin)
+    await page.getByText('$3.00 locked').waitFor()
+    await cancel.click()
+    await dialog.getByText('$3.00 moves from its escrow back to You.').waitFor()
+    await page.close()
+  })
+
+  it('keeps a question about an escrow, and what was typed, as its row moves to the next page', async () => {
+    const { gateway } = under.platform
+    const task = await post('/api/tasks', { title: 'Soon on the next page', reward_usd: 0.01 })
+    await done(task)
+    const page = await under.open('#/escrow')
+    const row = page.getByRole('row').filter({ hasText: 'Soon on the next page' })
+    await row.getByRole('button', { name: 'Release…' }).click()
+    await page.getByLabel('Attestation').fill('att_typed')
+    for (let i = 0; i < 25; i++) {
+      await gateway.tasks.create(NewTask.parse({ title: `Newer ${i}`, reward_usd: 0.01 }), under.platform.keyId)
+    }
+    await row.waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel('Attestation').inputValue(), 'att_typed')
+    await page.close()
+  })
+
   it('releases an escrow after saying what moves from whom to whom, and says why it would not', async () => {
     const task = await post('/api/tasks', { title: 'Draw the map', reward_usd: 2.5 })
     await done(task, 'mercator')

@@ -23,6 +23,9 @@ export interface Escrow {
   refunded_at: string | null
 }
 
+/** Whether its money is still locked. */
+export const isLive = ({ status }: Escrow): boolean => status === 'locked' || status === 'expired'
+
 /** What is told of an attestation, as `GET /api/attestation/status` does. */
 export interface Attestation {
   id: string

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { Caller, type Names, useNames } from '../components/caller.tsx'
 import { Exact } from '../components/exact.tsx'
 import {
@@ -19,7 +20,7 @@ import { shortId, usd } from '../format.ts'
 import { useLive } from '../live.ts'
 import { usePage } from '../paging.ts'
 import { go, href, type PageProps } from '../router.ts'
-import { EscrowActions } from './escrow-actions.tsx'
+import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
 import { ESCROW_STATUSES, ESCROW_TONES, type Escrow, type EscrowStatus } from './escrow-records.ts'
 import { useTasks } from './tasks-lookup.ts'
 import type { Task, TaskStats } from './tasks-records.ts'
@@ -27,11 +28,13 @@ import type { Task, TaskStats } from './tasks-records.ts'
 /** Rewards that are locked until their tasks are done, and what became of the others. */
 export default function EscrowPage({ query }: PageProps) {
   const names = useNames()
-  const asked = query.get('status')
-  const status = ESCROW_STATUSES.find((known) => known === asked) ?? ''
+  const wanted = query.get('status')
+  const status = ESCROW_STATUSES.find((known) => known === wanted) ?? ''
   const page = usePage<Escrow>(`/api/wallet/escrow${status && `?status=${status}`}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const tasks = useTasks(page.items.map(({ task_id }) => task_id))
+  // Beside the table: a row that moves to the next page takes no dialog with it.
+  const [asked, setAsked] = useState<EscrowAsked | null>(null)
   const reload = () => {
     page.reload()
     stats.reload()
@@ -86,9 +89,7 @@ export default function EscrowPage({ query }: PageProps) {
             {
               key: 'actions',
               label: 'Do',
-              render: (escrow) => (
-                <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} names={names} onMoved={reload} />
-              ),
+              render: (escrow) => <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} onAsk={setAsked} />,
             },
           ]}
           of={page}
@@ -102,6 +103,7 @@ export default function EscrowPage({ query }: PageProps) {
         />
         <Pager page={page} />
       </Card>
+      {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
     </Page>
   )
 }

@@ -22,8 +22,8 @@ import type { List } from '../paging.ts'
 import { href } from '../router.ts'
 import { session } from '../session.ts'
 import { EscrowState } from './escrow.tsx'
-import { EscrowActions } from './escrow-actions.tsx'
-import type { Escrow } from './escrow-records.ts'
+import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
+import { type Escrow, isLive } from './escrow-records.ts'
 import { useTasks } from './tasks-lookup.ts'
 import { momentsOf } from './tasks-moments.tsx'
 import './tasks.css'
@@ -34,6 +34,7 @@ export function TaskStory({ id }: { id: string }) {
   const names = useNames()
   const task = useLive<Task>(`/api/tasks/${encodeURIComponent(id)}`, { everyMs: 2000 })
   const escrows = useLive<List<Escrow>>(`/api/wallet/escrow?task_id=${encodeURIComponent(id)}&limit=20`)
+  const [asked, setAsked] = useState<EscrowAsked | null>(null)
   if (!task.data) {
     return (
       <Page title="Task">
@@ -61,7 +62,7 @@ export function TaskStory({ id }: { id: string }) {
           )}
         </>
       }
-      actions={<CancelTask task={data} names={names} onCancelled={reload} />}
+      actions={<CancelTask task={data} escrows={escrows.data?.items} names={names} onCancelled={reload} />}
     >
       <ErrorNote error={task.error ?? escrows.error} onRetry={reload} />
       <Grid>
@@ -77,7 +78,7 @@ export function TaskStory({ id }: { id: string }) {
             <Card
               key={escrow.id}
               title={`Escrow of ${exactUsd(escrow.amount_usd)}`}
-              actions={<EscrowActions escrow={escrow} task={data} names={names} onMoved={reload} />}
+              actions={<EscrowActions escrow={escrow} task={data} onAsk={setAsked} />}
             >
               <dl class="facts">
                 <dt>Status</dt>
@@ -106,6 +107,7 @@ export function TaskStory({ id }: { id: string }) {
           )}
         </div>
       </Grid>
+      {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
     </Page>
   )
 }
@@ -159,9 +161,16 @@ function Facts({ of, names }: { of: Task; names: Names }) {
   )
 }
 
-/** Cancels the task, for its creator and admins, once it is said what that moves. */
-function CancelTask({ task, names, onCancelled }: { task: Task; names: Names; onCancelled: () => void }) {
+/** Cancels the task, for its creator and admins, once it is said what that moves. @param props.escrows once they are known */
+function CancelTask(props: {
+  task: Task
+  escrows: readonly Escrow[] | undefined
+  names: Names
+  onCancelled: () => void
+}) {
+  const { task, escrows, names, onCancelled } = props
   const [asking, setAsking] = useState(false)
+  const live = escrows?.find(isLive)
   const { id = '', isAdmin = false } = session.value ?? {}
   if (!isUnfinished(task) || !(isAdmin || id === task.creator)) return null
   const cancel = async () => {
@@ -180,14 +189,14 @@ function CancelTask({ task, names, onCancelled }: { task: Task; names: Names; on
         onClose={() => setAsking(false)}
         body={
           <div class="stack">
-            {task.reward_usd > 0 ? (
+            {!escrows && <p>What is locked for it moves back to whoever locked it.</p>}
+            {live && (
               <p>
-                <strong>{exactUsd(task.reward_usd)}</strong> moves from its escrow back to{' '}
-                <strong>{names.of(task.creator)}</strong>.
+                <strong>{exactUsd(live.amount_usd)}</strong> moves from its escrow back to{' '}
+                <strong>{names.of(live.payer)}</strong>.
               </p>
-            ) : (
-              <p>No money moves: the task has no reward.</p>
             )}
+            {escrows && !live && <p>No money moves: nothing is locked for the task.</p>}
             {task.agent && <p>The agent {task.agent}, which works on it, is not paid.</p>}
             <p>Tasks that wait for it are cancelled and refunded, too.</p>
           </div>
