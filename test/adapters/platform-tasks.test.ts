@@ -221,7 +221,7 @@ describe('tasks and escrow over the platform', () => {
       [`/api/tasks/${id}/claim`, {}, 'agent'],
       [`/api/tasks/${id}/claim`, { agent: 'a', lease_seconds: 0 }, 'lease_seconds'],
       [`/api/tasks/${id}/complete`, { agent: 'a', status: 'open' }, 'status'],
-      [`/api/tasks/${id}/complete`, { agent: 'a', result: 'x'.repeat(256 * 1024) }, 'result'],
+      [`/api/tasks/${id}/complete`, { agent: 'a', result: 'x'.repeat(256 * 1024 + 1) }, 'result'],
       ['/api/wallet/escrow', { task_id: id, amount_usd: 0 }, 'amount_usd'],
       ['/api/wallet/escrow', { task_id: 'x', amount_usd: 1 }, 'task_id'],
       ['/api/wallet/escrow/release', { escrow_id: `esc_${'0'.repeat(32)}` }, 'attestation_id'],

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import fc from 'fast-check'
 import { stdioTransport } from '../../adapters/stdio/transport.ts'
+import { holdTime } from './held-clock.ts'
 
 const initialize = { jsonrpc: '2.0', id: 'init', method: 'initialize' } as const
 const ask = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' }) as const
@@ -125,16 +126,21 @@ describe('the stdio transport', () => {
   })
 
   it('waits some seconds for each answer after the end of input, and no more than eight for all', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const passOnClock = holdTime(t)
+    const pass = (ms: number) => {
+      passOnClock(ms)
+      t.mock.timers.tick(ms)
+    }
     const { transport, input, closed, feed, written } = await open()
     await feed(line(initialize), line(ask(1)), line(ask(2)))
     input.end()
     await once(input, 'end')
     for (const id of ['init', 1]) {
-      t.mock.timers.tick(3000)
+      pass(3000)
       await transport.send({ jsonrpc: '2.0', id, result: {} })
     }
-    t.mock.timers.tick(2000)
+    pass(2000)
     await closed
     await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
     assert.deepEqual(
