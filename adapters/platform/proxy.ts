@@ -69,6 +69,7 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
 function pathBelowV1(url: string): string {
   const { pathname, search } = new URL(url)
   const decoded = pathname.replaceAll(/%2f|%5c|\\/gi, '/').replaceAll(/%2e/gi, '.')
+  if (pathname === '/v1') throw new GazewayError('not_found', 'There is nothing at /v1; its routes are below it.')
   if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
   throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
 }

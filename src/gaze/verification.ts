@@ -103,7 +103,7 @@ function shortcomings(
   if (replayed) found.push('Its records were copied from another session.')
   const age = (Date.parse(at) - Date.parse(issued_at)) / 1000
   if (age > maxAgeSeconds)
-    found.push(`The attestation is ${Math.floor(age)} s old; ${maxAgeSeconds} s at most are accepted.`)
+    found.push(`The attestation is ${Math.ceil(age)} s old; ${maxAgeSeconds} s at most are accepted.`)
   return found
 }
 

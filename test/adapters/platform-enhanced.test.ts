@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { AGENT_KEY, type AgentGatewayDouble, startAgentGateway } from '../doubles/agent-gateway.ts'
+import { recordedStream } from '../gaze/recorded-stream.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
@@ -137,6 +138,12 @@ describe('in the enhanced mode', () => {
     ] as const)
       assert.equal((await as(method, path, { key, body })).status, 404, path)
     assert.deepEqual(agent.received.slice(before), [], 'the agent gateway was not asked')
+  })
+
+  it('takes their gaze from those who see all sessions, and nobody else', async () => {
+    const body = { session_id: THEIRS, records: recordedStream().slice(0, 1) }
+    assert.equal((await as('POST', '/api/gaze/store', { key: platform.key, body })).status, 409)
+    assert.equal((await as('POST', '/api/gaze/store', { body })).status, 201)
   })
 
   it('tells of one of its sessions, and what was said there', async () => {

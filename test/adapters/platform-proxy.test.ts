@@ -276,6 +276,11 @@ describe('the passage to an agent gateway', () => {
       assert.equal(received, 0)
     })
 
+  it('has nothing at /v1 itself', async () => {
+    const reply = await ask(running, 'GET', '/v1')
+    assert.deepEqual([reply.status, (await errorOf(reply)).code], [404, 'not_found'])
+  })
+
   it('needs a key, and one with the scope platform', async () => {
     assert.equal((await ask(running, 'GET', '/v1/models', { key: null })).status, 401)
     const { key } = await running.gateway.keys.create({ name: 'inference only', scopes: ['inference'] })
