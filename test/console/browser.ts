@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync 
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { freePort } from '../doubles/free-port.ts'
@@ -103,6 +103,17 @@ export async function loseReply(page: Page, path: string): Promise<void> {
     await route.fetch()
     await route.abort('connectionreset')
   })
+}
+
+/** Presses a button by the keyboard. */
+export async function press(button: Locator): Promise<void> {
+  await button.focus()
+  await button.press('Enter')
+}
+
+/** Waits until an element has the keyboard's focus, and it is still there. */
+export async function hasFocus(element: Locator): Promise<void> {
+  await element.and(element.page().locator(':focus')).waitFor()
 }
 
 /** Signs in as a person does. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
-import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, type ConsoleUnderTest, hasFocus, inspect, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 const MEMORIES = [
   { key: 'deploy/staging', value: 'Uses the eu-west cluster; ask Grace before a release.', tags: ['deploy'] },
@@ -52,6 +52,35 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Store' }).click()
     await page.getByRole('alert').waitFor()
     assert.equal((await recall('first'))?.version, 1)
+  })
+
+  it('keeps the focus as a memory is stored, edited and forgotten', async () => {
+    const page = await gazeway.open('#/memory')
+    const dialog = page.getByRole('dialog')
+    const opener = page.getByRole('button', { name: 'New memory' })
+    await press(opener)
+    await dialog.getByLabel('Key').fill('by keyboard')
+    await dialog.getByLabel('Value').fill('a')
+    await press(dialog.getByRole('button', { name: 'Store' }))
+    await dialog.waitFor({ state: 'detached' })
+    await hasFocus(opener)
+    const row = page.getByRole('button', { name: 'by keyboard' })
+    await press(row)
+    await press(dialog.getByRole('button', { name: 'Edit' }))
+    await dialog.getByLabel('Value').waitFor()
+    await hasFocus(dialog.getByRole('button', { name: 'Close' }))
+    await press(dialog.getByRole('button', { name: 'Cancel' }))
+    await press(dialog.getByRole('button', { name: 'Delete' }))
+    await press(dialog.getByRole('button', { name: 'Cancel' }))
+    await dialog.getByRole('button', { name: 'Edit' }).waitFor()
+    await page.keyboard.press('Escape')
+    await hasFocus(row)
+    await press(row)
+    await press(dialog.getByRole('button', { name: 'Delete' }))
+    await press(dialog.getByRole('button', { name: 'Forget it' }))
+    await row.waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1')
+    await page.close()
   })
 
   it('lists, filters by namespace and tag, and searches with typos', async () => {

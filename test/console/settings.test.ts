@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
-import { type ConsoleUnderTest, inspect, loseReply, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import {
+  type ConsoleUnderTest,
+  hasFocus,
+  inspect,
+  loseReply,
+  press,
+  signIn,
+  startConsole,
+  WITHOUT_BROWSER,
+} from './browser.ts'
 
 describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   let console: ConsoleUnderTest
@@ -171,6 +180,26 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Make the key' }).click()
     await page.locator('.copy code').waitFor()
     await page.keyboard.press('Escape')
+    await page.context().close()
+  })
+
+  it('keep the focus in a dialog whose content is another, and by the keys where a button is gone', async () => {
+    const page = await console.open('#/settings/keys')
+    const dialog = page.getByRole('dialog')
+    const opener = page.getByRole('button', { name: 'Make a key' })
+    await press(opener)
+    await dialog.getByLabel('Name').fill('by keyboard')
+    await press(dialog.getByRole('button', { name: 'Make the key' }))
+    await dialog.getByText('Copy it now').waitFor()
+    await hasFocus(dialog.getByRole('button', { name: 'Close' }))
+    await press(dialog.getByRole('button', { name: 'I have it' }))
+    await dialog.waitFor({ state: 'detached' })
+    await hasFocus(opener)
+    const revoke = page.getByRole('button', { name: 'Revoke by keyboard' })
+    await press(revoke)
+    await press(dialog.getByRole('button', { name: 'Revoke for good' }))
+    await revoke.waitFor({ state: 'detached' })
+    await hasFocus(page.getByRole('heading', { name: 'Keys' }))
     await page.context().close()
   })
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
 import { KEYS, startAnvil } from '../chain/anvil.ts'
-import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, type ConsoleUnderTest, hasFocus, inspect, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
 /** Calls of the first caller and of the second. */
@@ -274,6 +274,27 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.keyboard.press('Enter')
     await press('Newer')
     await page.getByRole('link', { name: 'bot 25' }).waitFor()
+    await page.close()
+  })
+
+  it('gives the focus back to what opened a dialog, however that goes', async () => {
+    const page = await under.open('#/wallet/callers')
+    const dialog = page.getByRole('dialog')
+    const limits = page.getByRole('button', { name: 'Limits of bot 25' })
+    for (const name of ['Cancel', 'Close', 'Save limits']) {
+      await press(limits)
+      await dialog.getByLabel('Credit in USD').fill('7')
+      await press(dialog.getByRole('button', { name }))
+      await dialog.waitFor({ state: 'detached' })
+      await hasFocus(limits)
+    }
+    const deposit = page.getByRole('button', { name: 'Deposit for bot 25' })
+    await press(deposit)
+    await dialog.getByLabel('Amount in USD').fill('1')
+    await dialog.getByLabel('Reference').fill('invoice-4')
+    await press(dialog.getByRole('button', { name: 'Credit the account' }))
+    await dialog.waitFor({ state: 'detached' })
+    await hasFocus(deposit)
     await page.close()
   })
 

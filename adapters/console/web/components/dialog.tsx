@@ -1,32 +1,39 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BusyAround } from './busy.ts'
 import { Button } from './form.tsx'
 import { ErrorNote } from './notes.tsx'
 
 /**
- * Something that has to be dealt with first. Escape and the button close it, and the focus goes back; while something is
- * being done in it, nothing does: that would hide what comes of it, not undo it.
+ * Something that has to be dealt with first. Escape and the button close it; while something is being done in it, nothing
+ * does: that would hide what comes of it, not undo it. However it goes, the focus goes back to where it was.
  */
-export function Dialog(props: {
+export function Dialog({ open, ...props }: DialogProps & { open: boolean }) {
+  return open ? <OpenDialog {...props} /> : null
+}
+
+interface DialogProps {
   title: string
-  open: boolean
   onClose: () => void
   children?: ComponentChildren
   wide?: boolean
-}) {
+}
+
+function OpenDialog(props: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const [busy, setBusy] = useState(false)
-  // Browsers let the second Escape through, whatever became of the first.
-  const onClose = () => (busy ? dialog.current?.showModal() : props.onClose())
-  useEffect(() => {
+  const onClose = () => {
+    // Browsers let the second Escape through, whatever became of the first.
+    if (busy) dialog.current?.showModal()
+    else if (dialog.current) props.onClose()
+  }
+  useLayoutEffect(() => {
     const element = dialog.current
-    if (!element) return
-    if (props.open && !element.open) element.showModal()
-    if (!props.open && element.open) element.close()
-  }, [props.open])
-  if (!props.open) return null
+    element?.showModal()
+    // An element that is taken away while it is open gives the focus back to nobody.
+    return () => element?.close()
+  }, [])
   return (
     <dialog
       ref={dialog}

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext, type JSX } from 'preact'
-import { useContext, useId } from 'preact/hooks'
+import { useContext, useId, useRef } from 'preact/hooks'
 import { useBusyAround } from './busy.ts'
+import { useFocusHandedOn } from './focus.ts'
 
 /** What ties a control to its field's label, hint and error. */
 interface FieldIds {
@@ -168,9 +169,12 @@ export function Button(props: {
 }) {
   const { tone = 'plain', size = 'normal', busy = false } = props
   const isOff = busy || props.disabled === true
+  const element = useRef<HTMLButtonElement>(null)
   useBusyAround(busy)
+  useFocusHandedOn(element)
   return (
     <button
+      ref={element}
       type={props.type ?? 'button'}
       class={`${tone} ${size}`}
       aria-label={props.label}

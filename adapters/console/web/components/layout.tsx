@@ -15,7 +15,7 @@ export function Page(props: {
     <>
       <header class="page-head">
         <div>
-          <h1>{props.title}</h1>
+          <h1 tabIndex={-1}>{props.title}</h1>
           {props.intro && <p class="intro">{props.intro}</p>}
         </div>
         {props.actions && <div class="actions">{props.actions}</div>}
@@ -37,7 +37,11 @@ export function Card(props: {
     <section class={props.wide ? 'card wide' : 'card'} aria-labelledby={props.title ? id : undefined}>
       {(props.title || props.actions) && (
         <div class="card-head">
-          {props.title && <h2 id={id}>{props.title}</h2>}
+          {props.title && (
+            <h2 id={id} tabIndex={-1}>
+              {props.title}
+            </h2>
+          )}
           {props.actions && <div class="actions">{props.actions}</div>}
         </div>
       )}

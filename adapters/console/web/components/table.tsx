@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { count } from '../format.ts'
 import type { Live } from '../live.ts'
 import type { Paged } from '../paging.ts'
+import { useFocusHandedOn } from './focus.ts'
 import { Button } from './form.tsx'
 
 /** One column. Without `render` it shows the row's field of its key. */
@@ -35,11 +37,7 @@ export function DataTable<Row>(props: {
   const cell = (row: Row, column: Column<Row>, at: number) => {
     const shown = column.render ? column.render(row) : textOf((row as Record<string, unknown>)[column.key])
     if (at > 0 || !onRow) return shown
-    return (
-      <button type="button" class="row-link" onClick={() => onRow(row)}>
-        {shown}
-      </button>
-    )
+    return <RowLink onClick={() => onRow(row)}>{shown}</RowLink>
   }
   // Roles are written out: laid out as blocks, the elements lose the ones that they have by themselves.
   return (
@@ -74,6 +72,16 @@ export function DataTable<Row>(props: {
         </tbody>
       </table>
     </div>
+  )
+}
+
+function RowLink(props: { onClick: () => void; children: ComponentChildren }) {
+  const element = useRef<HTMLButtonElement>(null)
+  useFocusHandedOn(element)
+  return (
+    <button ref={element} type="button" class="row-link" onClick={props.onClick}>
+      {props.children}
+    </button>
   )
 }
 
