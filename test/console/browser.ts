@@ -151,8 +151,8 @@ export async function axeFaults(page: Page, rules: string[] | null = null): Prom
 }
 
 /**
- * Looks at a page as people do: in light and dark, at 360, 1280 and 1920 px. Fails on serious faults of accessibility in
- * either scheme, and where a narrow screen has to be scrolled sideways. Leaves screenshots in test/screenshots.
+ * Looks at a page as people do: in light and dark, at 360 (a phone), 641 and 834 (tablets), 1280 and 1920 px. Fails on serious
+ * faults of accessibility in either scheme, and where a screen has to be scrolled sideways. Leaves screenshots in test/screenshots.
  */
 export async function inspect(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true })
@@ -164,7 +164,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
     assert.deepEqual(await axeFaults(page, rules), [], `${name}, ${colorScheme}`)
   }
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  for (const width of [360, 1920]) {
+  for (const width of [360, 641, 834, 1920]) {
     await page.setViewportSize({ width, height: 900 })
     const { scrolled, wide } = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement
@@ -177,6 +177,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
       }
     })
     await page.screenshot({ path: `${SCREENSHOTS}/${name}-${width}.png`, fullPage: true })
+    assert.deepEqual(await axeFaults(page, ['scrollable-region-focusable']), [], `${name}, ${width} px`)
     assert.ok(scrolled <= 0, `${name} is ${scrolled} px too wide at ${width} px: ${wide.join(' ')}`)
   }
   await page.setViewportSize({ width: 1280, height: 900 })

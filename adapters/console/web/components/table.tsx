@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import type { Live } from '../live.ts'
 import type { Paged } from '../paging.ts'
@@ -41,7 +41,7 @@ export function DataTable<Row>(props: {
   }
   // Roles are written out: laid out as blocks, the elements lose the ones that they have by themselves.
   return (
-    <div class="table-frame">
+    <Frame label={props.label}>
       <table role="table" aria-label={props.label}>
         <thead role="rowgroup">
           <tr role="row">
@@ -71,7 +71,7 @@ export function DataTable<Row>(props: {
           ))}
         </tbody>
       </table>
-    </div>
+    </Frame>
   )
 }
 
@@ -82,6 +82,27 @@ function RowLink(props: { onClick: () => void; children: ComponentChildren }) {
     <button ref={element} type="button" class="row-link" onClick={props.onClick}>
       {props.children}
     </button>
+  )
+}
+
+/** Scrolls a table that is wider than its place, by the keyboard too. */
+function Frame({ label, children }: { label: string; children: ComponentChildren }) {
+  const frame = useRef<HTMLDivElement>(null)
+  const [isScrolled, setIsScrolled] = useState(false)
+  useEffect(() => {
+    const element = frame.current
+    const table = element?.firstElementChild
+    if (!element || !table) return
+    const observer = new ResizeObserver(() => setIsScrolled(element.scrollWidth > element.clientWidth))
+    observer.observe(element)
+    observer.observe(table)
+    return () => observer.disconnect()
+  }, [])
+  const reached = isScrolled ? ({ role: 'region', tabIndex: 0, 'aria-label': `${label}, all columns` } as const) : {}
+  return (
+    <div ref={frame} class="table-frame" {...reached}>
+      {children}
+    </div>
   )
 }
 
