@@ -69,6 +69,31 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByText('Nobody is connected').waitFor()
   })
 
+  it('opens no socket behind a page that is left before its ticket comes', async () => {
+    const page = await gazeway.open('#/connections')
+    const opened: string[] = []
+    page.on('websocket', (socket) => opened.push(socket.url()))
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/api/connections', async (route) => {
+      if (route.request().method() === 'POST') await held
+      await route.continue()
+    })
+    const asking = page.waitForRequest((request) => request.method() === 'POST')
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await asking
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+    answer()
+    await (await answered).finished()
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)))
+    assert.deepEqual(opened, [])
+    await page.close()
+  })
+
   it('goes on with a conversation whose connection was lost', async () => {
     const { platform } = gazeway
     const page = await gazeway.open('#/connections')

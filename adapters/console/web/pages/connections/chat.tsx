@@ -32,11 +32,19 @@ export function Chat({ onChange }: { onChange: () => void }) {
   const [text, setText] = useState('')
   const [error, setError] = useState<unknown>(null)
   const socket = useRef<AgentSocket | null>(null)
+  /** The page is left. */
+  const gone = useRef(false)
   /** The session that the lines are of. */
   const joined = useRef('')
   const log = useRef<HTMLOListElement>(null)
 
-  useEffect(() => () => socket.current?.close(), [])
+  useEffect(
+    () => () => {
+      gone.current = true
+      socket.current?.close()
+    },
+    [],
+  )
   useEffect(() => log.current?.scrollTo(0, log.current.scrollHeight), [lines])
 
   const say = (line: Line) => setLines((before) => [...before, line])
@@ -72,6 +80,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
     setError(null)
     try {
       const { url, ticket } = await api.post<Ticket>('/api/connections', { user, role })
+      if (gone.current) return
       socket.current = openAgentSocket({ url, ticket, sessionId: sessionId.trim() || null }, { onFrame, onClose })
     } catch (fault) {
       setError(fault)
