@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { newId } from '../../src/ids.ts'
 import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
 import { humanStream } from '../gaze/human-stream.ts'
@@ -133,6 +134,46 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.goto(`${under.platform.url}/#/tasks`)
     await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
     await inspect(page, 'tasks')
+    await page.close()
+  })
+
+  it('says where a graph cannot be drawn, in place of its being loaded for ever', async () => {
+    const { swarm_id } = (await post('/api/tasks/swarm', { goal: GOAL })) as unknown as { swarm_id: string }
+    const page = await under.open()
+    await page.route(/graph-layout.*\.js/, (route) => route.abort('connectionreset'))
+    await page.goto(`${under.platform.url}/#/swarm/${swarm_id}`)
+    await page.getByText('The graph could not be loaded').waitFor()
+    await page.close()
+  })
+
+  it('cuts a title where it is full, and no character in two', async () => {
+    const titles = ['🧑‍🚀'.repeat(60), '進捗'.repeat(60), 'W'.repeat(120), 'il'.repeat(18)]
+    const { gateway, keyId } = under.platform
+    const swarm_id = newId('swarm')
+    for (const title of titles) {
+      const { id } = await gateway.tasks.create(NewTask.parse({ title }), keyId)
+      await gateway.store.db.updateTable('tasks').set({ swarm_id }).where('id', '=', id).execute()
+    }
+    const page = await under.open(`#/swarm/${swarm_id}`)
+    await page
+      .locator('.box')
+      .nth(titles.length - 1)
+      .waitFor()
+    const shown = await page.locator('.box .title').evaluateAll((boxes) =>
+      boxes.map((box) => {
+        const right = box.parentElement?.querySelector('rect')?.getBoundingClientRect().right ?? 0
+        return { text: box.textContent?.trim() ?? '', over: box.getBoundingClientRect().right - right }
+      }),
+    )
+    for (const { text, over } of shown) assert.ok(over <= 0, `${text} is ${over} px too wide`)
+    assert.ok(
+      shown.some(({ text }) => /^(🧑‍🚀)+…$/u.test(text)),
+      'whole emoji',
+    )
+    assert.ok(
+      shown.some(({ text }) => text === titles[3]),
+      'narrow letters, all of them',
+    )
     await page.close()
   })
 

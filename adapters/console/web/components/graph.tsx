@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { offline } from '../api.ts'
 import { BOX } from './graph-box.ts'
 import type { Layout } from './graph-layout.ts'
 import type { Tone } from './layout.tsx'
@@ -17,9 +18,12 @@ export interface GraphNode {
   href: string
 }
 
-/** Characters that fit on a line of a box, and the lines of its title. */
-const LINE = 26
+/** The room for words in a box, in pixels, and the lines of its title. */
+const LINE = BOX.width - 28
 const LINES = 2
+/** The fonts of a box's words, as graph.css has them. */
+const TITLE = '600 13px'
+const STATUS = '400 12px'
 /** The least that a graph is shrunk to fit, so that its words can be read; a wider one is scrolled. */
 const LEAST_SCALE = 0.75
 
@@ -37,6 +41,9 @@ export function Graph(props: {
   const frame = useRef<HTMLDivElement>(null)
   const [room, setRoom] = useState(0)
   const [layout, setLayout] = useState<Layout | null>(null)
+  const [failed, setFailed] = useState(false)
+  // Laid out again once Gazeway answers again: the part of the program that does may not have come.
+  const isOffline = offline.value
   const shape = JSON.stringify([nodes.map(({ id }) => id), edges])
 
   useEffect(() => {
@@ -50,15 +57,18 @@ export function Graph(props: {
   useEffect(() => {
     if (room === 0) return
     let gone = false
-    void import('./graph-layout.ts').then(({ laidOut }) => {
-      const ids = nodes.map(({ id }) => id)
-      if (!gone) setLayout(laidOut(ids, edges, room))
-    })
+    import('./graph-layout.ts').then(
+      ({ laidOut }) => {
+        const ids = nodes.map(({ id }) => id)
+        if (!gone) setLayout(laidOut(ids, edges, room))
+      },
+      () => setFailed(true),
+    )
     return () => {
       gone = true
     }
     // `shape` holds the boxes and edges that the layout depends on.
-  }, [shape, room])
+  }, [shape, room, isOffline])
 
   const scale = layout ? Math.min(1, Math.max(LEAST_SCALE, room / layout.width)) : 1
   useLayoutEffect(() => {
@@ -68,11 +78,9 @@ export function Graph(props: {
 
   return (
     <div class="graph" ref={frame}>
-      {layout ? (
-        <Drawing label={label} nodes={nodes} edges={edges} layout={layout} scale={scale} />
-      ) : (
-        <Loading what="the graph" />
-      )}
+      {layout && <Drawing label={label} nodes={nodes} edges={edges} layout={layout} scale={scale} />}
+      {!layout && failed && <p class="hint">The graph could not be loaded; reload the page.</p>}
+      {!layout && !failed && <Loading what="the graph" />}
     </div>
   )
 }
@@ -117,7 +125,7 @@ function Drawing(props: {
 function Box({ node, x, y, waitsFor }: { node: GraphNode; x: number; y: number; waitsFor: string[] }) {
   const { title, status, tone, note, href } = node
   const lines = wrapped(title)
-  const state = shortened(note ? `${status} · ${note}` : status, LINE + 4)
+  const state = shortened(note ? `${status} · ${note}` : status, STATUS)
   // The name begins with what is seen, as voice control expects, and goes on with what is not.
   const seen = `${lines.join(' ')} ${state}`
   const whole = lines.join(' ') === title ? '' : `. ${title}`
@@ -147,12 +155,26 @@ function wrapped(text: string): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/)) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`
-    if (lines.length > 0 && longer.length <= LINE) lines[lines.length - 1] = longer
+    if (lines.length > 0 && fits(longer, TITLE)) lines[lines.length - 1] = longer
     else lines.push(word)
   }
-  if (lines.length <= LINES) return lines.map((line) => shortened(line, LINE))
-  return [...lines.slice(0, LINES - 1), lines.slice(LINES - 1).join(' ')].map((line) => shortened(line, LINE))
+  const rest = lines.splice(LINES - 1).join(' ')
+  return [...lines, rest].filter(Boolean).map((line) => shortened(line, TITLE))
 }
 
-const shortened = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, length - 1)}…`
+/** A text that fits on a line: what does not is cut between characters as people see them, an emoji of several code points is one. */
+function shortened(text: string, font: string): string {
+  if (fits(text, font)) return text
+  const characters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
+  while (characters.length > 0 && !fits(`${characters.join('')}…`, font)) characters.pop()
+  return `${characters.join('')}…`
+}
+
+const pen = document.createElement('canvas').getContext('2d')
+
+/** Whether a text fits on a line of a box. @param font its weight and size */
+function fits(text: string, font: string): boolean {
+  if (!pen) return true
+  pen.font = `${font} ${getComputedStyle(document.body).fontFamily}`
+  return pen.measureText(text).width <= LINE
+}
