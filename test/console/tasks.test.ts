@@ -209,12 +209,12 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     const shown = await page.getByLabel('Agent').evaluate(async (input: HTMLInputElement) => {
       input.focus()
       document.execCommand('insertText', false, 'a')
-      // Draws the page again before the browser says that its address is another one.
-      for (const button of document.querySelectorAll('button')) {
-        if (button.textContent === 'New task…') button.click()
+      // Draws the page again before the browser says that its address is another one: a dialog comes and goes.
+      for (const name of ['New task…', 'Cancel']) {
+        for (const button of document.querySelectorAll('button')) if (button.textContent === name) button.click()
+        // What is to be drawn is drawn in microtasks; the browser's event is a task.
+        for (let i = 0; i < 20; i++) await null
       }
-      // What is to be drawn is drawn in microtasks; the browser's event is a task.
-      for (let i = 0; i < 20; i++) await null
       document.execCommand('insertText', false, 'da')
       return input.value
     })
