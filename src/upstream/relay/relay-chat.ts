@@ -3,10 +3,11 @@ import type { CallContext } from '../call-record.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
-import { type Recording, startRecording } from '../recording.ts'
+import { startRecording } from '../recording.ts'
 import { reportedUsage } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { gatherCompletion } from './gather.ts'
+import type { Passing } from './passing.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { chatErrorEvent, passedHeaders, readCompletion, readRefusal } from './reply.ts'
@@ -60,6 +61,7 @@ export async function relayChat(
   const open = (asked: string | Buffer) =>
     relay.open('/chat/completions', { body: asked, stream, via: context.via }, receiver)
   const recording = startRecording(relay, { path: '/chat/completions', model, stream, request: sent }, context)
+  const passing: Passing = { relay, receiver, stream, requestId: context.requestId, sent, recording }
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
@@ -70,33 +72,27 @@ export async function relayChat(
       )
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: stream && !usageWanted, secrets: provider.secrets })
-      if (stream) return await relayStream(relay, reply, tap, receiver, recording, sent, context.requestId)
-      reply = await gatherCompletion(relay, { reply, tap, receiver, recording })
+      if (stream) return await relayStream(passing, reply, tap)
+      reply = await gatherCompletion(passing, reply, tap)
     }
-    if (reply.status >= 400) return passRefusal(relay, reply, receiver, recording, context.requestId)
+    if (reply.status >= 400) return passRefusal(passing, reply)
     const completion = readCompletion(reply, provider)
     const headers = passedHeaders(reply.headers, recording.callId, provider)
-    if (stream) passAsStream(reply.status, headers, completion as ChatCompletion, usageWanted, receiver)
+    if (stream) passAsStream(receiver, reply.status, headers, completion as ChatCompletion, usageWanted)
     else receiver.whole(reply.status, headers, reply.body)
     const usage = readUsage(completion.usage) ?? (await countUsage(relay, sent, completion.choices))
     recording.finish({ status: 'ok', httpStatus: reply.status, error: null, usage, answer: completion })
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: reportedUsage(error), answer: null }
+    const outcome = tap ? await streamOutcome(passing, tap) : { usage: reportedUsage(error), answer: null }
     recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, ...outcome })
     failure.callId = recording.callId
     throw failure
   }
 }
 
-function passRefusal(
-  relay: Relay,
-  reply: WholeReply,
-  receiver: Receiver,
-  recording: Recording,
-  requestId: string | null,
-): void {
+function passRefusal({ relay, receiver, requestId, recording }: Passing, reply: WholeReply): void {
   const { status: httpStatus } = reply
   const { body, error } = readRefusal(reply, relay.provider, requestId)
   const headers = passedHeaders(reply.headers, recording.callId, relay.provider)
@@ -106,27 +102,20 @@ function passRefusal(
 
 /** Gives a client that asked for a stream a completion that came whole: some providers never stream. */
 function passAsStream(
+  receiver: Receiver,
   status: number,
   headers: Record<string, string>,
   completion: ChatCompletion,
   withUsage: boolean,
-  receiver: Receiver,
 ): void {
   const chunks = completionChunks(completion, { withUsage }).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
   receiver.head(status, { ...headers, 'content-type': 'text/event-stream' })
   receiver.end(`${chunks.join('')}data: [DONE]\n\n`)
 }
 
-async function relayStream(
-  relay: Relay,
-  reply: StreamReply,
-  tap: SseTap,
-  receiver: Receiver,
-  recording: Recording,
-  sent: unknown,
-  requestId: string | null,
-): Promise<void> {
-  const { provider } = relay
+async function relayStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<void> {
+  const { receiver, requestId, recording } = passing
+  const { provider } = passing.relay
   receiver.head(reply.status, passedHeaders(reply.headers, recording.callId, provider))
   const end = await pump(reply, receiver, tap, {
     filter: (events) => events,
@@ -159,6 +148,6 @@ async function relayStream(
     return done || finished ? null : endedEarly(provider)
   }
   async function finish(status: 'ok' | 'error' | 'aborted', error: Error | string | null): Promise<void> {
-    recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
+    recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(passing, tap)) })
   }
 }

@@ -8,13 +8,14 @@ import { record } from '../convert/loose.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
-import { type Recording, startRecording } from '../recording.ts'
+import { startRecording } from '../recording.ts'
 import { refusedField } from '../refused-field.ts'
 import { reportedUsage } from '../reported-error.ts'
 import { isRenamed } from '../token-limits.ts'
 import { readUsage } from '../usage.ts'
 import { WITH_USAGE } from '../usage-request.ts'
 import { gatherCompletion } from './gather.ts'
+import type { Passing } from './passing.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { bodyText, passedHeaders, readCompletion, readRefusal, toSse } from './reply.ts'
@@ -34,6 +35,13 @@ export interface FirstFailure {
   error: GazewayError
   /** The upstream's refusal, if it is one. */
   refused: WholeReply | null
+}
+
+/** A Responses request that is passed through as a chat completion. */
+interface FallbackPassing extends Passing {
+  sent: { model: string }
+  /** What its client asked, for the Response that tells it again. */
+  asked: ResponseRequest
 }
 
 /** Failures that chat completions would share; with no connection free, after another wait. */
@@ -65,9 +73,22 @@ export async function relayFallback(
   const own = { model: model.upstream, ...(stream && { stream }) }
   const convert = (body: object) =>
     provider.limits.named({ ...toChatRequest(body as ResponseRequest, refused), ...own })
-  let sent = convert(request)
+  const sent = convert(request)
+  const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
+  const recording = startRecording(relay, invocation, context)
+  const { requestId } = context
+  const passing: FallbackPassing = {
+    relay,
+    receiver,
+    stream,
+    requestId,
+    sent,
+    recording,
+    asked: request as ResponseRequest,
+  }
   const send = async (fields: object) => {
-    const written = await convertedText(text, { ...sent, ...fields }, (body) => ({ ...convert(body), ...fields }))
+    const changed = (body: object) => ({ ...convert(body), ...fields })
+    const written = await convertedText(text, { ...passing.sent, ...fields }, changed)
     return relay.open('/chat/completions', { body: written, stream, via: context.via }, receiver)
   }
   const ask = async () => {
@@ -76,27 +97,25 @@ export async function relayFallback(
     if (answered.kind === 'stream') return answered
     return orWithoutUsage(answered, provider, model.upstream, () => send({}))
   }
-  const invocation = { path: '/chat/completions', model, stream, fallbackFrom: first.callId, request: sent }
-  const recording = startRecording(relay, invocation, context)
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
     reply = await ask()
     if (reply.kind === 'whole' && isRenamed(fieldRefusedBy(reply), bodyText(reply))) {
       provider.limits.renamed(model.upstream)
-      sent = convert(request)
+      passing.sent = convert(request)
       reply = await ask()
     }
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
-      if (stream) return await passEvents(relay, reply, tap, request, sent, receiver, recording)
-      reply = await gatherCompletion(relay, { reply, tap, receiver, recording })
+      if (stream) return await passEvents(passing, reply, tap)
+      reply = await gatherCompletion(passing, reply, tap)
     }
-    return await passResponse(relay, reply, request, sent, receiver, recording)
+    return await passResponse(passing, reply)
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
     const status = failure.code === 'cancelled' ? 'aborted' : 'error'
-    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: reportedUsage(error), answer: null }
+    const outcome = tap ? await streamOutcome(passing, tap) : { usage: reportedUsage(error), answer: null }
     recording.finish({ status, httpStatus: reply?.status ?? null, error: failure, ...outcome })
     return false
   }
@@ -104,12 +123,8 @@ export async function relayFallback(
 
 /** Answers with a completion that came in one piece. */
 async function passResponse(
-  relay: Relay,
+  { relay, receiver, stream, sent, recording, asked }: FallbackPassing,
   reply: WholeReply,
-  request: RelayedRequest,
-  sent: { model: string },
-  receiver: Receiver,
-  recording: Recording,
 ): Promise<boolean> {
   const { status: httpStatus } = reply
   if (httpStatus >= 400) {
@@ -119,10 +134,9 @@ async function passResponse(
   }
   const completion = readCompletion(reply, relay.provider) as ChatCompletion
   const usage = readUsage(completion.usage) ?? (await countUsage(relay, sent, completion.choices))
-  const asked = request as ResponseRequest
   const named = { ...completion, model: modelTold(completion.model, sent.model) }
   const headers = { ...ROUTE, 'x-gazeway-call-id': recording.callId }
-  if (request.stream === true) {
+  if (stream) {
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(toSse(completionEvents(named, asked)))
   } else {
@@ -134,18 +148,11 @@ async function passResponse(
 }
 
 /** Answers with a stream of chunks, as they come. */
-async function passEvents(
-  relay: Relay,
-  reply: StreamReply,
-  tap: SseTap,
-  request: RelayedRequest,
-  sent: { model: string },
-  receiver: Receiver,
-  recording: Recording,
-): Promise<boolean> {
-  const { provider } = relay
-  const events = createResponseEvents(request as ResponseRequest, { model: sent.model })
-  const headers = { ...passedHeaders(reply.headers, recording.callId, relay.provider), ...ROUTE }
+async function passEvents(passing: FallbackPassing, reply: StreamReply, tap: SseTap): Promise<boolean> {
+  const { receiver, sent, recording, asked } = passing
+  const { provider } = passing.relay
+  const events = createResponseEvents(asked, { model: sent.model })
+  const headers = { ...passedHeaders(reply.headers, recording.callId, provider), ...ROUTE }
   let begun = false
   let size = 0
   receiver.hold?.(200, headers)
@@ -165,7 +172,7 @@ async function passEvents(
   }
 
   const end = await pump(reply, receiver, tap, { filter, onFirst: recording.firstToken, stallMs: provider.timeoutMs })
-  const outcome = await streamOutcome(relay, tap, sent)
+  const outcome = await streamOutcome(passing, tap)
   if (end.kind === 'gone') {
     const error = 'The client went away before the end of the stream.'
     recording.finish({ status: 'aborted', httpStatus: reply.status, error, ...outcome })

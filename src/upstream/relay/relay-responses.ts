@@ -7,6 +7,7 @@ import { readReported } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { gatherResponse } from './gather.ts'
 import { heldReceiver } from './held-receiver.ts'
+import type { Passing } from './passing.ts'
 import { pump, type Receiver } from './receiver.ts'
 import type { Relay } from './relay.ts'
 import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-fallback.ts'
@@ -54,12 +55,13 @@ export async function relayResponses(
   const held = stream ? heldReceiver(receiver, relay.heartbeat) : null
   try {
     const client = held ?? receiver
-    const failure = await attempt(relay, send, sent, client, recording, context.requestId)
+    const { requestId } = context
+    const failure = await attempt({ relay, receiver: client, stream, requestId, sent, recording }, send)
     if (failure === null) return
     const answered = await relayFallback(relay, request, failure, client, context)
     if (answered) return
-    if (held?.isBegun()) held.end(responseErrorEvent(failure.error, context.requestId, 0))
-    else tell(failure, relay, receiver, context.requestId)
+    if (held?.isBegun()) held.end(responseErrorEvent(failure.error, requestId, 0))
+    else tell(failure, relay, receiver, requestId)
   } finally {
     held?.release()
   }
@@ -75,16 +77,9 @@ function tell({ refused, error, callId }: FirstFailure, relay: Relay, receiver: 
 }
 
 /** Asks the responses endpoint. @returns null when the client has its reply, else why it has none */
-async function attempt(
-  relay: Relay,
-  send: () => Promise<WholeReply | StreamReply>,
-  sent: RelayedRequest,
-  receiver: Receiver,
-  recording: Recording,
-  requestId: string | null,
-): Promise<FirstFailure | null> {
+async function attempt(passing: Passing, send: () => Promise<WholeReply | StreamReply>): Promise<FirstFailure | null> {
+  const { relay, receiver, stream, requestId, sent, recording } = passing
   const { provider } = relay
-  const stream = sent.stream === true
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   let response: ReadResponse | undefined
@@ -93,8 +88,8 @@ async function attempt(
     reply = await send()
     if (reply.kind === 'stream') {
       tap = createSseTap({ dropUsageChunk: false, secrets: provider.secrets })
-      if (stream) return passStream(relay, reply, tap, sent, receiver, recording, requestId)
-      reply = await gatherResponse(relay, { reply, tap, receiver, recording })
+      if (stream) return passStream(passing, reply, tap)
+      reply = await gatherResponse(passing, reply, tap)
     }
     const { status: httpStatus } = reply
     if (httpStatus >= 400) return fail(recording, refusal(relay, reply, requestId), { httpStatus }, reply)
@@ -104,7 +99,7 @@ async function attempt(
     events = stream ? toSse([...responseEvents(response)]) : null
   } catch (error) {
     const failure = upstreamFailure(error, provider, { cancelled: receiver.isGone() })
-    const outcome = tap ? await streamOutcome(relay, tap, sent) : { usage: readUsage(response?.usage) }
+    const outcome = tap ? await streamOutcome(passing, tap) : { usage: readUsage(response?.usage) }
     return fail(recording, failure, { httpStatus: reply?.status ?? null, ...outcome })
   }
   const { status: httpStatus } = reply
@@ -119,16 +114,9 @@ async function attempt(
   return null
 }
 
-async function passStream(
-  relay: Relay,
-  reply: StreamReply,
-  tap: SseTap,
-  sent: unknown,
-  receiver: Receiver,
-  recording: Recording,
-  requestId: string | null,
-): Promise<FirstFailure | null> {
-  const { provider } = relay
+async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<FirstFailure | null> {
+  const { receiver, requestId, recording } = passing
+  const { provider } = passing.relay
   let held: Buffer[] | null = []
   let heldBytes = 0
   let last: Buffer | null = null
@@ -173,7 +161,7 @@ async function passStream(
   const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   const broken = answered ? null : failure
   if (broken && held !== null)
-    return fail(recording, broken, { httpStatus: reply.status, ...(await streamOutcome(relay, tap, sent)) })
+    return fail(recording, broken, { httpStatus: reply.status, ...(await streamOutcome(passing, tap)) })
   const reported = tap.failed()
   receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
   const error = reported ?? broken
@@ -181,7 +169,7 @@ async function passStream(
   return null
 
   async function finish(status: 'ok' | 'error' | 'aborted', error: Error | string | null): Promise<void> {
-    recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(relay, tap, sent)) })
+    recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(passing, tap)) })
   }
 }
 

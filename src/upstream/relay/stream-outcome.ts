@@ -1,19 +1,17 @@
 import { isFileGone } from '../../errors.ts'
 import { estimateUsage } from '../estimate.ts'
 import type { Usage } from '../usage.ts'
+import type { Passing } from './passing.ts'
 import type { Relay } from './relay.ts'
 import type { SseTap } from './sse-tap.ts'
 
 /**
  * What a stream comes to in its record: the last usage that was reported, else what is counted from its text and marked
  * `estimated`, none when nothing had arrived; and the text, which is read again only where it is wanted.
- *
- * @param sent the request, to count where nothing was reported
  */
 export async function streamOutcome(
-  relay: Relay,
+  { relay, sent }: Pick<Passing, 'relay' | 'sent'>,
   tap: SseTap,
-  sent: unknown,
 ): Promise<{ usage: Usage | null; answer: string | null }> {
   const reported = tap.usage()
   if (reported && !relay.storeContent) return { usage: reported, answer: null }
