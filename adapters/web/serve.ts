@@ -162,14 +162,17 @@ const isWaiting = ({ incoming, outgoing }: Reply): boolean =>
   (outgoing.socket === null || !outgoing.writableEnded) && !outgoing.writableFinished && !incoming.socket.destroyed
 
 /**
- * A pipelined request waits its turn without a connection of its own, and Node does not tell it when that closes: its
- * reply would be worked on for nobody.
+ * A pipelined request waits its turn without a connection of its own, and Node before 24 does not tell it when that
+ * closes: its reply would be worked on for nobody.
  */
 function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (outgoing.socket !== null) return
   const { socket } = incoming
-  // Once its turn has come, Node tells it.
-  const tell = () => void (outgoing.socket === null && outgoing.emit('close'))
+  // Once its turn has come, Node tells it; a Node that tells all of them has done so by then.
+  const tell = () =>
+    setImmediate(() => {
+      if (outgoing.socket === null && !outgoing.closed) outgoing.emit('close')
+    })
   socket.setMaxListeners(0)
   socket.once('close', tell)
   outgoing.once('close', () => socket.off('close', tell))

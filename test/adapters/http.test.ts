@@ -48,6 +48,8 @@ describe('the gateway over HTTP', () => {
     })
   const errorOf = async (reply: Response) => ((await reply.json()) as { error: Record<string, unknown> }).error
   const records = async (): Promise<CallRecord[]> => (await running.gateway.calls.history({ limit: 50 })).items
+  const inFlight = async () =>
+    /^gazeway_http_requests_in_flight (.+)$/m.exec(await (await request('/metrics')).text())?.[1]
   const sentBody = () => server.received.at(-1)?.body as Record<string, unknown>
   const eventsOf = (text: string) =>
     text
@@ -809,6 +811,8 @@ describe('the gateway over HTTP', () => {
       await Promise.all(server.received.map((entry) => entry.aborted))
       await until(async () => (await records()).length === 3)
       assert.deepEqual(new Set((await records()).map((record) => record.status)), new Set(['aborted']))
+      // Each of them has ended once: what is in flight is the question.
+      assert.equal(await inFlight(), '1')
     })
 
     it('ends the connection of a client that leaves its whole reply unread', async () => {
@@ -820,8 +824,6 @@ describe('the gateway over HTTP', () => {
         `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${running.key}\r\n` +
           `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       )
-      const inFlight = async () =>
-        /^gazeway_http_requests_in_flight (.+)$/m.exec(await (await request('/metrics')).text())?.[1]
       await until(async () => (await records()).length === 1)
       await until(async () => (await inFlight()) === '1')
       socket.destroy()
