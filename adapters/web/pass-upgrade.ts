@@ -6,6 +6,14 @@ import type { Duplex } from 'node:stream'
 export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) => void
 
 /**
+ * Whether a request that offers an upgrade is one of the server's event `upgrade`; Node asks from 24.9 on. It serves the
+ * others as it should, but loses what was pipelined behind them: only those with a body, which Node 26 reads for itself,
+ * are left to it.
+ */
+export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean =>
+  isWebSocket(incoming) || !(incoming.headers['content-length'] || incoming.headers['transfer-encoding'])
+
+/**
  * Has `onUpgrade` take a server's upgrades to WebSocket. Requests to upgrade to anything else are served as what they are
  * without it (RFC 9110 section 7.8): Node would keep them from the routes, though clients of HTTP/2, such as Java's, ask
  * for h2c with each first request.
@@ -19,7 +27,7 @@ export function passUpgrades(
   connection: { leaves(socket: Duplex): void; waiting(socket: Duplex): ServerResponse | undefined },
 ): void {
   server.on('upgrade', (incoming: IncomingMessage, raw: Duplex, head: Buffer) => {
-    if (incoming.headers.upgrade?.toLowerCase() === 'websocket') {
+    if (isWebSocket(incoming)) {
       connection.leaves(raw)
       onUpgrade(incoming, raw, head)
     } else {
@@ -28,6 +36,8 @@ export function passUpgrades(
     }
   })
 }
+
+const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
 /** Node forgets the order of replies on a connection that it is given back: those before go out first. */
 function afterReply(before: ServerResponse | undefined, raw: Duplex, serve: () => void): void {

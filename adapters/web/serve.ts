@@ -7,7 +7,7 @@ import { GazewayError } from '../../src/errors.ts'
 import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame.ts'
 import { type Address, listen } from './listen.ts'
-import { type OnUpgrade, passUpgrades } from './pass-upgrade.ts'
+import { type OnUpgrade, passUpgrades, shouldUpgradeCallback } from './pass-upgrade.ts'
 import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
 
 /** How long replies in progress may go on once the service is told to stop. */
@@ -105,6 +105,7 @@ export async function serve(
       maxHeaderSize: 16 * 1024,
       // Node's own refusal has neither body nor request id.
       requireHostHeader: false,
+      ...(options.onUpgrade && { shouldUpgradeCallback }),
     },
     reply,
   )

@@ -236,7 +236,7 @@ describe('requests as they are on the wire', () => {
   })
 
   it('are refused where they are nested deeper than can be written again', async () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const deep = `${'{"0":'.repeat(100_000)}1${'}'.repeat(100_000)}`
     const number = '12345678901234567890'
     for (const path of [CHAT, '/v1/responses'])
       for (const extra of ['1', number]) {

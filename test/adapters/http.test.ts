@@ -438,7 +438,7 @@ describe('the gateway over HTTP', () => {
       ['/responses', { ...double.response('DEEP'), usage: null }],
     ] as const)
       it(`records an answer on ${path} that is nested too deeply to be counted`, async () => {
-        const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+        const deep = `${'{"0":'.repeat(100_000)}1${'}'.repeat(100_000)}`
         const text = JSON.stringify(answer).replace('"DEEP"', deep)
         server.on(path, (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text))
         const reply = await post(`/v1${path}`, { ...ASK, ...QUESTION })

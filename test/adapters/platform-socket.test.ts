@@ -197,11 +197,11 @@ describe('the agent socket', () => {
     const { status } = await raw(`GET /health HTTP/1.1\r\nHost: localhost\r\n${offers}\r\n`)
     assert.equal(status, 200)
     const body = JSON.stringify({ user: 'ada' })
-    const post = await raw(
+    const head =
       `POST /api/connections HTTP/1.1\r\nHost: localhost\r\n${offers}Authorization: Bearer ${running.key}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
-    assert.equal(post.status, 201)
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    for (const pieces of [[head + body], [head, body], [head + body.slice(0, 5), body.slice(5)]])
+      assert.equal((await raw(...pieces)).status, 201, `in ${pieces.length} pieces`)
   })
 
   it('answers each of many requests on a connection that offer another protocol', async (t) => {
@@ -230,10 +230,14 @@ describe('the agent socket', () => {
     assert.deepEqual(warnings, [])
   })
 
-  /** Sends bytes as they are, and reads the reply until it is whole. */
-  async function raw(request: string): Promise<{ status: number; body: string }> {
+  /** Sends bytes as they are, in pieces that arrive one by one, and reads the reply until it is whole. */
+  async function raw(...pieces: string[]): Promise<{ status: number; body: string }> {
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
-    socket.write(request)
+    socket.setNoDelay(true)
+    for (const piece of pieces) {
+      socket.write(piece)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
     let text = ''
     for await (const chunk of socket) {
       text += chunk

@@ -29,8 +29,12 @@ async function open(output: Writable = new PassThrough()) {
       await taken
     }
   }
+  const texts: string[] = []
+  if (output instanceof PassThrough) output.on('data', (chunk) => void texts.push(String(chunk)))
   const written = () =>
-    String((output as PassThrough).read() ?? '')
+    texts
+      .splice(0)
+      .join('')
       .split('\n')
       .filter(Boolean)
       .map((text) => JSON.parse(text))

@@ -107,7 +107,7 @@ export async function startAgentGateway(version: '0.11' | '0.12' | '0.17'): Prom
     event('tool.started', { tool_name: 'terminal', preview: 'ls' })
     event('assistant.delta', { message_id: 'msg_1', delta: 'You said: ' })
     // What was written arrives; then the connection ends without an end of the reply.
-    if (behaviour === 'breaks off') return response.socket?.end()
+    if (behaviour === 'breaks off') return void response.write('\n', () => response.socket?.end())
     event('assistant.delta', { message_id: 'msg_1', delta: body.message })
     keep()
     event('assistant.completed', { message_id: 'msg_1', content: answer, completed: true })

@@ -179,7 +179,11 @@ describe('the bare protocol', () => {
     assert.equal((await server.answer('list')).result.tools.length, 12)
   })
 
-  for (const value of ['['.repeat(100_000) + ']'.repeat(100_000), `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`])
+  // With numbers for names, which no Node writes at that depth; some write anything else.
+  for (const value of [
+    `${'[{"0":'.repeat(100_000)}1${'}]'.repeat(100_000)}`,
+    `${'{"0":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+  ])
     it(`refuses what nests too deep: ${value.slice(0, 5)}…`, async () => {
       await server.initialize()
       const calls = {

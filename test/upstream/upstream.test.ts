@@ -350,7 +350,7 @@ describe('the upstream', () => {
   })
 
   it('refuses what is nested too deeply to be sent', async () => {
-    const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))
+    const deep = JSON.parse(`${'{"0":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
     const messages = [{ role: 'user' as const, content: 'Hi.', deep }]
     await assert.rejects(upstream().chat({ messages }, quiet), { code: 'validation_failed' })
   })
