@@ -50,7 +50,7 @@ export const connectionRoutes = (
     }),
     status: 201,
     idempotent: true,
-    secret: true,
+    secret: 'If its reply did not arrive, ask with another Idempotency-Key: a ticket that nobody uses is over in 60 s.',
     async run({ body, c }) {
       const { id, ticket, expiresAt } = await tickets.issue(body, callerOf(c))
       const base = reachedAt(c.env.incoming.headers, publicUrl())

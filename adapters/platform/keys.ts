@@ -34,7 +34,7 @@ export const keyRoutes = ({ keys, wallet, log }: Gateway): Route[] => [
     reply: KeyRecord.extend({ key: z.string().describe('The key. Shown now and never again.') }),
     status: 201,
     idempotent: true,
-    secret: true,
+    secret: 'If its reply did not arrive, delete that, and ask again with another Idempotency-Key.',
     location: ({ id }) => `/api/keys/${id}`,
     async run({ body, c, keep }) {
       const { key, record } = await keys.create(

@@ -62,11 +62,17 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
     }
     const answered = (made: unknown) => {
       const location = route.location?.(made)
-      return { status, body: made, secret: route.secret ?? false, headers: location === undefined ? {} : { location } }
+      return {
+        status,
+        body: made,
+        secret: route.secret !== undefined,
+        headers: location === undefined ? {} : { location },
+      }
     }
     const work = async (keep?: Keep<JsonReply>) =>
       answered(await route.run({ ...address, body, c, keep: keep && ((trx, made) => keep(trx, answered(made))) }))
-    if (route.idempotent) return idempotent(c, gateway, { text, scope: route.keyScope?.(c) }, work)
+    if (route.idempotent)
+      return idempotent(c, gateway, { text, scope: route.keyScope?.(c), whereLost: route.secret }, work)
     const reply = await work()
     if (reply.body instanceof Response) return reply.body
     return c.json(reply.body as object, status, reply.headers)

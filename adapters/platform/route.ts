@@ -52,8 +52,8 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   idempotent?: boolean
   /** Whose the `Idempotency-Key` is: the caller's where undefined; null is nobody's, and nothing is kept. */
   keyScope?(c: FrameContext): string | null | undefined
-  /** The reply holds a secret, so it is never kept to be repeated. */
-  secret?: boolean
+  /** The reply holds a secret, so it is never kept to be repeated: what to do where it did not arrive. */
+  secret?: string
   /** Where what was made is found, for the header `location`; whoever repeats a request whose reply is secret is told of it. */
   location?(made: z.input<R>): string
   /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */

@@ -61,20 +61,24 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     summary: 'Claim an open task',
     description:
       'Of several agents at once one wins; the others get 409. The task opens again when the lease is over without a ' +
-      'heartbeat. The reply holds the token of the claim, which nothing can show again.',
+      'heartbeat. The reply holds the token of the claim, which nothing can show again. Where it was lost, the agent’s name ' +
+      'will do to go on with the claim.',
     access: 'platform',
     params: OneTask,
     body: Claim,
     reply: Task.extend({ claim_token: z.string().describe('The token of the claim. Shown now and never again.') }),
     idempotent: true,
-    secret: true,
-    run: ({ params, body, c }) => tasks.claim(params.id, body, callerOf(c)),
+    secret:
+      'If its reply did not arrive, go on without the claim_token: send the name of the agent alone with heartbeats and the ' +
+      'completion. Where the lease is over by now, claim the task with another Idempotency-Key.',
+    run: ({ params, body, c, keep }) => tasks.claim(params.id, body, callerOf(c), keep),
   }),
   defineRoute({
     method: 'POST',
     path: '/api/tasks/{id}/heartbeat',
     tag,
     summary: 'Extend the lease of a claim',
+    description: 'For the key that claimed it, with the token of the claim, the name of its agent, or both.',
     access: 'platform',
     params: OneTask,
     body: Heartbeat,

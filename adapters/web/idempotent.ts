@@ -13,18 +13,26 @@ export interface JsonReply {
   secret?: boolean
 }
 
+/** What tells a request from others under the same key, and what its client may do. */
+interface KeyedRequest {
+  /** The body as it was sent. */
+  text: string
+  /** Whose key it is; the caller's where absent; null is nobody's: the key is then not looked at. */
+  scope?: string | null | undefined
+  /** What to do where a reply that is secret did not arrive. */
+  whereLost?: string | undefined
+}
+
 /**
  * Answers a POST that creates or charges. With an `Idempotency-Key`, the same key and body get the first answer again.
  *
- * @param request.text the body as it was sent
- * @param request.scope whose key it is; the caller's where absent; null is nobody's: the key is then not looked at
  * @param work is given how to keep its answer, where one is kept
  * @throws GazewayError as `createIdempotency`
  */
 export async function idempotent(
   c: FrameContext,
   { idempotency }: Gateway,
-  { text, scope = c.get('identity')?.id ?? 'anonymous' }: { text: string; scope?: string | null | undefined },
+  { text, scope = c.get('identity')?.id ?? 'anonymous', whereLost }: KeyedRequest,
   work: (keep?: Keep<JsonReply>) => Promise<JsonReply>,
 ): Promise<Response> {
   const key = c.req.header('idempotency-key')
@@ -33,7 +41,7 @@ export async function idempotent(
     return c.json(body, status as ContentfulStatusCode, headers)
   }
   const route = `${c.req.method} ${c.req.path}`
-  const request = { scope, key, route, body: text, requestId: c.get('requestId') }
+  const request = { scope, key, route, body: text, requestId: c.get('requestId'), whereLost }
   const { reply, replayed } = await idempotency.run(request, async (keep) =>
     asText(await work((trx, made) => keep(trx, asText(made)))),
   )

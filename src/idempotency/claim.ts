@@ -36,10 +36,11 @@ export interface Claims {
   /**
    * Makes the key this attempt's own, or finds what an earlier one has left.
    *
+   * @param whereLost what to do where a reply that is not kept did not arrive
    * @returns the first reply; null when the attempt may go on, and must then be renewed until it is kept or released
    * @throws GazewayError `idempotency_key_reused`, `idempotency_in_flight` or `idempotency_reply_not_kept`
    */
-  claim(attempt: Attempt): Promise<Reply | null>
+  claim(attempt: Attempt, whereLost?: string): Promise<Reply | null>
   /** Tells the others that this attempt is still at work. */
   renew(attempt: Attempt): Promise<void>
   /** Keeps the reply of this attempt, unless it is kept or another one took over. */
@@ -110,14 +111,14 @@ export function createClaims({
   }
 
   return {
-    async claim(attempt) {
+    async claim(attempt, whereLost) {
       for (;;) {
         // In a transaction, so that it is known what became of it where the connection is lost: a key that is taken and not
         // worked on would be in flight for a minute.
         if (await store.write((trx) => take(trx, attempt))) return null
         const earlier = await find(attempt)
         // Released between the two statements: it is free again.
-        if (earlier) return replyOf(earlier, attempt)
+        if (earlier) return replyOf(earlier, attempt, whereLost)
       }
     },
 
@@ -176,6 +177,7 @@ function replyOf(
     body: string | null
   },
   attempt: Attempt,
+  whereLost: string | undefined,
 ): Reply {
   if (row.fingerprint !== attempt.fingerprint)
     throw new GazewayError(
@@ -185,20 +187,21 @@ function replyOf(
     )
   if (row.in_flight_until !== null || row.status === null) throw inFlight()
   const headers = JSON.parse(row.headers ?? '{}')
-  if (row.body === null) throw notKept(row.status, headers.location)
+  if (row.body === null) throw notKept(row.status, { location: headers.location, whereLost })
   return { status: row.status, headers, body: row.body }
 }
 
 /** @param location of what the request has made, where it is known */
-function notKept(status: number, location: string | undefined): GazewayError {
-  const made =
-    location === undefined
-      ? ''
-      : ` It made ${location}; if its reply did not arrive, delete that, and ask again with another Idempotency-Key.`
+function notKept(
+  status: number,
+  { location, whereLost }: { location: string | undefined; whereLost: string | undefined },
+): GazewayError {
+  const made = location === undefined ? '' : ` It made ${location}.`
+  const advice = whereLost === undefined ? '' : ` ${whereLost}`
   return new GazewayError(
     'idempotency_reply_not_kept',
     `The request with this Idempotency-Key was answered with status ${status}, and is not done again; ` +
-      `its reply held a secret or was too large to keep.${made}`,
+      `its reply held a secret or was too large to keep.${made}${advice}`,
     { param: 'idempotency-key' },
   )
 }

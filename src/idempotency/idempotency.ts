@@ -30,6 +30,8 @@ export interface KeyedRequest {
   body: string | Uint8Array
   /** The id that its errors name, also when they are told again. */
   requestId?: string | undefined
+  /** What to do where its reply is secret, so that it is not kept, and did not arrive. */
+  whereLost?: string | undefined
 }
 
 /** What work under an idempotency key returns. */
@@ -126,7 +128,7 @@ export function createIdempotency({
   }
 
   return {
-    async run({ scope, key, route, body, requestId }, work) {
+    async run({ scope, key, route, body, requestId, whereLost }, work) {
       if (!KEY.test(key))
         throw new GazewayError(
           'validation_failed',
@@ -135,7 +137,7 @@ export function createIdempotency({
         )
       const fingerprint = createHash('sha256').update(route).update('\n').update(body).digest('hex')
       const attempt = { scope, key, fingerprint, id: randomUUID() }
-      const earlier = await claims.claim(attempt)
+      const earlier = await claims.claim(attempt, whereLost)
       if (earlier !== null) return { reply: earlier, replayed: true }
       const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, keepable(made))
       const made = await workOn(attempt, requestId, () => work(keep))

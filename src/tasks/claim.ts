@@ -5,6 +5,7 @@ import { type Attention, lookAtAttention, requireAttention } from '../escrow/att
 import type { Caller } from '../escrow/escrows.ts'
 import { createTally } from '../escrow/tally.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -16,17 +17,22 @@ import { foundTask, notTheClaimant, outOfOrder } from './refusals.ts'
 
 const TOKEN_BYTES = 32
 
+/** A task as its claimant is shown it. */
+export type ClaimedTask = Task & { claim_token: string }
+
 /** Claims of tasks, and their signs of life. */
 export interface Claims {
   /**
    * Claims an open task: of several at once, one does.
    *
+   * @param keep told of the claimed task in the same transaction
    * @returns the task with its `claim_token`, which is shown now and never again
    * @throws GazewayError `not_found`, `invalid_transition` naming the present status, or `gaze_verification_failed`
    */
-  claim(id: string, input: Claim, caller: Caller): Promise<Task & { claim_token: string }>
+  claim(id: string, input: Claim, caller: Caller, keep?: Keep<ClaimedTask>): Promise<ClaimedTask>
   /**
-   * Extends the lease of a live claim by as many seconds as it was claimed for.
+   * Extends the lease of a live claim by as many seconds as it was claimed for. For the key that claimed it and admins, with
+   * the claim's token, or the agent's name where the token was lost.
    *
    * @throws GazewayError `not_found`, `forbidden` for anyone but the claimant, or `invalid_transition`
    */
@@ -49,7 +55,7 @@ export function createClaims({
   leases: Leases
 }): Claims {
   return {
-    async claim(id, input, caller) {
+    async claim(id, input, caller, keep) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       const at = now()
       const claim = {
@@ -61,19 +67,25 @@ export function createClaims({
         updated_at: at.toISOString(),
       }
       const attempt = (attention: Attention | null) =>
-        store.write((trx) => take(trx, { id, claim, attention, verifier }))
-      let row = await attempt(null)
-      if (row === 'lapsed') {
+        store.write(async (trx) => {
+          const row = await take(trx, { id, claim, attention, verifier })
+          if (typeof row === 'string') return row
+          const claimed = { ...toTask(row, claim.updated_at), claim_token: token }
+          await keep?.(trx, claimed)
+          return claimed
+        })
+      let claimed = await attempt(null)
+      if (claimed === 'lapsed') {
         await leases.reopen(id, claim.updated_at)
-        row = await attempt(null)
+        claimed = await attempt(null)
       }
-      if (row === 'unseen')
-        row = await attempt(await look(store, verifier, { attestationId: input.attestation_id, taskId: id, at }))
-      if (typeof row === 'string') throw outOfOrder(await read(store.db, id), 'claim', 'claimed', claim.updated_at)
-      return { ...toTask(row, claim.updated_at), claim_token: token }
+      if (claimed === 'unseen')
+        claimed = await attempt(await look(store, verifier, { attestationId: input.attestation_id, taskId: id, at }))
+      if (typeof claimed === 'string') throw outOfOrder(await read(store.db, id), 'claim', 'claimed', claim.updated_at)
+      return claimed
     },
 
-    async heartbeat(id, { claim_token }, caller) {
+    async heartbeat(id, { claim_token, agent }, caller) {
       const at = now()
       const before = await read(store.db, id)
       const isClaimant = before.claimed_by === caller.id || caller.scopes.has('admin')
@@ -85,7 +97,8 @@ export function createClaims({
           .where('id', '=', id)
           .where('status', '=', 'claimed')
           .where('lease_expires_at', '>', at.toISOString())
-          .where('claim_hash', '=', hashClaim(claim_token))
+          .$if(claim_token !== undefined, (live) => live.where('claim_hash', '=', hashClaim(claim_token ?? '')))
+          .$if(agent !== undefined, (live) => live.where('agent', '=', agent ?? ''))
           .returningAll()
           .executeTakeFirst())
       if (row) return toTask(row, at.toISOString())

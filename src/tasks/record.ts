@@ -93,8 +93,16 @@ export const Claim = z.strictObject({
 })
 export type Claim = z.infer<typeof Claim>
 
-/** A sign of life. */
-export const Heartbeat = z.strictObject({ claim_token: z.string().min(1).max(128) })
+/** A sign of life: with the token of the claim, or with its agent where the token was lost. */
+export const Heartbeat = z
+  .strictObject({
+    claim_token: z.string().min(1).max(128).optional(),
+    agent: AgentName.optional().describe('The agent of the claim. It will do where the claim’s token was lost'),
+  })
+  .refine(({ claim_token, agent }) => claim_token !== undefined || agent !== undefined, {
+    path: ['claim_token'],
+    message: 'missing, and so is agent',
+  })
 export type Heartbeat = z.infer<typeof Heartbeat>
 
 /** The end of a task. */

@@ -93,6 +93,37 @@ describe('tasks and escrow over the platform', () => {
     assert.equal((await get(`/api/wallet/escrow/${first.escrow_id}`)).status, 'refunded')
   })
 
+  it('lets the claimant go on where the answer to its claim was lost', async (t) => {
+    const { id } = await post(201, '/api/tasks', { title: 'Claimed once' })
+    const { tasks } = platform.gateway
+    const { claim } = tasks
+    async function dies(...args: Parameters<typeof claim>): Promise<never> {
+      await claim(...args)
+      throw new Error('The process died.')
+    }
+    t.mock.method(tasks, 'claim', dies, { times: 1 })
+    const path = `/api/tasks/${id}`
+    const of = { body: { agent: 'ada', lease_seconds: 60 }, headers: { 'idempotency-key': 'lost claim' }, key: other }
+    assert.equal((await ask(platform, 'POST', `${path}/claim`, of)).status, 500)
+    const { message } = await refused(
+      409,
+      'idempotency_reply_not_kept',
+      'idempotency-key',
+      platform,
+      'POST',
+      `${path}/claim`,
+      of,
+    )
+    assert.match(message, /go on without the claim_token: send the name of the agent alone/)
+    const missing = await refused(422, 'validation_failed', 'claim_token', platform, 'POST', `${path}/heartbeat`, {
+      body: {},
+      key: other,
+    })
+    assert.match(missing.message, /^claim_token: missing, and so is agent; accepted: /)
+    assert.equal((await post(200, `${path}/heartbeat`, { agent: 'ada' }, other)).status, 'claimed')
+    assert.equal((await post(200, `${path}/complete`, { agent: 'ada' }, other)).status, 'completed')
+  })
+
   it('makes, locks and ends nothing twice where the first answer was lost with what it had done', async (t) => {
     const totals = async () => JSON.stringify(await get('/api/tasks/stats'))
     const dies =

@@ -118,6 +118,25 @@ export function tasksContract(open: OpenStore): void {
       assert.equal((await works.complete(two, ADMIN)).status, 'completed')
     })
 
+    it('is kept alive by the name of its agent where the token was lost, for its key and admins alone', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, other] = [await works.payer(), await works.agent(), await works.agent()]
+      const task = await works.create(payer)
+      const { claim_token } = await works.claim(task, agent, { lease_seconds: 60 })
+      const beat = (of: { agent?: string; claim_token?: string }, by = agent) => works.tasks.heartbeat(task.id, of, by)
+      works.clock.pass(30)
+      assert.equal((await beat({ agent: 'ada' })).lease_expires_at, '2026-11-21T08:01:30.000Z')
+      works.clock.pass(30)
+      assert.equal((await beat({ agent: 'ada' }, ADMIN)).lease_expires_at, '2026-11-21T08:02:00.000Z')
+      await beat({ agent: 'ada', claim_token })
+      await assert.rejects(beat({ agent: 'ada' }, other), { code: 'forbidden' })
+      await assert.rejects(beat({ agent: 'bob' }), { code: 'forbidden' })
+      await assert.rejects(beat({ agent: 'bob', claim_token }), { code: 'forbidden' })
+      await assert.rejects(beat({ agent: 'ada', claim_token: 'x'.repeat(43) }), { code: 'forbidden' })
+      works.clock.pass(60)
+      await assert.rejects(beat({ agent: 'ada' }), { code: 'invalid_transition', message: /is open/ })
+    })
+
     it('opens again when its lease is over, for whoever looks, and the old token is dead', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent, other] = [await works.payer(), await works.agent(), await works.agent()]
