@@ -15,6 +15,7 @@ import { queryWords, wordsOf } from '../words.ts'
 import { mergeSessions } from './merge.ts'
 import type { Remote } from './remote.ts'
 import { UPSTREAM } from './remote-session.ts'
+import { lastActiveFirst } from './remote-sessions.ts'
 
 /** Words of a query that are looked at. */
 const MOST_WORDS = 24
@@ -55,9 +56,8 @@ export function createSessionDirectory({ own, remote }: { own: SessionDirectory;
       const found = await own.search(query, viewer)
       if (!viewer.all) return found
       const { value, error } = await remote.newest('sessions')
-      const results = [...found.results, ...searchIn(value, query)]
-      const latest = results.sort((a, b) => b.session.last_active - a.session.last_active).slice(0, query.limit)
-      return withWarning({ results: latest }, error)
+      const results = among(found.results, searchIn(value, query)).slice(0, query.limit)
+      return withWarning({ results }, error)
     },
 
     async update(id, patch, viewer) {
@@ -106,6 +106,15 @@ function searchIn(sessions: readonly Session[], { q }: SessionSearch): SessionFo
     const isFound = words.every((word) => held.some((other) => other.startsWith(word)))
     return isFound ? [{ session, message: null, snippet: cut(text, 0, 200) }] : []
   })
+}
+
+/** Ours as they are ranked, with each of theirs before the first of ours that was last active before it. */
+function among(ours: readonly SessionFound[], theirs: SessionFound[]): SessionFound[] {
+  const merged = ours.flatMap((hit) => {
+    const later = theirs.findIndex(({ session }) => lastActiveFirst(session, hit.session) >= 0)
+    return [...theirs.splice(0, later === -1 ? theirs.length : later), hit]
+  })
+  return [...merged, ...theirs]
 }
 
 function withWarning<T extends object>(reply: T, error: string | null): T & { warnings?: string[] } {

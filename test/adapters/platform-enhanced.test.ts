@@ -176,6 +176,26 @@ describe('in the enhanced mode', () => {
     assert.equal((await json(as('GET', '/api/sessions/search?q=own'))).items[0].source, 'platform')
   })
 
+  it('finds them among our own, of which the latest mention comes first', async () => {
+    const make = async () => (await json(as('POST', '/api/sessions', { body: {} }))).id as string
+    const say = async (id: string, message: string) =>
+      assert.equal((await as('POST', `/api/sessions/${id}/chat`, { body: { message } })).status, 200)
+    const [early, late] = [await make(), await make()]
+    await say(early, 'A parser')
+    await say(late, 'Another parser')
+    await say(early, 'Something else')
+    const found = async () =>
+      (await json(as('GET', '/api/sessions/search?q=parser'))).results.map(({ session_id }: Json) => session_id)
+    assert.deepEqual(await found(), [late, early, THEIRS])
+    await platform.gateway.store.db
+      .updateTable('sessions')
+      .set({ last_active_at: new Date((NOW - 1) * 1000).toISOString() })
+      .where('id', '=', early)
+      .execute()
+    assert.deepEqual(await found(), [late, THEIRS, early])
+    for (const id of [early, late]) await as('DELETE', `/api/sessions/${id}`)
+  })
+
   it('passes on what is said in its sessions, streaming and not', async () => {
     const whole = await json(as('POST', `/api/sessions/${THEIRS}/chat`, { body: { message: 'And now?' } }))
     assert.deepEqual(
