@@ -120,6 +120,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onError: (err) => log.error('The outcome under an idempotency key could not be noted.', { err }),
   })
   live.onChange(({ config: { identity } }) => keys.setFixedKey(identity.api_key))
+  const hasFixedKey = () => live.current().config.identity.api_key !== null
   const upstreams = live.follow(
     ({ upstream, pricing, audit }) => ({ config: upstream, prices: pricing, storeContent: audit.store_content }),
     (settings) => createUpstream({ ...settings, calls, countTokens }),
@@ -135,6 +136,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
         upstream: upstreams.now(),
         countTokens,
         now,
+        hasFixedKey,
         onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
       }),
   ).always
@@ -168,6 +170,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     limitsOf: (callerId) => limits.of(callerId),
     settlements: chain.settlements,
     verifier,
+    hasFixedKey,
     token: () => live.current().config.pricing.token,
   })
   const tasks = createTasks({ store, now, escrows, verifier })

@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope } from '../../src/identity/keys.ts'
 import { type Micros, toMicros } from '../../src/money.ts'
 import { referenceOf } from '../../src/payments/payments.ts'
-import { type Deposit, type DepositReceipt, knownCaller } from '../../src/wallet/wallet.ts'
+import type { Deposit, DepositReceipt } from '../../src/wallet/wallet.ts'
 import { bearerToken, type FrameContext } from '../web/frame.ts'
 import type { PlatformPayments } from './open-payments.ts'
 import { takePayment } from './payment-gate.ts'
@@ -17,10 +17,10 @@ const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new 
  * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's; `not_found` for a caller that
  *   does not exist or was revoked, where it is to be paid: before anything is paid, or kept
  */
-export async function depositor(c: FrameContext, { keys, store }: Gateway, callerId: string): Promise<Identity> {
+export async function depositor(c: FrameContext, { keys, wallet }: Gateway, callerId: string): Promise<Identity> {
   const token = bearerToken(c.env.incoming.headers.authorization)
   if (token === null) {
-    await knownCaller(store, callerId)
+    await wallet.knownCaller(callerId)
     return PAYER
   }
   const identity = await keys.authenticate(token)
@@ -55,7 +55,7 @@ export async function paidDeposit(
   { gateway, payments }: { gateway: Gateway; payments: PlatformPayments },
   { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
 ): Promise<DepositReceipt> {
-  const account = await knownCaller(gateway.store, caller_id)
+  const account = await gateway.wallet.knownCaller(caller_id)
   const micros = toMicros(amount_usd) as Micros
   const payment = await takePayment(c, payments, {
     amount: micros,

@@ -77,6 +77,8 @@ export interface EscrowsDeps {
   limitsOf: LimitsOf
   settlements: Settlements
   verifier: GazeVerifier
+  /** Whether a fixed key is set, which may be named as a recipient; none is when absent. */
+  hasFixedKey?: () => boolean
   /** What amounts are said to be in. */
   token: () => string
 }

@@ -25,7 +25,16 @@ export interface Payees {
 }
 
 /** In the ledger a wallet's account is that of the key that it is bound to, as for deposits; on a chain it is its own. */
-export function createPayees({ store, settlements }: { store: Store; settlements: Settlements }): Payees {
+export function createPayees({
+  store,
+  settlements,
+  hasFixedKey = () => false,
+}: {
+  store: Store
+  settlements: Settlements
+  /** Whether a fixed key is set. */
+  hasFixedKey?: () => boolean
+}): Payees {
   async function find(recipient: string | null, claimedBy: string): Promise<Payee> {
     if (settlements.mode === 'evm') {
       const address = recipient ?? (await walletOf(store, claimedBy))
@@ -39,7 +48,7 @@ export function createPayees({ store, settlements }: { store: Store; settlements
     find,
     async check(recipient) {
       if (settlements.mode === 'evm') settlements.requireRecipient(recipient)
-      else await knownCaller(store, recipient).catch(nameParam)
+      else await knownCaller(store, recipient, { hasFixedKey: hasFixedKey() }).catch(nameParam)
     },
   }
 }

@@ -43,17 +43,24 @@ export type Credit = ({ account: string } | { wallet: string }) & {
  * Credits a caller's account, once per `reference`: whoever its caller is by now, a deposit that was made before is the
  * same.
  *
+ * @param options.hasFixedKey see {@link knownCaller}
  * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist or was revoked, and as
  *   {@link creditAccount}
  */
-export async function makeDeposit(store: Store, input: unknown, at: Date): Promise<DepositReceipt> {
+export async function makeDeposit(
+  store: Store,
+  input: unknown,
+  at: Date,
+  { hasFixedKey = false } = {},
+): Promise<DepositReceipt> {
   const { caller_id, amount_usd, reference } = parseInput(Deposit, input)
   const wallet = WalletAddress.safeParse(caller_id).data
   const micros = toMicros(amount_usd) as Micros
   return store.write(async (trx) => {
     if (wallet !== undefined) return creditPayer(trx, { wallet, micros, reference }, at)
     const before = await creditedBefore(trx, { callerId: caller_id, payer: null, reference })
-    return credit(trx, { account: before ?? (await knownCaller({ db: trx }, caller_id)), micros, reference }, at)
+    const account = before ?? (await knownCaller({ db: trx }, caller_id, { hasFixedKey }))
+    return credit(trx, { account, micros, reference }, at)
   })
 }
 
@@ -134,22 +141,24 @@ const keyOf = (reference: string): string => `deposit:${reference}`
 
 /**
  * The caller whose account money for this id or wallet address goes to: see {@link payerAccount} for an address. Money for a
- * mistyped key, or for one that was revoked, would be out of reach.
+ * mistyped key, for one that was revoked, or for a fixed key where none is set, would be out of reach.
  *
- * @param options.orRevoked a revoked key will do too: its owner had earned the money before
+ * @param options.hasFixedKey whether a fixed key is set
+ * @param options.orRevoked a key that is revoked, or not set any more, will do too: its owner had earned the money before
  * @throws GazewayError `not_found` for what is neither a wallet address nor the id of such a key
  */
 export async function knownCaller(
   store: Pick<Store, 'db'>,
   callerId: string,
-  { orRevoked = false } = {},
+  { hasFixedKey = false, orRevoked = false } = {},
 ): Promise<string> {
   const wallet = WalletAddress.safeParse(callerId)
   if (wallet.success) return payerAccount(store, wallet.data)
+  if (callerId === ENVIRONMENT_IDENTITY.id && (orRevoked || hasFixedKey)) return callerId
   const key = KeyId.safeParse(callerId).success
     ? await store.db.selectFrom('keys').select('revoked_at').where('id', '=', callerId).executeTakeFirst()
     : undefined
-  if (callerId === ENVIRONMENT_IDENTITY.id || (key && (orRevoked || key.revoked_at === null))) return callerId
+  if (key && (orRevoked || key.revoked_at === null)) return callerId
   // Not repeated: someone may have sent the key itself.
   throw new GazewayError('not_found', 'There is no key in force with this id, and it is not a wallet address.', {
     param: 'caller_id',

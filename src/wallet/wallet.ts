@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { type Balances, readBalances } from './balances.ts'
-import { type Credit, creditAccount, type DepositReceipt, makeDeposit } from './deposits.ts'
+import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
 import { createLimits } from './limits.ts'
@@ -16,7 +16,7 @@ import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
 
 export { Balances } from './balances.ts'
-export { Deposit, DepositReceipt, knownCaller } from './deposits.ts'
+export { Deposit, DepositReceipt } from './deposits.ts'
 export { MeteredCall, Receipt, ReceiptRecord } from './metered-call.ts'
 export { Pricing } from './pricing.ts'
 export { StatementLine, StatementQuery } from './statement.ts'
@@ -34,6 +34,8 @@ export interface Wallet {
   checkCall(call: unknown): void
   /** Whether a call was made and charged under this key, so that it is answered again for nothing. @throws as `checkCall` */
   isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
+  /** Whose account a deposit for this id or wallet address goes to. @throws see `knownCaller` in `deposits.ts` */
+  knownCaller(callerId: string): Promise<string>
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
   deposit(input: unknown): Promise<DepositReceipt>
   /** Credits the very account that is named, or the one that a wallet's money goes to, once per `reference`. @throws see `creditAccount` */
@@ -64,20 +66,23 @@ export interface WalletDeps {
   pricing: PricingConfig
   countTokens: (text: string) => Promise<number>
   now: () => Date
+  /** Whether a fixed key is set, whose account may be paid into; none is when absent. */
+  hasFixedKey?: () => boolean
   /** Told when money could not be given back at once; a sweep does it later. */
   onError: (error: unknown) => void
 }
 
 /** The wallet on `store`, whose calls go to `upstream`. */
 export function createWallet(deps: WalletDeps): Wallet {
-  const { store, config, pricing, now } = deps
+  const { store, config, pricing, now, hasFixedKey = () => false } = deps
   const limitsOf = createLimits(store, toMicros(config.default_credit_limit_usd) as Micros)
   const holds = createHolds({ store, now, limitsOf })
   return {
     meteredCall: createMetering({ ...deps, holds }),
     checkCall: (call) => void checkCall(call, deps),
     isCharged: (call, of) => holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
-    deposit: (input) => makeDeposit(store, input, now()),
+    knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
+    deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),
     credit: (credit) => creditAccount(store, credit, now()),
     balances: (callerId) => readBalances(store, callerId, limitsOf),
     statement: (callerId, query) => readStatement(store, callerId, query),

@@ -72,6 +72,32 @@ describe('tasks and escrow over the platform', () => {
     assert.deepEqual(stats.reward_usd, { locked: 0, paid: 2.5, refunded: 0 })
   })
 
+  it('pays nobody by the id of a fixed key where none is set', async () => {
+    const recipient = 'key_environment'
+    const deposit = { caller_id: recipient, amount_usd: 1, reference: 'fixed-key' }
+    const path = '/api/wallet/metered/deposit'
+    const { key, admin, gateway } = platform
+    const task = { title: 'For the fixed key', reward_usd: 1, recipient }
+    const isRefused = async () => {
+      await refused(404, 'not_found', 'caller_id', platform, 'POST', path, { body: deposit, key: admin })
+      await refused(422, 'validation_failed', 'recipient', platform, 'POST', '/api/tasks', { body: task, key })
+    }
+    await isRefused()
+    await gateway.config.set({ 'identity.api_key': 'a-fixed-key-of-the-configuration' })
+    await reply(200, platform, 'POST', path, { body: deposit, key: admin })
+    const { id, escrow_id } = await post(201, '/api/tasks', task)
+    const bare = await post(201, '/api/tasks', { ...task, reward_usd: 0 })
+    await gateway.config.set({ 'identity.api_key': null })
+    await refused(422, 'validation_failed', 'recipient', platform, 'POST', '/api/wallet/escrow', {
+      body: { task_id: bare.id, amount_usd: 1, recipient },
+    })
+    assert.equal((await reply(200, platform, 'POST', path, { body: deposit, key: admin })).caller_id, recipient)
+    await post(200, `/api/tasks/${id}/claim`, { agent: 'ada' }, other)
+    const of = { escrow_id, attestation_id: await attest(id) }
+    await post(200, `/api/tasks/${id}/complete`, { agent: 'ada' }, other)
+    assert.equal((await post(200, '/api/wallet/escrow/release', of)).status, 'released')
+  })
+
   it('makes one task for one idempotency key, and shows a claim token once', async () => {
     const headers = { 'idempotency-key': 'once' }
     const body = { title: 'Once', reward_usd: 1 }
