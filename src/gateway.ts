@@ -30,7 +30,7 @@ import { type Calls, createCalls } from './upstream/calls.ts'
 import { followingUpstream } from './upstream/following-relay.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
 import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
-import { createLimits } from './wallet/limits.ts'
+import { createLimits, type LimitsOf } from './wallet/limits.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** The newest gaze records that one attestation assesses. */
@@ -110,6 +110,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     now,
     fixedKey: config.identity.api_key,
+    onChanged: (id) => limits.forget(id),
     onBound: bindWallet,
     onUnbound: unbindWallet,
     onError: (err) => log.error('Keys could not be read or noted.', { err }),
@@ -126,6 +127,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     (settings) => createUpstream({ ...settings, calls, countTokens }),
   )
   const upstream = followingUpstream(upstreams)
+  const { always: limits } = live.follow(
+    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
+    (defaultCredit) => createLimits(store, defaultCredit),
+  )
+  const limitsOf: LimitsOf = (callerId) => limits.of(callerId)
   const wallet = live.follow(
     ({ wallet, pricing, upstream, audit }) => ({ config: wallet, pricing, with: [upstream, audit.store_content] }),
     (settings) =>
@@ -136,6 +142,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
         upstream: upstreams.now(),
         countTokens,
         now,
+        limitsOf,
         hasFixedKey,
         onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
       }),
@@ -156,10 +163,6 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     onError: (err) => log.error('Settlements could not be looked after; it is tried again.', { err }),
   })
-  const { always: limits } = live.follow(
-    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
-    (defaultCredit) => ({ of: createLimits(store, defaultCredit) }),
-  )
   const verifier: Gaze['verifier'] = {
     check: (db, of) => gaze.verifier.check(db, of),
     use: (trx, of) => gaze.verifier.use(trx, of),
@@ -167,7 +170,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const escrows = createEscrows({
     store,
     now,
-    limitsOf: (callerId) => limits.of(callerId),
+    limitsOf,
     settlements: chain.settlements,
     verifier,
     hasFixedKey,

@@ -50,7 +50,9 @@ export const keyRoutes = ({ keys, wallet, log }: Gateway): Route[] => [
     path: '/api/keys/{id}',
     tag,
     summary: 'Change the name or the limits of a key',
-    description: 'What is left out stays; null takes a limit away. Calls are held to the new limits within 5 s.',
+    description:
+      'What is left out stays; null takes a limit away. Calls are held to the new limits at once here, and within 5 s ' +
+      'in other processes on the same store.',
     access: 'admin',
     params: z.strictObject({ id: KeyId }),
     body: KeyChange,

@@ -52,7 +52,8 @@ export interface Keys {
   /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
   list(query: ListQuery): Promise<Page<KeyRecord>>
   /**
-   * Changes a key's name or limits, not what it may do. Calls are held to the new limits within 5 s.
+   * Changes a key's name or limits, not what it may do. Calls are held to the new limits at once here, within 5 s in other
+   * processes on the store.
    *
    * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where the key was revoked
    */
@@ -102,6 +103,8 @@ export interface KeysDeps {
   fixedKey: string | null
   /** Told when work in the background failed. */
   onError: (error: unknown) => void
+  /** Told of a key whose name or limits were changed here. */
+  onChanged?: (id: string) => void
   /** Part of the transaction that makes a key for a wallet: what is to happen with what the wallet has. */
   onBound?: (trx: Transaction<Schema>, key: KeyRow & { wallet: string }) => Promise<void>
   /** Part of the transaction that revokes a key of a wallet, and of those that do it again: what is to happen with what it has. */
@@ -112,7 +115,7 @@ export interface KeysDeps {
 
 /** The keys in `store`. */
 export function createKeys(deps: KeysDeps): Keys {
-  const { store, now, fixedKey, onError, onBound, onUnbound, elapsedMs = () => performance.now() } = deps
+  const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, elapsedMs = () => performance.now() } = deps
   const { db } = store
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
@@ -187,7 +190,10 @@ export function createKeys(deps: KeysDeps): Keys {
         .where('revoked_at', 'is', null)
         .returning(KEY_COLUMNS)
         .executeTakeFirst()
-      if (row) return toRecord(row)
+      if (row) {
+        onChanged?.(id)
+        return toRecord(row)
+      }
       const revoked = await db.selectFrom('keys').select('id').where('id', '=', id).executeTakeFirst()
       if (!revoked) throw unknownKey()
       throw new GazewayError('conflict', 'This key was revoked; there is nothing left to limit.', { param: 'id' })

@@ -20,29 +20,46 @@ export interface Limits {
 /** Finds the limits of a caller. */
 export type LimitsOf = (callerId: string) => Promise<Limits>
 
+/** The limits of callers, which are remembered for a while. */
+export interface KnownLimits {
+  of: LimitsOf
+  /** Has a caller's limits read anew: they were changed. */
+  forget(callerId: string): void
+}
+
 /**
  * The limits of callers, as of at most 5 s ago. They are on the keys; the fixed key has the default credit, and a wallet
  * address none: whoever brings one has only what it deposited.
  *
  * @param defaultCredit credit where the key says none
  */
-export function createLimits(store: Store, defaultCredit: Micros): LimitsOf {
-  const known = new LRUCache<string, Limits>({ max: REMEMBERED, ttl: REMEMBERED_MS })
-  return async (callerId) => {
-    const remembered = known.get(callerId)
-    if (remembered) return remembered
+export function createLimits(store: Store, defaultCredit: Micros): KnownLimits {
+  // Promises: what is being read while it is forgotten is not remembered.
+  const known = new LRUCache<string, Promise<Limits>>({ max: REMEMBERED, ttl: REMEMBERED_MS })
+
+  async function read(callerId: string): Promise<Limits> {
     const key = await store.db
       .selectFrom('keys')
       .select(['credit_limit_micros', 'daily_limit_micros'])
       .where('id', '=', callerId)
       .executeTakeFirst()
     const trusted = key !== undefined || callerId === ENVIRONMENT_IDENTITY.id
-    const limits = {
+    return {
       creditMicros: key?.credit_limit_micros ?? (trusted ? defaultCredit : 0),
       dailyMicros: key?.daily_limit_micros ?? null,
     }
-    known.set(callerId, limits)
-    return limits
+  }
+
+  return {
+    of(callerId) {
+      const remembered = known.get(callerId)
+      if (remembered) return remembered
+      const limits = read(callerId)
+      known.set(callerId, limits)
+      limits.catch(() => known.delete(callerId))
+      return limits
+    },
+    forget: (callerId) => void known.delete(callerId),
   }
 }
 

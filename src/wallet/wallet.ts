@@ -1,4 +1,3 @@
-import { type Micros, toMicros } from '../money.ts'
 import type { ListQuery, Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -7,7 +6,7 @@ import { type Balances, readBalances } from './balances.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
-import { createLimits } from './limits.ts'
+import type { LimitsOf } from './limits.ts'
 import { checkCall, createMetering, fingerprintOf, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
@@ -62,7 +61,8 @@ export interface Wallet {
 export interface WalletDeps {
   store: Store
   upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>
-  config: MeteringConfig & { default_credit_limit_usd: number }
+  config: MeteringConfig
+  limitsOf: LimitsOf
   pricing: PricingConfig
   countTokens: (text: string) => Promise<number>
   now: () => Date
@@ -74,8 +74,7 @@ export interface WalletDeps {
 
 /** The wallet on `store`, whose calls go to `upstream`. */
 export function createWallet(deps: WalletDeps): Wallet {
-  const { store, config, pricing, now, hasFixedKey = () => false } = deps
-  const limitsOf = createLimits(store, toMicros(config.default_credit_limit_usd) as Micros)
+  const { store, limitsOf, pricing, now, hasFixedKey = () => false } = deps
   const holds = createHolds({ store, now, limitsOf })
   return {
     meteredCall: createMetering({ ...deps, holds }),

@@ -269,6 +269,23 @@ describe('the platform', () => {
       assert.deepEqual([refused.status, (await errorOf(refused)).param], [422, 'scopes'])
     })
 
+    it('are held to their new limits at once', async () => {
+      const limits = { credit_limit_usd: 5, daily_limit_usd: null }
+      const { key, record } = await running.gateway.keys.create({ name: 'held', scopes: ['platform'], ...limits })
+      const shown = async () => {
+        const { credit_limit_usd, daily_limit_usd } = ((await (await get('/api/wallet', key)).json()) as Json).ledger
+        return { credit_limit_usd, daily_limit_usd }
+      }
+      const lock = () => post('/api/tasks', { title: 'Paid', reward_usd: 1 }, key)
+      assert.deepEqual(await shown(), limits)
+      assert.equal((await lock()).status, 201)
+      const fewer = { credit_limit_usd: 1, daily_limit_usd: 3 }
+      await ask(running, 'PATCH', `/api/keys/${record.id}`, { key: running.admin, body: fewer })
+      assert.deepEqual(await shown(), fewer)
+      const refused = await lock()
+      assert.deepEqual([refused.status, (await errorOf(refused)).code], [402, 'insufficient_credit'])
+    })
+
     it('are not repeated under an idempotency key', async () => {
       const headers = { 'idempotency-key': 'a-key' }
       assert.equal((await post('/api/keys', { name: 'once' }, running.admin, headers)).status, 201)

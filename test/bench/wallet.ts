@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { Config } from '../../src/config/schema.ts'
+import { type Micros, toMicros } from '../../src/money.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTokenCounter } from '../../src/tokens.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { createUpstream } from '../../src/upstream/upstream.ts'
+import { createLimits } from '../../src/wallet/limits.ts'
 import { createWallet } from '../../src/wallet/wallet.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { temporaryFolder } from './folder.ts'
@@ -48,7 +50,8 @@ function servicesOn(store: Store) {
   const { pricing } = config
   const upstream = createUpstream({ config: config.upstream, calls, prices: pricing, storeContent: false, countTokens })
   const now = () => new Date()
-  const wallet = createWallet({ store, upstream, config: config.wallet, pricing, countTokens, now, onError })
+  const limitsOf = createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of
+  const wallet = createWallet({ store, upstream, config: config.wallet, limitsOf, pricing, countTokens, now, onError })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })
   return { calls, upstream, wallet, by }
 }

@@ -70,7 +70,7 @@ export function worksOn(store: Store, { settlements = LEDGER }: { settlements?: 
   const escrows = createEscrows({
     store,
     now,
-    limitsOf: createLimits(store, 0),
+    limitsOf: createLimits(store, 0).of,
     settlements,
     verifier: gaze.verifier,
     token: () => 'pathUSD',

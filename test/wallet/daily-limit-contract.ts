@@ -3,7 +3,8 @@ import { it, type TestContext } from 'node:test'
 import { type Kysely, sql } from 'kysely'
 import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { createHolds, type NewHold } from '../../src/wallet/holds.ts'
-import { newAddress, newKey, type OpenStore } from './setup.ts'
+import { createLimits } from '../../src/wallet/limits.ts'
+import { keysOn, newAddress, newKey, type OpenStore } from './setup.ts'
 
 const BEGAN = '2026-11-21T23:59:50.000Z'
 const ENDED = '2026-11-22T00:00:10.000Z'
@@ -77,6 +78,19 @@ export function dailyLimitContract(open: OpenStore): void {
     await reserve('more')
     assert.deepEqual(await spent(), [[DAY, 230]])
     await assert.rejects(reserve('too much'), { code: 'daily_limit_reached' })
+  })
+
+  it('reads limits anew once they are forgotten, and does not remember what was being read then', async (t) => {
+    const { store } = await start(t, null)
+    const id = await newKey(store, { credit_limit_usd: 5 })
+    const keys = keysOn(store)
+    const limits = createLimits(store, 0)
+    const before = limits.of(id)
+    limits.forget(id)
+    assert.deepEqual(await before, { creditMicros: 5_000_000, dailyMicros: null })
+    await keys.change(id, { credit_limit_usd: 0, daily_limit_usd: 1 })
+    assert.deepEqual(await limits.of(id), { creditMicros: 0, dailyMicros: 1_000_000 })
+    await keys.close()
   })
 
   it('takes calls that were under way in an older store for counted where their key has a limit', async (t) => {

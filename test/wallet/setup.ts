@@ -3,11 +3,13 @@ import type { TestContext } from 'node:test'
 import type { z } from 'zod'
 import { Config } from '../../src/config/schema.ts'
 import { createKeys, type NewKey } from '../../src/identity/keys.ts'
+import { type Micros, toMicros } from '../../src/money.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTokenCounter } from '../../src/tokens.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
 import { createUpstream } from '../../src/upstream/upstream.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
+import { createLimits } from '../../src/wallet/limits.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
 
 /** A model that goes to chat completions. */
@@ -58,6 +60,7 @@ export function walletOn(
     store,
     upstream,
     config: config.wallet,
+    limitsOf: createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of,
     pricing: config.pricing,
     countTokens,
     now: options.now ?? (() => new Date()),

@@ -47,7 +47,7 @@ export function LimitsDialog({
             >
               <TextInput value={daily} onInput={setDaily} inputMode="decimal" placeholder="no limit" />
             </Field>
-            <p class="hint">Calls are held to the new limits within 5 s.</p>
+            <p class="hint">Calls are held to the new limits at once here, and within 5 s in other processes.</p>
           </>
         )}
       </SubmitForm>
