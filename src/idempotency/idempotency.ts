@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { errorBody, GazewayError } from '../errors.ts'
+import { type ErrorCode, errorBody, GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { type Attempt, createClaims, type KeptReply, type Reply } from './claim.ts'
@@ -17,6 +17,18 @@ const MAX_KEPT_BYTES = 1024 * 1024
 const KEY = /^[\x20-\x7e]{1,255}$/
 /** Refusals that ask to pay, wait or try again and then to send the same request: kept, they would be all it ever got. */
 const PASSING = new Set([402, 408, 425, 429, 499])
+/** Refusals of requests that may be granted once something else has happened; and the one about the key that `work` keeps itself. */
+const OF_THE_MOMENT: ReadonlySet<ErrorCode> = new Set([
+  'forbidden',
+  'gaze_verification_failed',
+  'not_found',
+  'conflict',
+  'invalid_transition',
+  'task_not_completed',
+  'version_conflict',
+  'session_exists',
+  'idempotency_key_reused',
+])
 
 /** One request under an idempotency key. */
 export interface KeyedRequest {
@@ -59,9 +71,9 @@ export interface Idempotency {
   /**
    * Does `work` and keeps its reply for 24 h; a repeated request gets that reply without the work, on any process that
    * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one, with the
-   * ids of its request and its call. Replies of 5xx, other
-   * errors, and refusals that pass (402, 408, 425, 429, 499, and whatever says when to try again) are not kept: the
-   * request may then be repeated. An attempt whose process died is done again 60 s later, unless it had kept its reply; what
+   * ids of its request and its call. Replies of 5xx, other errors, and refusals that pass (402, 408, 425, 429, 499, whatever
+   * says when to try again, and what `work` throws for how things stand at the moment, such as a task that is not completed)
+   * are not kept: the request may then be repeated, and nothing may have come of it. An attempt whose process died is done again 60 s later, unless it had kept its reply; what
    * it had already done without that must bear it (a ledger transfer under the same key does).
    *
    * @param work is given what keeps its reply in the transaction of its effect, see {@link Keep}
@@ -153,6 +165,6 @@ export function createIdempotency({
 const keepable = ({ secret = false, passing, ...reply }: WorkReply): KeptReply =>
   !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : { ...reply, body: null }
 
-/** Whether a refusal says nothing about the request: it is over in a while, or is about the key that `work` keeps itself. */
+/** Whether a refusal says nothing about the request itself: it is over in a while, or once things stand otherwise. */
 const passes = ({ retryAfterSeconds, code }: GazewayError): boolean =>
-  retryAfterSeconds !== null || code === 'idempotency_key_reused'
+  retryAfterSeconds !== null || OF_THE_MOMENT.has(code)

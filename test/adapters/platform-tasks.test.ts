@@ -119,6 +119,48 @@ describe('tasks and escrow over the platform', () => {
     assert.equal((await get(`/api/wallet/escrow/${first.escrow_id}`)).status, 'refunded')
   })
 
+  it('does under the same idempotency key what was refused for how things stood, and then once', async () => {
+    async function made(body: object = {}) {
+      const task = await post(201, '/api/tasks', { title: 'Refused first', ...body })
+      return { ...task, path: `/api/tasks/${task.id}` }
+    }
+    const keyed = (key: string, body: object) => ({ body, headers: { 'idempotency-key': key } })
+    const again = async (path: string, of: object) => {
+      const first = await reply(200, platform, 'POST', path, of)
+      const repeated = await ask(platform, 'POST', path, of)
+      assert.equal(repeated.headers.get('idempotent-replayed'), 'true')
+      assert.deepEqual(await repeated.json(), first)
+    }
+    const paid = await made({ reward_usd: 1 })
+    const release = { escrow_id: paid.escrow_id, attestation_id: await attest(paid.id) }
+    const early = [platform, 'POST', '/api/wallet/escrow/release', keyed('early', release)] as const
+    await refused(409, 'task_not_completed', 'escrow_id', ...early)
+    const refund = [platform, 'POST', `/api/wallet/escrow/${paid.escrow_id}/refund`, keyed('no refund', {})] as const
+    await refused(409, 'invalid_transition', null, ...refund)
+    const finish = { ...keyed('finish', { agent: 'ada' }), key: other }
+    await refused(409, 'invalid_transition', null, platform, 'POST', `${paid.path}/complete`, finish)
+    await post(200, `${paid.path}/claim`, { agent: 'bob' }, other)
+    await refused(403, 'forbidden', null, platform, 'POST', `${paid.path}/complete`, finish)
+    await post(200, `${paid.path}/complete`, { agent: 'bob' }, other)
+    const wrong = { ...release, attestation_id: `att_${'0'.repeat(32)}` }
+    const unseen = [platform, 'POST', '/api/wallet/escrow/release', keyed('unseen', wrong)] as const
+    await refused(403, 'gaze_verification_failed', 'attestation_id', ...unseen)
+    await again('/api/wallet/escrow/release', keyed('early', release))
+    assert.equal((await get(`/api/wallet/escrow/${paid.escrow_id}`)).status, 'released')
+
+    const held = await made()
+    await post(200, `${held.path}/claim`, { agent: 'bob' }, other)
+    const claim = keyed('held', { agent: 'ada' })
+    await refused(409, 'invalid_transition', null, platform, 'POST', `${held.path}/claim`, claim)
+    const over = new Date().toISOString()
+    await platform.gateway.store.db
+      .updateTable('tasks')
+      .set({ lease_expires_at: over })
+      .where('id', '=', held.id)
+      .execute()
+    await reply(200, platform, 'POST', `${held.path}/claim`, claim)
+  })
+
   it('lets the claimant go on where the answer to its claim was lost', async (t) => {
     const { id } = await post(201, '/api/tasks', { title: 'Claimed once' })
     const { tasks } = platform.gateway

@@ -109,11 +109,11 @@ describe('a model call with an Idempotency-Key', () => {
   })
 
   it('says again what the first refusal said, the ids of its request and its call too', async () => {
-    const memory = { key: 'k', value: 1, if_version: 7 }
+    const memory = { key: 'k', value: 1, if_version: -7 }
     for (const [path, body, behaviour, status] of [
       ['/v1/chat/completions', CHAT, double.fails(400), 400],
       ['/v1/chat/completions', CHAT, double.json(200, { error: { message: 'No such model.', code: 404 } }), 404],
-      ['/memory/store', memory, double.hangs, 409],
+      ['/memory/store', memory, double.hangs, 422],
     ] as const) {
       keys += 1
       server.on('/chat/completions', behaviour)

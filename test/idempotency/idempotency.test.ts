@@ -108,19 +108,19 @@ describe('idempotency', () => {
     assert.deepEqual(await idempotency.run(REQUEST, answering(MADE)), { reply: refused, replayed: true })
 
     const request = { ...REQUEST, key: 'b', requestId: 'req_1' }
-    const conflict = new GazewayError('version_conflict', 'It is at version 3.', { param: 'if_version' })
-    conflict.callId = 'call_1'
+    const invalid = new GazewayError('validation_failed', 'It is no version.', { param: 'if_version' })
+    invalid.callId = 'call_1'
     await assert.rejects(
-      idempotency.run(request, () => Promise.reject(conflict)),
-      conflict,
+      idempotency.run(request, () => Promise.reject(invalid)),
+      invalid,
     )
     const { reply, replayed } = await idempotency.run({ ...request, requestId: 'req_2' }, answering(MADE))
-    assert.deepEqual([reply.status, replayed, done], [409, true, 1])
+    assert.deepEqual([reply.status, replayed, done], [422, true, 1])
     assert.deepEqual(reply.headers, { 'x-gazeway-call-id': 'call_1' })
     const { error } = JSON.parse(reply.body)
     assert.deepEqual(
       [error.code, error.message, error.param, error.request_id],
-      ['version_conflict', 'It is at version 3.', 'if_version', 'req_1'],
+      ['validation_failed', 'It is no version.', 'if_version', 'req_1'],
     )
   })
 
@@ -136,6 +136,14 @@ describe('idempotency', () => {
       new GazewayError('session_busy', 'x', { retryAfterSeconds: 5 }),
       new GazewayError('idempotency_in_flight', 'x', { retryAfterSeconds: 1 }),
       new GazewayError('idempotency_key_reused', 'x'),
+      new GazewayError('forbidden', 'x'),
+      new GazewayError('gaze_verification_failed', 'x'),
+      new GazewayError('not_found', 'x'),
+      new GazewayError('conflict', 'x'),
+      new GazewayError('invalid_transition', 'x'),
+      new GazewayError('task_not_completed', 'x'),
+      new GazewayError('version_conflict', 'x'),
+      new GazewayError('session_exists', 'x'),
     ]
     for (const work of [...failures, ...thrown.map((error) => () => Promise.reject(error))]) {
       await idempotency.run(REQUEST, work).catch((error) => assert.ok(thrown.includes(error)))
