@@ -5,6 +5,7 @@ import type { PoolRequest, RequestPool } from '../../src/upstream/relay/pool.ts'
 import type { Exchange } from '../../src/upstream/relay/send.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
 import { replyHeaders } from './proxy-headers.ts'
+import { type RefusedKey, refusedKey } from './refused-key.ts'
 
 /** How a request is passed on. */
 interface Forwarding {
@@ -17,6 +18,10 @@ interface Forwarding {
   stopping: AbortSignal
   /** Whether the request was paid for, so that an error in a stream of events must be found. */
   paid: boolean
+  /** Whether the agent gateway is this process's own, which callers enter under their own identity. */
+  isOwn: boolean
+  /** What it was opened with; null for nothing. */
+  token: string | null
 }
 
 /**
@@ -25,18 +30,19 @@ interface Forwarding {
  * with an error in it.
  *
  * @returns when the reply is over, whole or not: the error that it told its client of, whether the client then stayed or not
- * @throws GazewayError `upstream_unreachable`, `upstream_timeout`, `service_stopping` or what the request's body failed
- *   with, as long as nothing was written
+ * @throws GazewayError `upstream_unreachable`, `upstream_timeout`, `upstream_error` where it refuses the platform's key,
+ *   `service_stopping` or what the request's body failed with, as long as nothing was written
  */
 export function forward(
   pool: RequestPool,
   request: PoolRequest,
   outgoing: ServerResponse,
-  { requestId, stallMs, url, stopping, paid }: Forwarding,
+  { requestId, stallMs, url, stopping, paid, isOwn, token }: Forwarding,
 ): Promise<Error | null> {
   return new Promise((resolve, reject) => {
     let exchange: Exchange | undefined
     let events: PassedEvents | null = null
+    let refused: RefusedKey | null = null
     let stalled: NodeJS.Timeout | undefined
     let over = false
 
@@ -75,12 +81,17 @@ export function forward(
     exchange = pool.send(request, {
       onHead(status, headers) {
         if (over) return
+        if (status === 401 && !isOwn) {
+          refused = refusedKey(token)
+          return
+        }
         outgoing.writeHead(status, replyHeaders(headers, requestId))
         outgoing.flushHeaders()
         events = watchEvents({ path: request.path, paid }, headers, requestId)
       },
       onData(chunk) {
         if (over) return
+        if (refused) return refused.saw(chunk)
         events?.saw(chunk)
         if (outgoing.write(chunk)) return
         exchange?.pause()
@@ -88,6 +99,7 @@ export function forward(
       },
       onEnd() {
         if (over) return
+        if (refused) return fail(refused.error())
         outgoing.end()
         settle(null)
       },

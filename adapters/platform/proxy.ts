@@ -39,16 +39,18 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
       if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
       const caller = callerOf(c)
       const pass = target.admit(caller)
+      const token = pass?.token ?? null
       const requestId = c.get('requestId')
       const paid = c.get('paid') ?? false
       try {
         const request = {
           method: incoming.method ?? 'GET',
           path,
-          headers: requestHeaders(incoming.headers, { caller, token: pass?.token ?? null, requestId, paid }),
+          headers: requestHeaders(incoming.headers, { caller, token, requestId, paid }),
           body: bodyOf(incoming, maxBodyBytes),
         }
-        const how = { requestId, stallMs: timeoutMs, url: target.url, stopping, paid }
+        const { url, isOwn } = target
+        const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
         const told = await forward(pool, request, outgoing, how)
         // For those who look afterwards whether the request was served: its status was sent before.
         if (told !== null) c.error = told

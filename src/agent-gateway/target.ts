@@ -9,6 +9,8 @@ export interface AgentGatewayTarget {
   url: string
   /** The key that it is asked with, where there is one for all callers. */
   key: string | null
+  /** Whether it is this process's own gateway, which callers enter under their own identity: no key of it is refused. */
+  isOwn: boolean
   /**
    * What opens it to a request of `caller`; null sends none.
    *
@@ -30,11 +32,14 @@ export function agentGatewayTarget(
   }: Pick<Config, 'agent_gateway'> & { http: Pick<Config['http'], 'host' | 'port'> },
   own: { url: string; passes: Passes } | null,
 ): AgentGatewayTarget {
-  if (url !== null) return { url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key, admit: () => shared(key) }
-  if (own !== null) return { url: fromHere(own.url), key: null, admit: (caller) => own.passes.issue(caller) }
+  if (url !== null)
+    return { url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key, isOwn: false, admit: () => shared(key) }
+  if (own !== null)
+    return { url: fromHere(own.url), key: null, isOwn: true, admit: (caller) => own.passes.issue(caller) }
   return {
     url: fromHere(`http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`),
     key,
+    isOwn: false,
     admit() {
       if (key !== null) return shared(key)
       throw new GazewayError(

@@ -107,6 +107,24 @@ describe('the passage to an agent gateway', () => {
     assert.equal(reply.headers['x-request-id'], 'mine')
   })
 
+  it('blames no caller where the agent gateway refuses the platform’s key, and does not repeat that', async () => {
+    for (const [body, told] of [
+      [
+        '{"error": {"message": "Unknown key agent-secret-key"}}',
+        /answered 401: Unknown key \*\*\*\. .*not yours: check/,
+      ],
+      ['{"error": "Unauthorized"}', /answered 401\. That is the platform's key/],
+      [`<html>${'x'.repeat(100_000)}`, /answered 401\. That is the platform's key/],
+    ] as const) {
+      behave = (_, response) => void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end(body)
+      const reply = await ask(running, 'POST', '/v1/chat/completions', { body: CHAT })
+      assert.deepEqual([reply.status, reply.headers.get('www-authenticate')], [502, null])
+      const { code, message } = await errorOf(reply)
+      assert.equal(code, 'upstream_error')
+      assert.match(message, told)
+    }
+  })
+
   it('names the agent gateway’s sessions for admins alone, who alone may see them', async () => {
     let headers: Record<string, unknown> = {}
     behave = (request, response) => {

@@ -186,7 +186,7 @@ describe('a platform that takes payments', () => {
       const agent = await double.startUpstream()
       agent.on('/chat/completions', behaviour)
       const serving = await servePlatform(gateway, {
-        agentGateway: { url: agent.url.replace(/\/v1$/, ''), key: null, admit: () => null },
+        agentGateway: { url: agent.url.replace(/\/v1$/, ''), key: null, isOwn: false, admit: () => null },
         paymentGate: paymentGate(payments, () => payments.amount),
       })
       const asked = client(leaving).fetch(`${serving.url}/v1/chat/completions`, { method: 'POST', body: '{}' })
@@ -215,7 +215,7 @@ describe('a platform that takes payments', () => {
       await token.mint(paying.address, 5_000_000n)
       agent = await double.startUpstream()
       serving = await servePlatform(gateway, {
-        agentGateway: { url: agent.url.replace(/\/v1$/, ''), key: null, admit: () => null },
+        agentGateway: { url: agent.url.replace(/\/v1$/, ''), key: null, isOwn: false, admit: () => null },
         paymentGate: paymentGate(payments, () => payments.amount),
       })
     })

@@ -93,7 +93,7 @@ describe('payments on a Tempo test network of our own', () => {
     const loaded = await loadConfig({ env, flags: { data, upstream: 'sandbox', platformPort: '0' } })
     const gateway = await createGateway(loaded, createLog({ level: 'silent', secrets: () => loaded.secrets }))
     const listening = await servePlatform(gateway, {
-      agentGateway: { url: 'http://127.0.0.1:9', key: null, admit: () => null },
+      agentGateway: { url: 'http://127.0.0.1:9', key: null, isOwn: false, admit: () => null },
       payments: await openPayments(gateway),
     })
     t.after(async () => {
