@@ -1,6 +1,6 @@
 import { GazewayError } from '../errors.ts'
 import type { Chain } from './chain.ts'
-import { keyNeeded, type Stranded } from './status.ts'
+import { type ChainStatus, keyNeeded, type Stranded } from './status.ts'
 import { requireDecimals } from './token.ts'
 
 /**
@@ -23,11 +23,7 @@ export async function checkChains({
   const settlement = settlementChain()
   const states = await status()
   const failed = states.filter(({ reachable }) => !reachable)
-  if (failed.length > 0)
-    throw new GazewayError(
-      'upstream_unreachable',
-      failed.map(({ chain, chain_id, error }) => `${chain} (${chain_id}): ${error}`).join(' '),
-    )
+  if (failed.length > 0) throw new GazewayError('upstream_unreachable', failed.map(faultOf).join(' '))
   const reached = states.map(({ chain, block_number }) => `${chain} at block ${block_number}`).join(', ')
   const [waiting] = await stranded()
   if (waiting) throw unpaid(waiting)
@@ -39,10 +35,15 @@ export async function checkChains({
       : `${reached}; escrows are paid in the ledger`
 
   const { node } = await account(settlement.network, settlement.privateKey)
-  await requireDecimals(node, settlement.network, settlement.token)
-  const own = (await address()) ?? ''
   const { chainId, name } = settlement.network
+  const unusable = (fault: string, cause?: unknown) =>
+    new GazewayError('upstream_unreachable', faultOf({ chain: name, chain_id: chainId, error: fault }), { cause })
+  await requireDecimals(node, settlement.network, settlement.token).catch((error: unknown) => {
+    throw error instanceof GazewayError ? error : unusable(node.faultOf(error), error)
+  })
+  const own = (await address()) ?? ''
   const held = (await balances(own)).find(({ chain_id }) => chain_id === chainId)
+  if (held?.native === null && held.error !== null) throw unusable(held.error)
   if (!held?.native || held.native.raw === '0')
     throw new GazewayError(
       'insufficient_credit',
@@ -50,6 +51,12 @@ export async function checkChains({
     )
   const token = held.tokens.find(({ symbol }) => symbol === settlement.token.symbol)
   return `${reached}; escrows are paid on ${name} by ${own}, which has ${held.native.amount} ${held.native.symbol} and ${token?.amount ?? 'no'} ${settlement.token.symbol}`
+}
+
+/** What is wrong with a chain's node, and the setting that names the node. */
+function faultOf({ chain, chain_id, error }: Pick<ChainStatus, 'chain' | 'chain_id' | 'error'>): string {
+  const setting = `chain.rpc_urls.${chain_id}`
+  return `${chain} (${chain_id}): ${error}${error?.includes(setting) ? '' : ` Check ${setting}.`}`
 }
 
 function unpaid({ chainId, payments, usd }: Stranded): GazewayError {

@@ -98,7 +98,9 @@ describe('the wallet of a platform that pays on a chain', () => {
   })
 
   it('has its chains checked, and the gas that settlements need', async () => {
-    await assert.rejects(checkChains(platform.gateway.chain), { message: 'Dead (2): The node cannot be reached.' })
+    await assert.rejects(checkChains(platform.gateway.chain), {
+      message: 'Dead (2): The node cannot be reached. Check chain.rpc_urls.2.',
+    })
     const alive = {
       ...platform.gateway.chain,
       status: async () => (await platform.gateway.chain.status()).filter(({ chain_id }) => chain_id === CHAIN_ID),

@@ -113,6 +113,19 @@ describe('settlement on a chain that misbehaves', () => {
     await assert.rejects(checkChains(chain), { code: 'config_invalid', message: /no contract at 0x/ })
   })
 
+  it('names the setting of a node that answers and then refuses, and not its address', async () => {
+    const chain = gateway()
+    for (const refused of ['eth_call', 'eth_getBalance']) {
+      node.lie = ({ method }) => (method === refused ? { status: 429, body: 'slow down' } : undefined)
+      await assert.rejects(checkChains(chain), {
+        code: 'upstream_unreachable',
+        message: new RegExp(
+          `^\\S+ \\(${CHAIN_ID}\\): The node answered HTTP 429\\. Check chain\\.rpc_urls\\.${CHAIN_ID}\\.$`,
+        ),
+      })
+    }
+  })
+
   it('pays in the token of a corrected address what was released while there was no contract', async () => {
     const wrong = gateway({ token: newRecipient() })
     const recipient = newRecipient()
