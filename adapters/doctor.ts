@@ -1,4 +1,5 @@
-import { detect } from '../src/agent-gateway/detect.ts'
+import { type Detected, detect } from '../src/agent-gateway/detect.ts'
+import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
 import { checkChains } from '../src/chain/check.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
 import { redactUrl } from '../src/config/redact.ts'
@@ -74,16 +75,26 @@ const CHECKS: readonly Check[] = [
   {
     name: 'agent gateway',
     async run({ loaded }) {
-      const { url, key } = loaded.config.agent_gateway
-      if (url === null) return "not configured; the platform's /v1 is this machine's own gateway"
-      const found = await detect(url.replace(/\/v1\/?$/, ''), key, AbortSignal.timeout(PATIENCE_MS))
-      const { reachable, supported, version, error } = found
-      if (reachable && supported) return `${found.kind} ${version ?? ''} answers at ${redactUrl(url)}`
-      const fault = reachable ? `it is version ${version ?? 'unknown'}, and 0.12 is the oldest supported` : error
-      throw new GazewayError('upstream_unreachable', `${redactUrl(url)}: ${fault}. Check GAZEWAY_AGENT_GATEWAY_URL.`)
+      if (loaded.config.agent_gateway.url === null)
+        return "not configured; the platform's /v1 is this machine's own gateway"
+      const target = agentGatewayTarget(loaded.config, null)
+      const found = await detect(target, AbortSignal.timeout(PATIENCE_MS))
+      const url = redactUrl(target.url)
+      const fault = faultIn(found)
+      if (fault !== null) throw new GazewayError('upstream_unreachable', `${url}: ${fault}`)
+      if (found.kind === 'unknown') return `portable: what answers at ${url} serves models, and is no agent gateway`
+      return `${found.kind} ${found.version ?? ''} answers at ${url}`
     },
   },
 ]
+
+/** What is wrong with an agent gateway, and what to do about it; null for nothing. */
+function faultIn({ reachable, kind, supported, version, error }: Detected): string | null {
+  if (!reachable) return `${error} Check GAZEWAY_AGENT_GATEWAY_URL, and that it runs there.`
+  if (error !== null) return error
+  if (kind !== 'agent_gateway' || supported) return null
+  return `it is version ${version}, and 0.12 is the oldest supported: update it.`
+}
 
 /** Changes nothing, but as a change. @throws GazewayError `store_unavailable` where the store can only be read */
 async function requireWritable(store: Store): Promise<void> {

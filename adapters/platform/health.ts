@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AgentGatewayStatus, modeOf, type Probe } from '../../src/agent-gateway/probe.ts'
+import { AgentGatewayStatus, isSound, modeOf, type Probe } from '../../src/agent-gateway/probe.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { VERSION } from '../../src/version.ts'
 import { defineRoute, type Route } from './route.ts'
@@ -36,7 +36,9 @@ const Mode = z
   .describe('What is behind /v1: an agent gateway of 0.12 or later; inference only; nothing that answers.')
 
 const Health = z.object({
-  status: z.enum(['ok', 'degraded']).describe('Degraded: the store or the agent gateway does not answer.'),
+  status: z
+    .enum(['ok', 'degraded'])
+    .describe('Degraded: the store or the agent gateway does not answer, or the latter refuses its key.'),
   version: z.string(),
   uptime_seconds: z.int(),
   store: z.object({ engine: z.string(), ok: z.boolean() }),
@@ -67,7 +69,7 @@ export const healthRoutes = ({ store }: Gateway, probe: Probe, served: readonly 
         const ok = await store.check()
         const upstream = probe.current()
         return {
-          status: ok && upstream.reachable ? ('ok' as const) : ('degraded' as const),
+          status: ok && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
           version: VERSION,
           uptime_seconds: Math.floor(process.uptime()),
           store: { engine: store.engine, ok },

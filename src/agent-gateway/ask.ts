@@ -64,6 +64,9 @@ export async function send(
   throw new GazewayError(codeOf(reply.status), wordsOf(reply.status))
 }
 
+/** Whether a status refuses the key that was sent, or what that may do. */
+export const refusesKey = (status: number): boolean => status === 401 || status === 403
+
 /** Where it refuses, that is between it and the operator: a caller here has a good key. */
 function codeOf(status: number): ErrorCode {
   if (status === 404) return 'not_found'
@@ -72,7 +75,7 @@ function codeOf(status: number): ErrorCode {
 
 function wordsOf(status: number): string {
   if (status === 404) return 'The agent gateway has no such thing.'
-  if (status === 401 || status === 403)
+  if (refusesKey(status))
     return `The agent gateway refuses its key (${status}); set GAZEWAY_AGENT_GATEWAY_KEY to one that it accepts.`
   return `The agent gateway answered ${status}.`
 }

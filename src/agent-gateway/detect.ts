@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { parseJson } from '../json.ts'
-import { readText } from './ask.ts'
+import { readText, refusesKey } from './ask.ts'
+import type { AgentGatewayTarget } from './target.ts'
 
 /** The oldest version of the agent gateway that is supported, 0.12. */
 const OLDEST_MINOR = 12
 /** The largest health reply that is read, in bytes. */
 const MOST_BYTES = 64 * 1024
+/** What those answer on `/health` that have none, or one that is not open: they may serve models all the same. */
+const NO_HEALTH = [401, 403, 404, 405]
 
 /** What was found at an agent gateway's address. */
 export interface Detected {
@@ -16,7 +19,7 @@ export interface Detected {
   version: string | null
   supported: boolean
   latencyMs: number | null
-  /** Why it was not reached. */
+  /** Why it was not reached, or cannot be used, in a sentence; null where all is well. */
   error: string | null
 }
 
@@ -27,24 +30,33 @@ const Health = z.object({
   store: z.object({ engine: z.string() }).optional(),
 })
 
+/** What is looked at: its address and its key, and whether it is this process's own, which asks for no key. */
+export type Target = Pick<AgentGatewayTarget, 'url' | 'key' | 'isOwn'>
+
 /**
- * Asks what answers at `url`. Agent gateways report their version in `/health` from 0.17 on; before, the route
- * `/v1/capabilities`, which came with 0.12, tells the range.
+ * Asks what answers at an address, and whether its key is taken there. Agent gateways report their version in `/health`
+ * from 0.17 on; before, the route `/v1/capabilities`, which came with 0.12, tells the range. What only infers may have no
+ * `/health`; it lists its models.
  *
- * @param key sent to `/v1/capabilities` only
+ * @param target.key sent to routes below `/v1` only
  * @returns also when nothing answers; never throws
  */
-export async function detect(url: string, key: string | null, signal: AbortSignal): Promise<Detected> {
+export async function detect(target: Target, signal: AbortSignal): Promise<Detected> {
   const began = performance.now()
   try {
-    const reply = await fetch(`${url}/health`, { redirect: 'manual', signal })
+    const reply = await fetch(`${target.url}/health`, { redirect: 'manual', signal })
     const latencyMs = Math.round(performance.now() - began)
-    const health = Health.safeParse(parseJson(await readText(reply, MOST_BYTES)))
-    if (!reply.ok) return { ...NOTHING, latencyMs, error: `It answered ${reply.status} on /health.` }
-    const found = { reachable: true, latencyMs, error: null }
-    if (health.data?.store) return { ...found, kind: 'gazeway', version: health.data.version ?? null, supported: true }
-    if (health.data?.platform === undefined) return { ...found, kind: 'unknown', version: null, supported: false }
-    return { ...found, kind: 'agent_gateway', ...(versionOf(health.data.version) ?? (await rangeOf(url, key, signal))) }
+    const health = await healthIn(reply)
+    if (!reply.ok && !NO_HEALTH.includes(reply.status))
+      return { ...NOTHING, latencyMs, error: `It answered ${reply.status} on /health.` }
+    const found = { reachable: true, latencyMs }
+    if (health?.store) {
+      const error = target.isOwn ? null : await faultOfKey(target, '/v1/capabilities', signal)
+      return { ...found, kind: 'gazeway', version: health.version ?? null, supported: true, error }
+    }
+    if (health?.platform === undefined) return { ...NOTHING, latencyMs, ...(await inferring(target, reply.ok, signal)) }
+    const told = versionOf(health.version) ?? (await rangeOf(target, signal))
+    return { ...found, kind: 'agent_gateway', ...told, error: await faultOfKey(target, '/v1/models', signal) }
   } catch (error) {
     return { ...NOTHING, error: reason(error) }
   }
@@ -52,27 +64,70 @@ export async function detect(url: string, key: string | null, signal: AbortSigna
 
 const NOTHING = { reachable: false, kind: 'unknown', version: null, supported: false, latencyMs: null } as const
 
+async function healthIn(reply: Response): Promise<z.infer<typeof Health> | undefined> {
+  if (reply.ok) return Health.safeParse(parseJson(await readText(reply, MOST_BYTES))).data
+  await reply.body?.cancel()
+}
+
+/**
+ * Why its key does not open a route; null where it does, or where that is not told in time.
+ *
+ * Of a Gazeway no list of models is asked for, which would be a recorded call to its provider: it refuses a key on every
+ * path below `/v1`.
+ */
+async function faultOfKey(target: Target, path: string, signal: AbortSignal): Promise<string | null> {
+  const status = await statusOf(target, path, signal).catch(() => null)
+  return status !== null && refusesKey(status) ? keyFault(target, status) : null
+}
+
+/** What is known of something that is neither: it serves models where it lists them. */
+async function inferring(
+  target: Target,
+  hasHealth: boolean,
+  signal: AbortSignal,
+): Promise<Pick<Detected, 'reachable' | 'error'>> {
+  const { status, ok, headers, body } = await askBelowV1(target, '/v1/models', signal)
+  await body?.cancel()
+  if (refusesKey(status)) return { reachable: true, error: keyFault(target, status) }
+  if (ok && /\bjson\b/i.test(headers.get('content-type') ?? '')) return { reachable: true, error: null }
+  const answered = `It answered ${status} on /v1/models, not with a list of models`
+  if (!hasHealth) return { reachable: false, error: `${answered}.` }
+  return { reachable: true, error: `${answered}: check GAZEWAY_AGENT_GATEWAY_URL.` }
+}
+
+const keyFault = ({ key }: Target, status: number): string =>
+  key === null
+    ? `It asks for a key (${status}): set GAZEWAY_AGENT_GATEWAY_KEY.`
+    : `It refuses the key that it is asked with (${status}): check GAZEWAY_AGENT_GATEWAY_KEY.`
+
 function versionOf(reported: string | undefined): Pick<Detected, 'version' | 'supported'> | null {
   const [version, major, minor] = /(\d{1,6})\.(\d{1,6})(?:\.\d{1,6})?/.exec(reported ?? '') ?? []
   if (version === undefined) return null
   return { version, supported: Number(major) > 0 || Number(minor) >= OLDEST_MINOR }
 }
 
-async function rangeOf(
-  url: string,
-  key: string | null,
-  signal: AbortSignal,
-): Promise<Pick<Detected, 'version' | 'supported'>> {
-  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
-  const reply = await fetch(`${url}/v1/capabilities`, { headers, redirect: 'manual', signal })
-  await reply.body?.cancel()
+async function rangeOf(target: Target, signal: AbortSignal): Promise<Pick<Detected, 'version' | 'supported'>> {
+  const status = await statusOf(target, '/v1/capabilities', signal)
   // A refusal of the key shows, too, that the route is there.
-  const there = reply.ok || reply.status === 401 || reply.status === 403
+  const there = (status >= 200 && status < 300) || refusesKey(status)
   return there ? { version: '>=0.12 <0.17', supported: true } : { version: '<0.12', supported: false }
+}
+
+async function statusOf(target: Target, path: string, signal: AbortSignal): Promise<number> {
+  const { status, body } = await askBelowV1(target, path, signal)
+  await body?.cancel()
+  return status
+}
+
+function askBelowV1({ url, key }: Target, path: string, signal: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
+  return fetch(url + path, { headers, redirect: 'manual', signal })
 }
 
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'It did not answer in time.'
-  return error.cause instanceof Error ? reason(error.cause) : error.message
+  // Of a name with several addresses, each of which failed.
+  if (error instanceof AggregateError) return reason(error.errors[0])
+  return error.cause instanceof Error ? reason(error.cause) : `${error.message.replace(/\.$/, '')}.`
 }

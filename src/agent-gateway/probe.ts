@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Detected, detect } from './detect.ts'
+import { type Detected, detect, type Target } from './detect.ts'
 
 /** The version of the agent gateway that the platform is made for. */
 const TARGET = '0.17'
@@ -21,7 +21,10 @@ export const AgentGatewayStatus = z.object({
   target: z.literal(TARGET),
   latency_ms: z.int().nullable(),
   checked_at: z.iso.datetime().nullable().describe('Null until the first check has ended.'),
-  error: z.string().nullable(),
+  error: z
+    .string()
+    .nullable()
+    .describe('Why it was not reached, or refuses its key, in a sentence; null where all is well.'),
 })
 export type AgentGatewayStatus = z.infer<typeof AgentGatewayStatus>
 
@@ -39,7 +42,7 @@ export interface Probe {
 }
 
 /** A probe of the agent gateway at `target`; nothing is asked until it is started. */
-export function createProbe(target: { url: string; key: string | null }, now: () => Date): Probe {
+export function createProbe(target: Target, now: () => Date): Probe {
   const ending = new AbortController()
   let status = statusOf({
     reachable: false,
@@ -58,7 +61,7 @@ export function createProbe(target: { url: string; key: string | null }, now: ()
 
   async function check(): Promise<void> {
     const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(PATIENCE_MS)])
-    const found = await detect(target.url, target.key, signal)
+    const found = await detect(target, signal)
     if (ending.signal.aborted) return
     status = statusOf(found, now().toISOString())
     timer = setTimeout(start, EVERY_MS).unref()
@@ -84,3 +87,7 @@ export function modeOf({ reachable, supported, kind }: AgentGatewayStatus): Mode
   if (!reachable) return 'disconnected'
   return supported && kind === 'agent_gateway' ? 'enhanced' : 'portable'
 }
+
+/** Whether it was found to work: it answers, and takes its key. */
+export const isSound = ({ reachable, error }: Pick<AgentGatewayStatus, 'reachable' | 'error'>): boolean =>
+  reachable && error === null

@@ -393,7 +393,14 @@ describe('an agent gateway that', () => {
       await ask(both.platform, 'GET', '/api/sessions', { key: both.platform.admin })
     ).json()) as Json
     assert.match(warnings[0], /refuses its key.*GAZEWAY_AGENT_GATEWAY_KEY/)
-    assert.equal((await both.health()).mode, 'enhanced')
+    const { status, mode, upstream } = await both.health()
+    assert.deepEqual([status, mode, upstream.reachable], ['degraded', 'enhanced', true])
+    assert.match(upstream.error, /check GAZEWAY_AGENT_GATEWAY_KEY/)
+    const asked = await ask(both.platform, 'GET', '/v1/models')
+    assert.deepEqual([asked.status, asked.headers.get('www-authenticate')], [502, null])
+    const { code, type, message } = await errorOf(asked)
+    assert.deepEqual([code, type], ['upstream_error', 'upstream_error'])
+    assert.match(message, /answered 401: Invalid API key\. .*not yours: check GAZEWAY_AGENT_GATEWAY_KEY/)
     await both.close()
   })
 

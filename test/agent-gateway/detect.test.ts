@@ -19,7 +19,9 @@ describe('what answers at an agent gateway’s address', () => {
     const server = createServer((request, response) => {
       received.push([request.url ?? '', request.headers.authorization])
       const [status, body] = replies[request.url ?? ''] ?? [404, 'not here']
-      response.writeHead(status, { location: '/elsewhere' }).end(typeof body === 'string' ? body : JSON.stringify(body))
+      const isText = typeof body === 'string'
+      const headers = { location: '/elsewhere', 'content-type': isText ? 'text/html' : 'application/json' }
+      response.writeHead(status, headers).end(isText ? body : JSON.stringify(body))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     closing.push(() => {
@@ -28,8 +30,10 @@ describe('what answers at an agent gateway’s address', () => {
     })
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
   }
+  const look = (url: string, key: string | null = null, patienceMs = 5000) =>
+    detect({ url, key, isOwn: false }, AbortSignal.timeout(patienceMs))
   const found = async (url: string) => {
-    const { kind, version, supported, reachable } = await detect(url, 'agent-key', AbortSignal.timeout(5000))
+    const { kind, version, supported, reachable } = await look(url, 'agent-key')
     return { kind, version, supported, reachable }
   }
   const agent = (version?: string) => ({ status: 'ok', platform: 'an-agent', version })
@@ -67,31 +71,93 @@ describe('what answers at an agent gateway’s address', () => {
       assert.deepEqual(await found(url), { kind, version, supported, reachable: true })
     })
 
-  it('sends the key to the one route that asks for it, and follows no redirect', async () => {
-    const { url, received } = await serving({ '/health': [200, agent()], '/v1/capabilities': [302, ''] })
+  it('sends the key to the routes that ask for it, and follows no redirect', async () => {
+    const { url, received } = await serving({
+      '/health': [200, agent()],
+      '/v1/capabilities': [302, ''],
+      '/v1/models': [302, ''],
+    })
     await found(url)
     assert.deepEqual(received, [
       ['/health', undefined],
       ['/v1/capabilities', 'Bearer agent-key'],
+      ['/v1/models', 'Bearer agent-key'],
     ])
+  })
+
+  const GAZEWAY = { status: 'ok', version: '0.1.0', store: { engine: 'sqlite', ok: true } }
+  const LIST = { object: 'list', data: [] }
+
+  for (const [what, health] of [
+    ['has no health', [404, 'not here']],
+    ['takes other methods there', [405, '']],
+    ['keeps its health to itself', [401, {}]],
+    ['has an empty health', [200, '']],
+  ] as Array<[string, Replies[string]]>)
+    it(`takes what ${what} and lists models for something that infers`, async () => {
+      const { url } = await serving({ '/health': health, '/v1/models': [200, LIST] })
+      const { reachable, kind, error } = await look(url, 'agent-key')
+      assert.deepEqual([reachable, kind, error], [true, 'unknown', null])
+    })
+
+  for (const [what, health] of [
+    ['an agent gateway of 0.17', [200, agent('0.17.0')]],
+    ['an agent gateway that is older', [200, agent()]],
+    ['a Gazeway', [200, GAZEWAY]],
+    ['something that infers', [200, '']],
+    ['something that has no health', [404, '']],
+    ['something that refuses even there', [401, {}]],
+  ] as Array<[string, Replies[string]]>)
+    it(`tells that ${what} refuses the key, or asks for one`, async () => {
+      for (const status of [401, 403]) {
+        const refusal = [status, {}] as [number, unknown]
+        const { url } = await serving({ '/health': health, '/v1/capabilities': refusal, '/v1/models': refusal })
+        const wrong = await look(url, 'agent-key')
+        assert.equal(wrong.reachable, true)
+        assert.match(wrong.error ?? '', new RegExp(`refuses the key .*${status}.*check GAZEWAY_AGENT_GATEWAY_KEY\\.$`))
+        assert.match((await look(url)).error ?? '', /asks for a key .*set GAZEWAY_AGENT_GATEWAY_KEY\.$/)
+      }
+    })
+
+  it('asks no list of models of a Gazeway, which would ask its provider, and no key of this process’s own', async () => {
+    const { url, received } = await serving({ '/health': [200, GAZEWAY], '/v1/capabilities': [401, {}] })
+    await look(url, 'agent-key')
+    const own = await detect({ url, key: null, isOwn: true }, AbortSignal.timeout(5000))
+    assert.equal(own.error, null)
+    assert.deepEqual(
+      received.map(([path]) => path),
+      ['/health', '/v1/capabilities', '/health'],
+    )
+  })
+
+  it('takes no web page, and nothing that is not there, for something that infers', async () => {
+    for (const [replies, reachable, error] of [
+      [{ '/health': [200, '<html>'], '/v1/models': [200, '<html>'] }, true, /answered 200 on \/v1\/models, not with a/],
+      [{ '/health': [200, '<html>'] }, true, /answered 404 on \/v1\/models, .* check GAZEWAY_AGENT_GATEWAY_URL\.$/],
+      [{}, false, /answered 404 on \/v1\/models, not with a list of models\.$/],
+    ] as Array<[Replies, boolean, RegExp]>) {
+      const told = await look((await serving(replies)).url)
+      assert.equal(told.reachable, reachable)
+      assert.match(told.error ?? '', error)
+    }
   })
 
   it('tells why nothing was reached', async () => {
     const { url } = await serving({ '/health': [503, ''] })
-    const failing = await detect(url, null, AbortSignal.timeout(5000))
+    const failing = await look(url)
     assert.deepEqual([failing.reachable, failing.error], [false, 'It answered 503 on /health.'])
     const ended = createServer().listen(0, '127.0.0.1')
     await once(ended, 'listening')
     const { port } = ended.address() as AddressInfo
     await new Promise((resolve) => ended.close(resolve))
-    const nobody = await detect(`http://127.0.0.1:${port}`, null, AbortSignal.timeout(5000))
+    const nobody = await look(`http://127.0.0.1:${port}`)
     assert.deepEqual([nobody.reachable, nobody.latencyMs], [false, null])
     assert.match(nobody.error ?? '', /ECONNREFUSED/)
   })
 
   it('reads no more of a health reply than one can have', async () => {
     const { url } = await serving({ '/health': [200, { ...agent('0.17.0'), note: 'x'.repeat(70_000) }] })
-    const endless = await detect(url, null, AbortSignal.timeout(5000))
+    const endless = await look(url)
     assert.equal(endless.reachable, false)
     assert.match(endless.error ?? '', /reply is too large/)
   })
@@ -104,7 +170,7 @@ describe('what answers at an agent gateway’s address', () => {
       server.closeAllConnections()
     })
     const { port } = server.address() as AddressInfo
-    const silent = await detect(`http://127.0.0.1:${port}`, null, AbortSignal.timeout(50))
+    const silent = await look(`http://127.0.0.1:${port}`, null, 50)
     assert.deepEqual([silent.reachable, silent.error], [false, 'It did not answer in time.'])
   })
 })

@@ -225,6 +225,25 @@ describe('doctor', () => {
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
   })
 
+  const MODELS: double.Behaviour = double.json(200, { data: [] })
+  for (const [what, models, found] of [
+    ['only infers', MODELS, /^ok {4}agent gateway {2}portable: /],
+    ['refuses the key', double.json(401, {}), /^FAIL {2}agent gateway .*check GAZEWAY_AGENT_GATEWAY_KEY\.$/],
+    [
+      'infers nothing',
+      double.fails(404),
+      /^FAIL {2}agent gateway .*404 on \/v1\/models.* Check GAZEWAY_AGENT_GATEWAY_URL/,
+    ],
+  ] as const)
+    it(`looks at an agent gateway that ${what}`, async () => {
+      upstream.on('/models', models)
+      const env = { GAZEWAY_AGENT_GATEWAY_URL: `${upstream.url}/`, GAZEWAY_AGENT_GATEWAY_KEY: SECRET }
+      const { code, lines } = await doctor(['--upstream', 'sandbox'], env)
+      assert.match(lines.at(-1) ?? '', found)
+      assert.doesNotMatch(lines.at(-1) ?? '', /\.\./)
+      assert.equal(code, lines.at(-1)?.startsWith('ok') ? 0 : 1)
+    })
+
   it('finds all well with an upstream that lists its models', async () => {
     upstream.on('/models', double.json(200, { data: [] }))
     assert.equal((await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })).code, 0)
@@ -242,7 +261,11 @@ describe('doctor', () => {
 
   const page: double.Behaviour = (response) => void response.end('<html>Welcome</html>')
   const illnesses: [what: string, behaviour: double.Behaviour, advice: RegExp][] = [
-    ['refuses the key', double.json(401, { error: { message: `Bad key ${SECRET}` } }), /401.*check its key/],
+    [
+      'refuses the key',
+      double.json(401, { error: { message: `Bad key ${SECRET}` } }),
+      /401.*check its key/,
+    ],
     ['knows no models', double.fails(404), /404.*check its address/],
     ['sends elsewhere', double.json(302, {}, { location: 'http://elsewhere/' }), /302.*check its address/],
     ['is a web page', page, /check its address/],

@@ -116,9 +116,11 @@ function gatewayPart({ upstream, mode }: Health): Part {
   const name = 'Agent gateway'
   if (!upstream.reachable) {
     if (upstream.checked_at === null) return { name, tone: 'neutral', state: BEING_CHECKED, detail: upstream.url }
-    const detail = `${upstream.url}: ${upstream.error ?? 'no answer'}. Start it, or change agent_gateway.url.`
+    const detail = `${upstream.url}: ${upstream.error ?? 'No answer.'} Start it, or change agent_gateway.url.`
     return { name, tone: 'bad', state: 'not reachable', detail }
   }
+  if (upstream.error !== null)
+    return { name, tone: 'bad', state: 'not usable', detail: `${upstream.url}: ${upstream.error}` }
   const latency = upstream.latency_ms === null ? '' : `, ${upstream.latency_ms} ms`
   return { name, tone: 'good', state: 'reachable', detail: `${mode}, ${upstream.version ?? upstream.kind}${latency}` }
 }
