@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { type LoadedConfig, loadConfig } from '../src/config/config.ts'
 import type { ConfigFlags } from '../src/config/environment.ts'
+import { unknownVariables } from '../src/config/unknown-variables.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createLog, type Log } from '../src/log.ts'
 import { FIRST_NODE, VERSION } from '../src/version.ts'
@@ -44,6 +45,8 @@ const program = new Command('gazeway')
   .hook('preAction', requireNode)
   .action(async () => {
     const { loaded, log } = await start()
+    const unknown = unknownVariables(loaded.request.env)
+    if (unknown !== null) log.warn(unknown)
     const { http = false, platform = false } = program.opts<{ http?: boolean; platform?: boolean }>()
     if (http || platform) {
       const { runServices } = await import('./services.ts')

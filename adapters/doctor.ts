@@ -3,6 +3,7 @@ import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
 import { checkChains } from '../src/chain/check.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
 import { redactUrl } from '../src/config/redact.ts'
+import { unknownVariables } from '../src/config/unknown-variables.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
@@ -107,9 +108,12 @@ async function requireWritable(store: Store): Promise<void> {
  * @returns whether all is well
  */
 export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean> {
-  const say = (ok: boolean, name: string, found: string) =>
-    process.stdout.write(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(13)}  ${found}\n`)
+  const line = (verdict: string, name: string, found: string) =>
+    process.stdout.write(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}\n`)
+  const say = (ok: boolean, name: string, found: string) => line(ok ? 'ok' : 'FAIL', name, found)
   say(true, 'configuration', loaded.dataDir)
+  const unknown = unknownVariables(loaded.request.env)
+  if (unknown !== null) line('warn', 'environment', unknown)
   let gateway: Gateway
   try {
     gateway = await createGateway(loaded, log)

@@ -13,6 +13,7 @@ import {
 } from '../../src/config/environment.ts'
 import { CONFIG_KEYS } from '../../src/config/keys.ts'
 import { PRESETS } from '../../src/config/sections/upstream.ts'
+import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
 
 function refusal(read: () => unknown): GazewayError {
@@ -149,4 +150,30 @@ describe('the data folder', () => {
       const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
       assert.ok(isAbsolute(found.trim()), found)
     })
+})
+
+describe('variables that nothing reads', () => {
+  it('are told with the nearest that is read, and without their values', () => {
+    const env = { GAZEWAY_UPSTREM: 'sandbox-secret', GAZEWAY_API_KEYS: 'x', GAZEWAY_HOME: '/data' }
+    assert.equal(
+      unknownVariables(env),
+      'GAZEWAY_UPSTREM is not read; the nearest variable is GAZEWAY_UPSTREAM. ' +
+        'GAZEWAY_API_KEYS is not read; the nearest variable is GAZEWAY_API_KEY.',
+    )
+  })
+
+  it('are none of others, of clients, of containers beside a service of this name, or empty', () => {
+    const env = {
+      ...Object.fromEntries([...Object.keys(VARIABLES), 'GAZEWAY_HOME'].map((name) => [name, 'x'])),
+      XAI_API_KEYS: 'x',
+      MY_GAZEWAY_UPSTREM: 'x',
+      GAZEWAY_KEY: 'the documentation’s examples',
+      GAZEWAY_SERVICE_HOST: '10.0.0.1',
+      GAZEWAY_SERVICE_PORT_HTTP: '8811',
+      GAZEWAY_PORT_8811_TCP_ADDR: '10.0.0.1',
+      GAZEWAY_DB_PORT: 'tcp://10.0.0.1:5432',
+      GAZEWAY_UPSTREM: ' ',
+    }
+    assert.equal(unknownVariables(env), null)
+  })
 })

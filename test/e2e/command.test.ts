@@ -225,6 +225,18 @@ describe('doctor', () => {
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
   })
 
+  it('warns of a variable that is misspelt, with all well', async () => {
+    const { code, lines } = await doctor(['--upstream', 'sandbox'], { GAZEWAY_UPSTREM: 'never-shown' })
+    assert.equal(code, 0)
+    assert.match(lines[1] ?? '', /^warn {2}environment {4}GAZEWAY_UPSTREM is not read; .* GAZEWAY_UPSTREAM\.$/)
+    assert.ok(!lines.join().includes('never-shown'))
+    const child = spawn(process.execPath, [CLI], { cwd: place.project, env: { ...place.env, GAZEWAY_UPSTREM: 'x' } })
+    child.stdin.end()
+    const { code: ended, stderr } = await finish(child)
+    assert.deepEqual([ended, stderr.trimEnd().split('\n').length], [0, 1])
+    assert.match(stderr, /"level":"warn".*GAZEWAY_UPSTREM is not read/)
+  })
+
   const MODELS: double.Behaviour = double.json(200, { data: [] })
   for (const [what, models, found] of [
     ['only infers', MODELS, /^ok {4}agent gateway {2}portable: /],
