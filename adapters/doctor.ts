@@ -2,6 +2,7 @@ import { type Detected, detect } from '../src/agent-gateway/detect.ts'
 import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
 import { checkChains } from '../src/chain/check.ts'
 import type { LoadedConfig } from '../src/config/config.ts'
+import { KEY_VARIABLES } from '../src/config/environment.ts'
 import { redactUrl } from '../src/config/redact.ts'
 import { unknownVariables } from '../src/config/unknown-variables.ts'
 import { GazewayError } from '../src/errors.ts'
@@ -48,7 +49,9 @@ const CHECKS: readonly Check[] = [
       const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
       const { status, body } = await upstream.askForModels(context)
       const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
-      if (status === 401 || status === 403) throw new GazewayError('upstream_error', `${answer}: check its key.`)
+      if (status === 401 || status === 403)
+        throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(provider.name)}).`)
+      if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests; try again later.`)
       if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)
       // A web page, a redirect or an unknown path: another kind of service lives there.
       if (status !== 200 || typeof body !== 'object')
@@ -139,8 +142,15 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
   return healthy
 }
 
+/** The variables that set a provider's key. */
+function keyVariables(provider: string): string {
+  const own = Object.hasOwn(KEY_VARIABLES, provider) ? KEY_VARIABLES[provider] : undefined
+  return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
+}
+
 function reason(error: unknown): string {
   if (error instanceof GazewayError && error.code === 'cancelled')
     return `No answer within ${PATIENCE_MS / 1000} s: check the address (--upstream) and the network.`
-  return error instanceof Error ? error.message : String(error)
+  // What TLS says has line ends in it.
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
 }

@@ -276,8 +276,9 @@ describe('doctor', () => {
     [
       'refuses the key',
       double.json(401, { error: { message: `Bad key ${SECRET}` } }),
-      /401.*check its key/,
+      /401.*check its key \(GAZEWAY_UPSTREAM_API_KEY\)/,
     ],
+    ['limits requests', double.json(429, {}), /429: it limits requests; try again later/],
     ['knows no models', double.fails(404), /404.*check its address/],
     ['sends elsewhere', double.json(302, {}, { location: 'http://elsewhere/' }), /302.*check its address/],
     ['is a web page', page, /check its address/],
@@ -341,6 +342,13 @@ describe('doctor', () => {
     assert.match(await payments(tempo), /^0 ok {4}payments .*tempo \(chain 42431\)/)
     node.stop()
     assert.match(await payments(tempo), /^1 FAIL {2}payments .*mpp\.tempo\.rpc_url: The node cannot be reached/)
+  })
+
+  it('says in one line what TLS says in more', async () => {
+    const env = { GAZEWAY_UPSTREAM: upstream.url.replace('http:', 'https:'), GAZEWAY_UPSTREAM_API_KEY: SECRET }
+    const { code, lines } = await doctor([], env)
+    assert.equal(code, 1)
+    assert.match(lines.find((line) => line.startsWith('FAIL')) ?? '', /wrong version number.*Check the address/)
   })
 
   it('says what to do about an upstream that never answers', async () => {
