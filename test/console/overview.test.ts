@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Route } from 'playwright-core'
 import { ask } from '../adapters/platform.ts'
+import { startAgentGateway } from '../doubles/agent-gateway.ts'
 import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { seedCalls } from './seed.ts'
 
@@ -137,4 +138,19 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('breaks no policy and asks no other server', () => console.assertClean())
+})
+
+describe('the overview before an agent gateway that refuses its key', { skip: WITHOUT_BROWSER }, () => {
+  it('does not call it sound, and names the key', async (t) => {
+    const agent = await startAgentGateway('0.17')
+    t.after(() => agent.close())
+    const env = { GAZEWAY_AGENT_GATEWAY_URL: agent.url, GAZEWAY_AGENT_GATEWAY_KEY: 'a-wrong-key' }
+    const console = await startConsole('sandbox', { env })
+    t.after(() => console.close())
+    const page = await console.open('#/overview')
+    await page.getByRole('heading', { name: /^Look at: .*Agent gateway/ }).waitFor()
+    const part = page.getByRole('listitem').filter({ hasText: 'Agent gateway not usable' })
+    await part.getByText('check GAZEWAY_AGENT_GATEWAY_KEY').waitFor()
+    await page.context().close()
+  })
 })
