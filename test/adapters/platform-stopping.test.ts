@@ -192,7 +192,7 @@ describe('a platform that stops while it passes on', () => {
     const stopped = stopFor(t, running, DEADLINE_MS)
     assert.deepEqual(await toldOf(await waiting), STOPPING)
     await stopped
-    await server.received.at(-1)?.aborted
+    await server.received.findLast(({ path }) => path === '/v1/chat/completions')?.aborted
   })
 
   it('tells many at once, without a warning', async (t) => {
@@ -227,7 +227,7 @@ describe('a platform that stops while it passes on', () => {
     )
     assert.match(data.error.request_id, /^req_/)
     await stopped
-    await server.received.at(-1)?.aborted
+    await server.received.findLast(({ path }) => path === '/v1/chat/completions')?.aborted
   })
 
   it('ends a stream of a Response with an event that counts on', async (t) => {
