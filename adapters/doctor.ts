@@ -10,6 +10,7 @@ import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 import { checkPayments } from '../src/payments/check.ts'
 import type { Store } from '../src/store/store.ts'
+import { checkCollector } from './http/collector.ts'
 
 /** How long the upstream may take to list its models. */
 const PATIENCE_MS = 10_000
@@ -75,6 +76,10 @@ const CHECKS: readonly Check[] = [
   {
     name: 'payments',
     run: ({ loaded }) => checkPayments(loaded.config),
+  },
+  {
+    name: 'tracing',
+    run: ({ loaded }) => checkCollector(loaded.request.env),
   },
   {
     name: 'agent gateway',

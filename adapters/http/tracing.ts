@@ -1,5 +1,5 @@
-import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { collectorUrl } from './collector.ts'
 
 /** How long the last spans may take to reach the collector when the service stops. */
 const FLUSH_MS = 3000
@@ -56,24 +56,4 @@ export async function startTracing(
       }
     },
   }
-}
-
-/** Where spans go; null when the environment names no collector, or wants no traces. */
-function collectorUrl(env: Readonly<Record<string, string | undefined>>): string | null {
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null
-  const traces = addressIn(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
-  if (traces) return traces
-  const base = addressIn(env, 'OTEL_EXPORTER_OTLP_ENDPOINT')
-  return base ? `${base.replace(/\/+$/, '')}/v1/traces` : null
-}
-
-/** Not with its value where it is refused: there may be a key in it. */
-function addressIn(env: Readonly<Record<string, string | undefined>>, variable: string): string | undefined {
-  const text = env[variable]?.trim()
-  if (!text || (/^https?:/i.test(text) && URL.canParse(text))) return text
-  throw new GazewayError(
-    'config_invalid',
-    `${variable}: not an address; accepted: http://HOST:4318 or https://…, the collector’s HTTP port.`,
-    { param: variable },
-  )
 }

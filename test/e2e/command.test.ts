@@ -219,10 +219,32 @@ describe('doctor', () => {
         ['ok', 'audit trail'],
         ['ok', 'chains'],
         ['ok', 'payments'],
+        ['ok', 'tracing'],
         ['ok', 'agent gateway'],
       ],
     )
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
+  })
+
+  it('tells whether the collector of spans takes them', async () => {
+    const address = upstream.url.replace('/v1', '')
+    const tracing = async (endpoint: string) => {
+      const { code, lines } = await doctor(['--upstream', 'sandbox'], { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
+      return [code, lines.at(-2)]
+    }
+    const advice = 'Check OTEL_EXPORTER_OTLP_ENDPOINT, the collector’s HTTP port.'
+    const failed = `${address}/v1/traces answered 404: another kind of service lives there. ${advice}`
+    assert.deepEqual(await tracing(address), [1, `FAIL  tracing        ${failed}`])
+    upstream.on('/traces', double.json(200, { partialSuccess: {} }))
+    assert.deepEqual(await tracing(address), [0, `ok    tracing        spans go to ${address}/v1/traces`])
+    assert.deepEqual(await tracing('http://127.0.0.1:1'), [
+      1,
+      `FAIL  tracing        http://127.0.0.1:1/v1/traces: no collector can be reached there. ${advice}`,
+    ])
+    assert.match(
+      String(await tracing('collector:4318')),
+      /^1,FAIL {2}tracing .*OTEL_EXPORTER_OTLP_ENDPOINT: not an address/,
+    )
   })
 
   it('warns of a variable that is misspelt, with all well', async () => {

@@ -1,0 +1,52 @@
+import { redactUrl } from '../../src/config/redact.ts'
+import { GazewayError } from '../../src/errors.ts'
+
+/** How long a collector may take to answer when it is checked. */
+const PATIENCE_MS = 5000
+
+/**
+ * Where spans go; null when the environment names no collector, or wants no traces.
+ *
+ * @throws GazewayError `config_invalid` naming the variable whose value is no address
+ */
+export function collectorUrl(env: Readonly<Record<string, string | undefined>>): string | null {
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null
+  const traces = addressIn(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
+  if (traces) return traces
+  const base = addressIn(env, 'OTEL_EXPORTER_OTLP_ENDPOINT')
+  return base ? `${base.replace(/\/+$/, '')}/v1/traces` : null
+}
+
+/** Not with its value where it is refused: there may be a key in it. */
+function addressIn(env: Readonly<Record<string, string | undefined>>, variable: string): string | undefined {
+  const text = env[variable]?.trim()
+  if (!text || (/^https?:/i.test(text) && URL.canParse(text))) return text
+  throw new GazewayError(
+    'config_invalid',
+    `${variable}: not an address; accepted: http://HOST:4318 or https://…, the collector’s HTTP port.`,
+    { param: variable },
+  )
+}
+
+/**
+ * Whether a collector of spans answers at the address that the environment names; it is sent an export without spans.
+ *
+ * @returns what was found
+ * @throws GazewayError as {@link collectorUrl}; `upstream_unreachable` where nothing takes spans there
+ */
+export async function checkCollector(env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const url = collectorUrl(env)
+  if (url === null) return 'not configured; no spans are sent'
+  const shown = redactUrl(url)
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const headers = { 'content-type': 'application/json' }
+  const reply = await fetch(url, { method: 'POST', headers, body: '{"resourceSpans":[]}', signal }).catch(() => null)
+  await reply?.body?.cancel()
+  if (reply === null) throw fault(`${shown}: no collector can be reached there.`)
+  // Whatever else it answers, it has the path: the headers of OTEL_EXPORTER_OTLP_HEADERS are not sent here.
+  if (reply.status !== 404) return `spans go to ${shown}`
+  throw fault(`${shown} answered 404: another kind of service lives there.`)
+}
+
+const fault = (what: string): GazewayError =>
+  new GazewayError('upstream_unreachable', `${what} Check OTEL_EXPORTER_OTLP_ENDPOINT, the collector’s HTTP port.`)
