@@ -89,6 +89,8 @@ export function createClaims({
       const at = now()
       const before = await read(store.db, id)
       const isClaimant = before.claimed_by === caller.id || caller.scopes.has('admin')
+      // Without its token, the claim that was read: another may have been made since, under the same name.
+      const hash = claim_token === undefined ? before.claim_hash : hashClaim(claim_token)
       const row =
         isClaimant &&
         (await store.db
@@ -97,7 +99,7 @@ export function createClaims({
           .where('id', '=', id)
           .where('status', '=', 'claimed')
           .where('lease_expires_at', '>', at.toISOString())
-          .$if(claim_token !== undefined, (live) => live.where('claim_hash', '=', hashClaim(claim_token ?? '')))
+          .where('claim_hash', '=', hash)
           .$if(agent !== undefined, (live) => live.where('agent', '=', agent ?? ''))
           .returningAll()
           .executeTakeFirst())

@@ -1,9 +1,37 @@
-import { after } from 'node:test'
+import assert from 'node:assert/strict'
+import { after, it } from 'node:test'
+import { sql } from 'kysely'
 import { openStore } from '../../src/store/open.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
+import { worksOn } from './setup.ts'
 import { worksContract } from './works-contract.ts'
 
 const server = await startPostgres()
 after(() => server.remove())
 
 worksContract('postgres', async () => openStore(await server.database()))
+
+it('a heartbeat without its token keeps no other claim alive that was made meanwhile, under the same name', async (t) => {
+  const store = await openStore(await server.database())
+  t.after(() => store.close())
+  const works = worksOn(store)
+  const [agent, other] = [await works.agent(), await works.agent()]
+  const task = await works.create(await works.payer())
+  await works.claim(task, agent, { lease_seconds: 1 })
+  const lease = '2026-11-21T09:00:00.000Z'
+
+  const beat = await store.write(async (trx) => {
+    await trx
+      .updateTable('tasks')
+      .set({ claimed_by: other.id, claim_hash: 'another', lease_seconds: 3600, lease_expires_at: lease })
+      .where('id', '=', task.id)
+      .execute()
+    const sent = works.tasks.heartbeat(task.id, { agent: 'ada' }, agent).catch(({ code }) => code)
+    const waiting = sql`select 1 from pg_locks where not granted`
+    while ((await waiting.execute(trx)).rows.length === 0);
+    return { sent }
+  })
+
+  assert.equal(await beat.sent, 'forbidden')
+  assert.equal((await works.tasks.get(task.id)).lease_expires_at, lease)
+})
