@@ -80,16 +80,23 @@ async function faultOfKey(target: Target, path: string, signal: AbortSignal): Pr
   return status !== null && refusesKey(status) ? keyFault(target, status) : null
 }
 
-/** What is known of something that is neither: it serves models where it lists them. */
+/** What is known of something that is neither: it serves models where it lists them, or does not tell for the moment. */
 async function inferring(
   target: Target,
   hasHealth: boolean,
   signal: AbortSignal,
 ): Promise<Pick<Detected, 'reachable' | 'error'>> {
-  const { status, ok, headers, body } = await askBelowV1(target, '/v1/models', signal)
+  const reply = await askBelowV1(target, '/v1/models', signal).catch((error) => {
+    if (!hasHealth) throw error
+  })
+  // Its health has answered; a list that is asked of its own providers may be long in coming.
+  if (!reply) return { reachable: true, error: null }
+  const { status, ok, headers, body } = reply
   await body?.cancel()
   if (refusesKey(status)) return { reachable: true, error: keyFault(target, status) }
   if (ok && /\bjson\b/i.test(headers.get('content-type') ?? '')) return { reachable: true, error: null }
+  if (status === 429) return { reachable: true, error: null }
+  if (status >= 500) return { reachable: hasHealth, error: `It answered ${status} on /v1/models: try again later.` }
   const answered = `It answered ${status} on /v1/models, not with a list of models`
   if (!hasHealth) return { reachable: false, error: `${answered}.` }
   return { reachable: true, error: `${answered}: check GAZEWAY_AGENT_GATEWAY_URL.` }

@@ -142,6 +142,35 @@ describe('what answers at an agent gateway’s address', () => {
     }
   })
 
+  it('takes what infers for reached where its models are not listed for the moment, and blames no address', async () => {
+    const later = 'It answered 503 on /v1/models: try again later.'
+    for (const [health, models, reachable, error] of [
+      [200, 429, true, null],
+      [404, 429, true, null],
+      [200, 503, true, later],
+      [404, 503, false, later],
+    ] as const) {
+      const told = await look((await serving({ '/health': [health, ''], '/v1/models': [models, ''] })).url)
+      assert.deepEqual([told.reachable, told.error], [reachable, error])
+    }
+  })
+
+  it('takes what is healthy for reached where the list of its models does not come in time', async () => {
+    const patience = new AbortController()
+    const slow = createServer(({ url }, response) => {
+      if (url === '/health') response.end()
+      else patience.abort()
+    }).listen(0, '127.0.0.1')
+    await once(slow, 'listening')
+    closing.push(() => {
+      slow.close()
+      slow.closeAllConnections()
+    })
+    const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+    const told = await detect({ url, key: null, isOwn: false }, patience.signal)
+    assert.deepEqual([told.reachable, told.error], [true, null])
+  })
+
   it('tells why nothing was reached', async () => {
     const { url } = await serving({ '/health': [503, ''] })
     const failing = await look(url)
