@@ -1,3 +1,4 @@
+import { urlToHttpOptions } from 'node:url'
 import { redactUrl } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
 
@@ -39,8 +40,16 @@ export async function checkCollector(env: Readonly<Record<string, string | undef
   if (url === null) return 'not configured; no spans are sent'
   const shown = redactUrl(url)
   const signal = AbortSignal.timeout(PATIENCE_MS)
-  const headers = { 'content-type': 'application/json' }
-  const reply = await fetch(url, { method: 'POST', headers, body: '{"resourceSpans":[]}', signal }).catch(() => null)
+  // Spans go with the name and password of an address; fetch takes no address that has them.
+  const address = new URL(url)
+  const { auth } = urlToHttpOptions(address)
+  address.username = address.password = ''
+  const headers = {
+    'content-type': 'application/json',
+    ...(auth && { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }),
+  }
+  const asked = { method: 'POST', headers, body: '{"resourceSpans":[]}', signal }
+  const reply = await fetch(address, asked).catch(() => null)
   await reply?.body?.cancel()
   if (reply === null) throw fault(`${shown}: no collector can be reached there.`)
   // Whatever else it answers, it has the path: the headers of OTEL_EXPORTER_OTLP_HEADERS are not sent here.

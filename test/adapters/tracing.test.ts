@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { checkCollector } from '../../adapters/http/collector.ts'
 import { startTracing } from '../../adapters/http/tracing.ts'
 import { VERSION } from '../../src/version.ts'
 import { type CollectedSpan, type Collector, startCollector } from '../doubles/collector.ts'
@@ -262,6 +266,20 @@ describe('the spans of upstream calls', () => {
     } finally {
       delete process.env.OTEL_SDK_DISABLED
     }
+  })
+
+  it('have a collector that is found where its address has a name and a password, which it is asked with', async (t) => {
+    const asked: unknown[] = []
+    const proxy = createServer(({ url, headers }, response) => {
+      asked.push([url, headers.authorization])
+      response.end()
+    }).listen(0, '127.0.0.1')
+    t.after(() => proxy.close().closeAllConnections())
+    await once(proxy, 'listening')
+    const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const found = await checkCollector({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://me:p%40ss@${host}` })
+    assert.equal(found, `spans go to http://me:***@${host}/v1/traces`)
+    assert.deepEqual(asked, [['/v1/traces', `Basic ${Buffer.from('me:p@ss').toString('base64')}`]])
   })
 
   it('cost the gateway nothing but a line in its log when the collector is down', async () => {
