@@ -6,9 +6,9 @@ import type { Duplex } from 'node:stream'
 export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) => void
 
 /**
- * Whether a request that offers an upgrade is one of the server's event `upgrade`; Node asks from 24.9 on. It serves the
- * others as it should, but loses what was pipelined behind them: only those with a body, which Node 26 reads for itself,
- * are left to it.
+ * Whether a request that offers an upgrade is one of the server's event `upgrade`; Node asks from 24.9 on, and late ones
+ * of Node 22 do. It serves the others as it should, but loses what was pipelined behind them: only those with a body,
+ * which Node 26 reads for itself, are left to it.
  */
 export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean =>
   isWebSocket(incoming) || !(incoming.headers['content-length'] || incoming.headers['transfer-encoding'])

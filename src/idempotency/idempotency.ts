@@ -73,9 +73,9 @@ export interface Idempotency {
    * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one, with the
    * ids of its request and its call. Replies of 5xx, other errors, and refusals that pass (402, 408, 425, 429, 499, whatever
    * says when to try again, and what `work` throws for how things stand at the moment, such as a task that is not completed)
-   * are not kept: the request may then be repeated, and nothing may have come of it. An attempt whose process died is done
-   * again 60 s later, unless it had kept its reply; what it had already done without that must bear it (a ledger transfer
-   * under the same key does).
+   * are not kept: the request may then be repeated, so `work` must throw them before anything has come of it. An attempt
+   * whose process died is done again 60 s later, unless it had kept its reply; what it had already done without that must
+   * bear it (a ledger transfer under the same key does).
    *
    * @param work is given what keeps its reply in the transaction of its effect, see {@link Keep}
    *
