@@ -10,8 +10,7 @@ export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) =
  * of Node 22 do. It serves the others as it should, but loses what was pipelined behind them: only those with a body,
  * which Node 26 reads for itself, are left to it.
  */
-export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean =>
-  isWebSocket(incoming) || !(incoming.headers['content-length'] || incoming.headers['transfer-encoding'])
+export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean => isWebSocket(incoming) || !hasBody(incoming)
 
 /**
  * Has `onUpgrade` take a server's upgrades to WebSocket. Requests to upgrade to anything else are served as what they are
@@ -36,6 +35,9 @@ export function passUpgrades(
     }
   })
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
 const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
