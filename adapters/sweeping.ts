@@ -1,6 +1,7 @@
 import type { Gateway } from '../src/gateway.ts'
 import { retentionSweeps } from '../src/retention.ts'
 import { type Sweep, type Sweeps, startSweeps } from '../src/store/sweeps.ts'
+import { foldingSweep } from '../src/upstream/fold-calls.ts'
 
 /**
  * What is past its retention is cleared away while a process runs; of processes on one store, one does it.
@@ -25,7 +26,7 @@ export function startGatewaySweeps(gateway: Gateway, more: readonly Sweep[] = []
   return startSweeps({
     store,
     now,
-    sweeps: [...retention, ...more],
+    sweeps: [foldingSweep(store, now), ...retention, ...more],
     onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
   })
 }

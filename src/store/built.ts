@@ -63,25 +63,29 @@ function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<
 const SIZES = [100, 10, 1]
 
 /**
- * Runs a statement that writes many rows, in parts of a few sizes, as {@link runBuilt} does.
+ * Runs a statement that writes or finds many rows, in parts of a few sizes, as {@link runBuilt} does.
  *
  * @param rows of the same columns in the same order
  * @param build the statement for some of them, whose parameters are their values
+ * @returns the rows that the statement returns
  */
-export async function runBuiltRows<Row extends object>(
+export async function runBuiltRows<Row extends object, R = unknown>(
   db: Kysely<Schema>,
   form: string,
   rows: readonly Row[],
-  build: (part: readonly Row[]) => CompiledQuery<unknown>,
-): Promise<void> {
+  build: (part: readonly Row[]) => CompiledQuery<R>,
+): Promise<R[]> {
+  const returned: R[] = []
   let at = 0
   for (const size of SIZES)
     for (; at + size <= rows.length; at += size) {
       const part = rows.slice(at, at + size)
       const parameters: unknown[] = []
       for (const row of part) parameters.push(...Object.values(row))
-      await runBuilt<unknown>(db, `${form} ${size}`, parameters, () => build(part))
+      const result = await runBuilt(db, `${form} ${size}`, parameters, () => build(part))
+      for (const row of result.rows) returned.push(row)
     }
+  return returned
 }
 
 function buildChecked(form: string, parameters: readonly unknown[], build: () => CompiledQuery): string {

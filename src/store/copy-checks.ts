@@ -11,8 +11,13 @@ export interface CopyCheck {
 export const COPY_CHECKS: readonly CopyCheck[] = [
   { name: 'bytes of memories', figure: (db) => sum(db, 'memories', 'bytes') },
   { name: 'calls in the totals', figure: (db) => sum(db, 'call_totals', 'calls') },
-  { name: 'calls in the hourly sums', figure: (db) => sum(db, 'call_rollups', 'calls') },
-  { name: 'micro-dollars of upstream cost', figure: (db) => sum(db, 'call_rollups', 'upstream_cost_micros') },
+  { name: 'calls of the newest hours', figure: (db) => sum(db, 'call_rollups', 'calls') },
+  { name: 'calls in the sums of hours and days', figure: (db) => sum(db, 'call_sums', 'calls') },
+  {
+    name: 'micro-dollars of upstream cost in the newest hours',
+    figure: (db) => sum(db, 'call_rollups', 'upstream_cost_micros'),
+  },
+  { name: 'micro-dollars of upstream cost', figure: (db) => sum(db, 'call_sums', 'upstream_cost_micros') },
   { name: 'milliseconds of attention', figure: (db) => sum(db, 'gaze_dwell', 'dwell_ms') },
   { name: "micro-dollars in the ledger's accounts", figure: (db) => sum(db, 'ledger_accounts', 'balance_micros') },
   { name: 'micro-dollars left to callers', figure: (db) => balance(db, 'caller') },

@@ -37,6 +37,7 @@ export const RECORD_TABLES = {
   memory_totals: ['namespace', 'shard'],
   calls: ['call_id'],
   call_rollups: ['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'],
+  call_sums: ['level', 'start', 'caller_id', 'model', 'path', 'status'],
   call_totals: ['model', 'caller_id', 'path', 'status'],
   gaze_sessions: ['session_id'],
   gaze_records: ['id'],

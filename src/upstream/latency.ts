@@ -11,6 +11,14 @@ export const latencyBucket = (ms: number): number => (ms <= 1 ? 0 : Math.ceil(Ma
 /** The latency, in whole milliseconds, that stands for a bucket. */
 export const bucketLatency = (bucket: number): number => Math.round((2 * GROWTH ** bucket) / (GROWTH + 1))
 
+/** Calls by bucket as pairs: the JSON of a sum. */
+export type BucketCounts = Iterable<readonly [bucket: number, calls: number]>
+
+/** Adds calls by bucket to those of `counts`. */
+export function addCounts(counts: Map<number, number>, more: BucketCounts): void {
+  for (const [bucket, calls] of more) counts.set(bucket, (counts.get(bucket) ?? 0) + calls)
+}
+
 /**
  * The latency below which a share `q` (0–1) of the counted calls lies; null without calls.
  *

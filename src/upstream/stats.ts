@@ -5,10 +5,11 @@ import { toUsd } from '../money.ts'
 import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
-import type { CallRollupRow } from '../store/tables/calls.ts'
-import { quantile } from './latency.ts'
+import type { CallRollupRow, CallSumLevel } from '../store/tables/calls.ts'
+import { addCounts, type BucketCounts, quantile } from './latency.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** What the statistics may be grouped by. */
 const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
@@ -68,11 +69,14 @@ export interface CallSelection {
   caller_id?: string | undefined
 }
 
-interface SummedRow extends Omit<CallRollupRow, 'hour' | 'model' | 'caller_id' | 'path'> {
+/** Sums of calls of one `latency_bucket`, or of several whose `latencies` are told apart. */
+interface SummedRow extends Omit<CallRollupRow, 'hour' | 'model' | 'caller_id' | 'path' | 'latency_bucket'> {
   key: string
+  latency_bucket: number | null
+  latencies: string | null
 }
 
-/** Statistics over the calls of a time range: whole hours from their rollups, the hours at its ends from the calls. */
+/** Statistics over the calls of a time range: whole hours and days from their sums, the hours at its ends from the calls. */
 export async function callStats(
   store: Store,
   query: Omit<ChartQuery, 'model'> & Pick<CallSelection, 'models'>,
@@ -85,7 +89,11 @@ export async function callStats(
   }
   const rows = await summedRows(store, selection, query.group_by)
   const groups = new Map<string, SummedRow[]>()
-  for (const row of rows) groups.set(row.key, [...(groups.get(row.key) ?? []), row])
+  for (const row of rows) {
+    const group = groups.get(row.key)
+    if (group) group.push(row)
+    else groups.set(row.key, [row])
+  }
   return {
     totals: sums(rows),
     groups: query.group_by
@@ -96,11 +104,16 @@ export async function callStats(
 
 /** How many calls a selection holds, without reading them one by one. */
 export async function countCalls(store: Store, selection: CallSelection): Promise<number> {
+  const { counts, sums } = sources(store.engine, selection)
   const { rows } = await sql<{ calls: number }>`
-    select coalesce(sum(calls), 0) as calls from (${counted(store.engine, selection)}) as counted`.execute(store.db)
+    select coalesce(sum(calls), 0) as calls
+    from (select calls from (${counts}) as counts union all select calls from (${sums}) as sums) as counted`.execute(
+    store.db,
+  )
   return Number(rows[0]?.calls ?? 0)
 }
 
+/** In one statement: counts that are folded into sums meanwhile are read once. */
 async function summedRows(store: Store, selection: CallSelection, groupBy?: ChartGroupBy): Promise<SummedRow[]> {
   const keys = {
     model: sql`model`,
@@ -111,54 +124,96 @@ async function summedRows(store: Store, selection: CallSelection, groupBy?: Char
     status: sql`status`,
   }
   const key = groupBy ? keys[groupBy] : sql`''`
+  const { counts, sums } = sources(store.engine, selection, groupBy)
   const { rows } = await sql<SummedRow>`
     select ${key} as key, status, latency_bucket, sum(calls) as calls, sum(prompt_tokens) as prompt_tokens,
       sum(completion_tokens) as completion_tokens, sum(total_tokens) as total_tokens,
-      sum(upstream_cost_micros) as upstream_cost_micros
-    from (${counted(store.engine, selection, groupBy === 'hour' ? utcHour : utcDate)}) as counted
-    group by 1, 2, 3`.execute(store.db)
+      sum(upstream_cost_micros) as upstream_cost_micros, null as latencies
+    from (${counts}) as counted group by 1, 2, 3
+    union all
+    select ${key}, status, null, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros, latencies
+    from (${sums}) as summed`.execute(store.db)
   return rows
 }
 
 /**
- * The counters of a selection: rollups for the whole hours in the range, single calls for the hours it cuts. A cut hour
- * whose calls are pruned counts in full: its rollup is all that is known of it.
- *
- * @param timeOf what the column `time` holds of a time
+ * Where a selection is read from: the sums of the whole days and hours in its range, and the counts that are not folded
+ * into them; single calls for the hours that it cuts. A cut hour whose calls are pruned counts in full: its sum is all
+ * that is known of it.
  */
-function counted(engine: Engine, selection: CallSelection, timeOf = utcDate) {
+function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupBy) {
   const { from, to } = selection
-  const firstHour = from && startOfHour(from, HOUR_MS - 1)
-  const lastHour = to && startOfHour(to)
-  const sameHour = firstHour && lastHour && firstHour > lastHour
-  const columns = sql`model, caller_id, path, status, latency_bucket, calls, prompt_tokens, completion_tokens,
-    total_tokens, upstream_cost_micros`
-  const rollups = (condition: RawBuilder<unknown>) => sql`
-    select ${timeOf(engine, 'hour')} as time, ${columns} from call_rollups where ${condition} ${dimensions(selection)}`
-  const calls = (start: string, end: string) => {
-    const hour = startOfHour(start)
-    const kept = sql`select 1 from calls where at >= ${hour} and at < ${startOfHour(hour, HOUR_MS)}`
-    return sql`
-      select ${timeOf(engine, 'at')} as time, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id,
-        path, status, latency_bucket, 1 as calls, coalesce(prompt_tokens, 0) as prompt_tokens,
-        coalesce(completion_tokens, 0) as completion_tokens, coalesce(total_tokens, 0) as total_tokens,
-        upstream_cost_micros
-      from calls where at >= ${start} and at < ${end} ${dimensions(selection)}
-      union all ${rollups(sql`hour = ${hour} and not exists (${kept})`)}`
-  }
-  if (from && to && sameHour) return calls(from, to)
+  const timeOf = groupBy === 'hour' ? utcHour : utcDate
+  const { hours, days } = levels(selection, groupBy)
+  const figures = sql`status, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros`
+  const counts: RawBuilder<unknown>[] = []
+  const sums: RawBuilder<unknown>[] = []
 
-  const after = firstHour ? sql`hour >= ${firstHour}` : sql`1 = 1`
-  const before = lastHour ? sql`hour < ${lastHour}` : sql`1 = 1`
-  const parts = [rollups(sql`${after} and ${before}`)]
-  if (from && firstHour && from < firstHour) parts.push(calls(from, firstHour))
-  if (to && lastHour && lastHour < to) parts.push(calls(lastHour, to))
-  return sql.join(parts, sql` union all `)
+  function addSums(level: CallSumLevel, condition: RawBuilder<unknown>): void {
+    sums.push(sql`select ${timeOf(engine, 'start')} as time, model, caller_id, path, ${figures}, latencies
+      from call_sums where level = ${level} and ${condition} ${dimensions(selection)}`)
+  }
+
+  function addCounted(condition: RawBuilder<unknown>): void {
+    counts.push(sql`select ${timeOf(engine, 'hour')} as time, model, caller_id, path, latency_bucket, ${figures}
+      from call_rollups where ${condition} ${dimensions(selection)}`)
+  }
+
+  function addCalls(start: string, end: string): void {
+    const hour = startOf(HOUR_MS, start)
+    const kept = sql`select 1 from calls where at >= ${hour} and at < ${startOf(HOUR_MS, hour, HOUR_MS)}`
+    counts.push(sql`select ${timeOf(engine, 'at')} as time, coalesce(model, '') as model,
+        coalesce(caller_id, '') as caller_id, path, latency_bucket, status, 1 as calls,
+        coalesce(prompt_tokens, 0) as prompt_tokens, coalesce(completion_tokens, 0) as completion_tokens,
+        coalesce(total_tokens, 0) as total_tokens, upstream_cost_micros
+      from calls where at >= ${start} and at < ${end} ${dimensions(selection)}`)
+    addCounted(sql`hour = ${hour} and not exists (${kept})`)
+    addSums(hours, sql`start = ${hour} and not exists (${kept})`)
+  }
+
+  const first = from && startOf(HOUR_MS, from, HOUR_MS - 1)
+  const last = to && startOf(HOUR_MS, to)
+  if (from && to && first && last && first > last) addCalls(from, to)
+  else {
+    if (from && first && from < first) addCalls(from, first)
+    if (to && last && last < to) addCalls(last, to)
+    addCounted(between('hour', first, last))
+    const firstDay = first && startOf(DAY_MS, first, DAY_MS - 1)
+    const lastDay = last && startOf(DAY_MS, last)
+    if (!days || (firstDay && lastDay && firstDay >= lastDay)) addSums(hours, between('start', first, last))
+    else {
+      addSums(days, between('start', firstDay, lastDay))
+      if (first && firstDay && first < firstDay) addSums(hours, between('start', first, firstDay))
+      if (last && lastDay && lastDay < last) addSums(hours, between('start', lastDay, last))
+    }
+  }
+  // A part without rows where there are no whole hours.
+  if (sums.length === 0) addSums(hours, sql`1 = 0`)
+  return { counts: sql.join(counts, sql` union all `), sums: sql.join(sums, sql` union all `) }
 }
 
-/** The hour that `time`, or the time `later` milliseconds after it, falls into. */
-function startOfHour(time: string, later = 0): string {
-  return toUtc(Math.floor((Date.parse(time) + later) / HOUR_MS) * HOUR_MS)
+/** The least of the sums that tell apart what is asked for; no `days` where hours are, or what only those of an hour do. */
+function levels(
+  { caller_id, models, path }: CallSelection,
+  groupBy?: ChartGroupBy,
+): { hours: CallSumLevel; days: CallSumLevel | null } {
+  const ofCaller = caller_id !== undefined || groupBy === 'caller'
+  const ofKind = models !== undefined || path !== undefined || groupBy === 'model' || groupBy === 'path'
+  const hours = ofCaller ? 'hour' : 'hour_of_all'
+  if (groupBy === 'hour' || (ofCaller && ofKind)) return { hours, days: null }
+  return { hours, days: ofCaller ? 'day_of_caller' : 'day_of_all' }
+}
+
+/** From `start` on, and before `end`. */
+function between(column: string, start: string | undefined, end: string | undefined): RawBuilder<unknown> {
+  const after = start ? sql`${sql.ref(column)} >= ${start}` : sql`1 = 1`
+  const before = end ? sql`${sql.ref(column)} < ${end}` : sql`1 = 1`
+  return sql`${after} and ${before}`
+}
+
+/** The start of the hour or day that `time`, or the time `later` milliseconds after it, falls into. */
+function startOf(spanMs: number, time: string, later = 0): string {
+  return toUtc(Math.floor((Date.parse(time) + later) / spanMs) * spanMs)
 }
 
 function dimensions(selection: CallSelection) {
@@ -174,14 +229,13 @@ function dimensions(selection: CallSelection) {
 }
 
 function sums(rows: readonly SummedRow[]): CallSums {
-  const total = (field: Exclude<keyof SummedRow, 'key' | 'status'>, of = rows) =>
+  const total = (field: Exclude<keyof SummedRow, 'key' | 'status' | 'latencies'>, of = rows) =>
     of.reduce((sum, row) => sum + Number(row[field]), 0)
   const calls = total('calls')
   const failed = rows.filter((row) => row.status === 'error')
   const errors = total('calls', failed)
   const latencies = new Map<number, number>()
-  for (const row of rows)
-    latencies.set(row.latency_bucket, (latencies.get(row.latency_bucket) ?? 0) + Number(row.calls))
+  for (const row of rows) addCounts(latencies, countsOf(row))
   return {
     calls,
     errors,
@@ -192,4 +246,9 @@ function sums(rows: readonly SummedRow[]): CallSums {
     upstream_cost_usd: toUsd(total('upstream_cost_micros')),
     latency_ms: { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95), p99: quantile(latencies, 0.99) },
   }
+}
+
+function countsOf({ latency_bucket, latencies, calls }: SummedRow): BucketCounts {
+  if (latencies !== null) return JSON.parse(latencies)
+  return latency_bucket === null ? [] : [[latency_bucket, Number(calls)]]
 }

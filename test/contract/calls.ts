@@ -6,6 +6,7 @@ import { newId } from '../../src/ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import { type Calls, createCalls } from '../../src/upstream/calls.ts'
+import { foldCalls } from '../../src/upstream/fold-calls.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-03-01T00:00:00.000Z')
@@ -183,6 +184,64 @@ export function callsContract(open: () => Promise<Store>): void {
           expected,
         )
       }
+    })
+
+    /** Folds what is before a day of the month, by two processes at once. */
+    async function fold(store: Store, day: string): Promise<void> {
+      const before = `2026-03-${day}T00:30:00.000Z`
+      for (let more = true; more; ) {
+        const moved = await Promise.all([foldCalls(store, before, 70), foldCalls(store, before, 70)])
+        more = moved.some((rows) => rows === 70)
+      }
+    }
+
+    it('sums up the same once counts are folded, those that came late too', async () => {
+      const separate = await open()
+      const trail = createCalls({ store: separate, onError: (error) => assert.fail(String(error)) })
+      for (const [day, late] of [
+        ['09', 0],
+        ['06', 1],
+      ] as const) {
+        for (const call of CALLS.filter((_, i) => i % 2 === late)) trail.record(call)
+        await trail.flush()
+        await fold(separate, day)
+      }
+      const ranges = [
+        {},
+        { from: '2026-03-02T05:30:00.000Z', to: '2026-03-07T20:30:00.000Z' },
+        { from: '2026-03-03T00:00:00.000Z', to: '2026-03-04T00:00:00.000Z' },
+        { from: '2026-03-03T05:10:00.000Z', to: '2026-03-03T05:50:00.000Z' },
+        { from: '2026-03-05T22:00:00.000Z', to: '2026-03-06T02:00:00.000Z' },
+        { to: '2026-03-08T11:00:00.000Z' },
+      ]
+      const only = [{}, { caller_id: 'key_a' }, { model: 'model-b' }, { caller_id: 'key_b', model: 'model-a' }]
+      for (const range of ranges)
+        for (const some of only) {
+          for (const group_by of [undefined, 'model', 'caller', 'day', 'hour', 'path', 'status'] as const) {
+            const query = { ...range, ...some, group_by }
+            assert.deepEqual(await trail.stats(query), await calls.stats(query), JSON.stringify(query))
+          }
+          for (const status of [undefined, 'error'] as const) {
+            const query = { ...range, ...some, status, limit: 1 }
+            assert.equal((await trail.history(query)).total, (await calls.history(query)).total, JSON.stringify(query))
+          }
+        }
+      await separate.close()
+    })
+
+    it('keeps a few sums an hour and a day, however much latencies vary', async () => {
+      const separate = await open()
+      const trail = createCalls({ store: separate, onError: (error) => assert.fail(String(error)) })
+      for (let i = 0; i < 960; i++) {
+        const at = new Date(START + (i % 48) * (HOUR / 2)).toISOString()
+        trail.record({ ...(CALLS[1] as CallRecord), call_id: newId('call'), at, latency_ms: Math.round(10 * 1.006 ** i) })
+      }
+      await trail.flush()
+      await fold(separate, '02')
+      assert.deepEqual(await separate.db.selectFrom('call_rollups').selectAll().execute(), [])
+      const sums = await separate.db.selectFrom('call_sums').select('level').execute()
+      assert.equal(sums.length, 24 + 24 + 1 + 1)
+      await separate.close()
     })
 
     it('finds one call, and none that it does not hold', async () => {

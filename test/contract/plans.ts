@@ -16,7 +16,7 @@ import { worksOn } from '../tasks/setup.ts'
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 const now = () => new Date('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
-/** Running totals and hourly sums: they are read whole because they are what the history is summed up in. */
+/** Running totals, and counts that are yet to be folded: they are read whole because they are what the history is summed up in. */
 const SUMMED_UP =
   /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals|task_totals)\b/
 
@@ -137,6 +137,8 @@ export function plansContract(open: () => Promise<Store>): void {
       'one call': () => services.calls.find('call_1'),
       'statistics of calls': () => services.calls.stats({ from, to, group_by: 'day' }),
       'statistics of calls by the hour': () => services.calls.stats({ from, to, group_by: 'hour', caller_id: 'key_1' }),
+      'statistics of calls by caller': () => services.calls.stats({ from, to, group_by: 'caller' }),
+      'statistics of calls of a caller': () => services.calls.stats({ group_by: 'day', caller_id: 'key_1' }),
       'fallbacks of calls': () => services.calls.fallbacks({ from, to, caller_id: 'key_1' }),
       keys: () => services.keys.list({ limit: 5 }),
       sessions: () => services.sessions.list({ limit: 5 }, ADMIN),

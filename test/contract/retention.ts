@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { type Sweep, startSweeps } from '../../src/store/sweeps.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
+import { foldCalls } from '../../src/upstream/fold-calls.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 
 const DAY = 86_400_000
@@ -63,6 +64,7 @@ export function retentionContract(open: () => Promise<Store>): void {
         for (const minute of [10, 50]) calls.record(callAt(NOW - hour * 3_600_000 - minute * 60_000))
       await calls.flush()
       const before = await calls.stats({ group_by: 'day' })
+      for (let moved = 500; moved === 500; ) moved = await foldCalls(store, new Date(NOW - 35 * DAY).toISOString(), 500)
       const sweeps = sweeping(store, { callDays: 30, gazeDays: null })
       await sweeps.runDue()
       await sweeps.stop()
@@ -77,6 +79,8 @@ export function retentionContract(open: () => Promise<Store>): void {
       assert.equal((await calls.history({ ...cut, limit: 10 })).total, 0)
       const { totals } = await calls.stats(cut)
       assert.equal(totals.calls, 6, 'hours that are cut and pruned count in full')
+      const folded = { from: '2026-10-15T10:30:00.000Z', to: '2026-10-15T12:30:00.000Z' }
+      assert.equal((await calls.stats(folded)).totals.calls, 6, 'those that are folded, too')
       await store.close()
     })
 

@@ -24,10 +24,7 @@ export interface CallRow {
   content: string | null
 }
 
-/**
- * Calls counted by hour, dimension and latency bucket: statistics read these few rows instead of the history, and stay
- * correct after old calls are pruned.
- */
+/** Calls of the newest hours, counted by all that they differ in, until they are folded into {@link CallSumRow}. */
 export interface CallRollupRow {
   hour: string
   model: string
@@ -42,6 +39,22 @@ export interface CallRollupRow {
   upstream_cost_micros: number
 }
 
+/**
+ * Calls counted by the hour or the day from `start` on: statistics read these few rows instead of the history, and stay
+ * correct after old calls are pruned. What a level does not tell apart is empty. `latencies` is JSON: pairs of a bucket
+ * and its calls.
+ */
+export interface CallSumRow extends Omit<CallRollupRow, 'hour' | 'latency_bucket'> {
+  level: CallSumLevel
+  start: string
+  latencies: string
+}
+
+/**
+ * `hour` tells apart all that calls differ in; the levels of all put callers together, `day_of_caller` models and paths.
+ */
+export type CallSumLevel = 'hour' | 'hour_of_all' | 'day_of_all' | 'day_of_caller'
+
 /** How many calls of a kind the trail holds just now. */
 export interface CallTotalRow {
   model: string
@@ -54,5 +67,6 @@ export interface CallTotalRow {
 export interface CallTables {
   calls: CallRow
   call_rollups: CallRollupRow
+  call_sums: CallSumRow
   call_totals: CallTotalRow
 }
