@@ -8,10 +8,8 @@ const LOOK_MS = 60_000
 const EARLY_MS = 6_000
 /** Rows of one batch: few enough that others hardly wait for it. */
 const BATCH = 500
-/** Batches of one sweep; what is left waits for the next. */
+/** Batches of one sweep in a round; with what is left it goes on once the others have had their turn. */
 const MOST_BATCHES = 400
-/** The pause after a batch, in which others write, in milliseconds. */
-const PAUSE_MS = 5
 
 /** A chore that clears away rows in batches. */
 export interface Sweep {
@@ -33,7 +31,8 @@ export interface Sweeps {
 /**
  * Does each sweep when it is due, in one of the processes that share the store: the one whose statement moves its next
  * time on. A process that dies in the middle leaves the rest to the next time. A next time that is further away than two
- * rounds was set by a clock that went wrong, and does not count.
+ * rounds was set by a clock that went wrong, and does not count. One that ended at its bound is due again at once, whoever
+ * does it: it keeps up with what is written.
  *
  * @param onError told when a sweep failed; it is tried again when it is due again
  */
@@ -65,16 +64,26 @@ export function startSweeps(deps: {
     return claimed.length === 1
   }
 
-  async function run(sweep: Sweep): Promise<void> {
-    if (!(await claim(sweep))) return
+  /** After each batch others write for as long as it took. @returns whether there may be more to clear away */
+  async function run(sweep: Sweep): Promise<boolean> {
+    if (!(await claim(sweep))) return false
     for (let batches = 0; batches < MOST_BATCHES && !stopped; batches++) {
-      if ((await sweep.batch(BATCH)) < BATCH) return
-      await delay(PAUSE_MS)
+      const began = performance.now()
+      if ((await sweep.batch(BATCH)) < BATCH) return false
+      await delay(performance.now() - began)
     }
+    await store.db.deleteFrom('sweeps').where('name', '=', sweep.name).execute()
+    return true
   }
 
   async function runAll(): Promise<void> {
-    for (const sweep of sweeps) if (!stopped) await run(sweep).catch(onError)
+    for (let more = true; more; ) {
+      more = false
+      for (const sweep of sweeps) {
+        if (stopped) return
+        if (await run(sweep).catch(onError)) more = true
+      }
+    }
   }
 
   function runDue(): Promise<void> {

@@ -181,6 +181,29 @@ export function retentionContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('goes on at once with what a round leaves, once the others have had their turn', async () => {
+      const store = await open()
+      const done: string[] = []
+      let left = 410 * 500
+      const sweep = (name: string, batch: Sweep['batch']): Sweep => ({ name, everyMs: 60_000, batch })
+      const long = sweep('long', async (limit) => {
+        done.push('long')
+        const rows = Math.min(limit, left)
+        left -= rows
+        return rows
+      })
+      const short = sweep('short', async () => {
+        done.push('short')
+        return 0
+      })
+      const sweeps = startSweeps({ store, now: () => new Date(NOW), sweeps: [long, short], onError: fail })
+      await sweeps.runDue()
+      await sweeps.stop()
+      assert.equal(left, 0)
+      assert.deepEqual([done.indexOf('short'), done.lastIndexOf('long')], [400, 411])
+      await store.close()
+    })
+
     it('goes on when a clock that was ahead for a while is right again', async () => {
       const store = await open()
       const { count, deps } = counted(store)
