@@ -6,6 +6,7 @@ import { createProbe } from '../src/agent-gateway/probe.ts'
 import { createRemote } from '../src/agent-gateway/remote.ts'
 import type { AgentGatewayTarget } from '../src/agent-gateway/target.ts'
 import type { Gateway } from '../src/gateway.ts'
+import { createSuccession } from '../src/upstream/relay/succession.ts'
 import { consoleRoutes, isConsolePath } from './console/routes.ts'
 import { liveHostRules, liveRateLimit } from './live-rules.ts'
 import { agentRegistrationRoutes } from './platform/agent-registration.ts'
@@ -68,8 +69,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const deadline = new AbortController()
   // One listener for each call under way: they are no leak.
   setMaxListeners(0, stopping.signal, deadline.signal)
-  // An earlier one is left to what is under way on it; its connections close once they are idle.
-  const proxies: Passage[] = []
+  const proxies = createSuccession<Passage>()
   const proxy = gateway.config.follow(
     ({ http: { max_body_bytes }, upstream, agent_gateway }) => ({
       maxBodyBytes: max_body_bytes,
@@ -77,11 +77,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       timeoutMs: agent_gateway.timeout_ms,
       url: agent_gateway.url,
     }),
-    (settings) => {
-      const made = createProxy({ ...settings, target: agentGateway, stopping: deadline.signal })
-      proxies.push(made)
-      return made
-    },
+    (settings) => proxies.put(createProxy({ ...settings, target: agentGateway, stopping: deadline.signal })),
   ).always
   const remote = createRemote({
     door: agentGateway,
@@ -167,7 +163,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       // In a later turn: of sockets that are closed in one, the last hears of it first, and this process's own gateway would
       // take what was passed on to it for left by its client before it hears that it has ended it itself.
       await new Promise((resolve) => setImmediate(resolve))
-      await Promise.all(proxies.map((made) => made.close()))
+      await proxies.close()
     },
   }
 }

@@ -3,6 +3,7 @@ import { Transform } from 'node:stream'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { poolSend, type RequestPool } from '../../src/upstream/relay/pool.ts'
+import type { Replaceable } from '../../src/upstream/relay/succession.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../src/via.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { ALREADY_SENT } from '../web/receiver.ts'
@@ -11,10 +12,9 @@ import { forward } from './forward.ts'
 import { requestHeaders } from './proxy-headers.ts'
 
 /** The passage of `/v1/*` to the agent gateway. */
-export interface Passage {
+export interface Passage extends Replaceable {
   /** @throws GazewayError until the first byte of the reply; after it, the connection is ended */
   handle(c: FrameContext): Promise<Response>
-  close(): Promise<void>
 }
 
 /** What a passage is made with. */
@@ -59,6 +59,7 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
         pass?.end()
       }
     },
+    idle: pool.idle,
     close: pool.close,
   }
 }

@@ -1,4 +1,5 @@
 import type { Followed } from '../config/follow.ts'
+import type { OpenRelay } from './relay/open.ts'
 import type { Upstream } from './upstream.ts'
 
 /** `upstream`, whichever is the newest, with a relay that follows it. */
@@ -6,20 +7,22 @@ export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>
   return Object.defineProperty(always, 'openRelay', { value: open })
 
   async function open(): ReturnType<Upstream['openRelay']> {
-    const { openRelay } = await import('./relay/open.ts')
-    let newest = now().openRelayBy(openRelay)
-    const opened = [newest]
-    // At once, so that no request meets the new configuration and the old upstream. An earlier relay is left alone: what is
-    // under way on it ends there, and its connections close once they are idle.
+    const [{ openRelay }, { createSuccession }] = await Promise.all([
+      import('./relay/open.ts'),
+      import('./relay/succession.ts'),
+    ])
+    const relays = createSuccession<OpenRelay>()
+    let newest = relays.put(now().openRelayBy(openRelay))
+    // At once, so that no request meets the new configuration and the old upstream.
     const stop = onRenewed(() => {
-      newest = now().openRelayBy(openRelay)
-      opened.push(newest)
+      newest = relays.put(now().openRelayBy(openRelay))
     })
     return {
       current: () => newest.current(),
+      idle: () => newest.idle(),
       async close() {
         stop()
-        await Promise.all(opened.map((relay) => relay.close()))
+        await relays.close()
       },
     }
   }

@@ -234,7 +234,12 @@ export function callsContract(open: () => Promise<Store>): void {
       const trail = createCalls({ store: separate, onError: (error) => assert.fail(String(error)) })
       for (let i = 0; i < 960; i++) {
         const at = new Date(START + (i % 48) * (HOUR / 2)).toISOString()
-        trail.record({ ...(CALLS[1] as CallRecord), call_id: newId('call'), at, latency_ms: Math.round(10 * 1.006 ** i) })
+        trail.record({
+          ...(CALLS[1] as CallRecord),
+          call_id: newId('call'),
+          at,
+          latency_ms: Math.round(10 * 1.006 ** i),
+        })
       }
       await trail.flush()
       await fold(separate, '02')

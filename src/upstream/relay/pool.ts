@@ -44,6 +44,8 @@ export interface PoolRequest extends Omit<RelayRequest, 'body'> {
 /** Sends requests to one server. */
 export interface RequestPool {
   send(request: PoolRequest, listener: ReplyListener): Exchange
+  /** Resolves once nothing is under way. */
+  idle(): Promise<void>
   /** Ends what is under way, with `service_stopping`, and closes the connections. Later requests end so, too. */
   close(): Promise<void>
 }
@@ -65,6 +67,7 @@ export function poolSend(
   const watch = watchSilence(timeoutMs)
   // Of each connection one request is under way; undici tells nothing of those that wait for theirs.
   let underWay = 0
+  let onIdle: (() => void) | undefined
   return {
     send({ method = 'POST', path, headers, body }, listener) {
       let controller: Dispatcher.DispatchController | undefined
@@ -105,7 +108,7 @@ export function poolSend(
       }
       function settle(): void {
         over = true
-        underWay--
+        if (--underWay === 0) onIdle?.()
         if (wait) watch.end(wait)
       }
       function fail(error: Error): void {
@@ -132,6 +135,12 @@ export function poolSend(
         },
         abort: () => end(CLIENT_GONE),
       }
+    },
+    async idle() {
+      if (underWay > 0)
+        await new Promise<void>((resolve) => {
+          onIdle = resolve
+        })
     },
     close: () => pool.destroy(),
   }
