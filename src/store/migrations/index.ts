@@ -23,6 +23,7 @@ import { up as marksInWords } from './020_marks_in_words.ts'
 import { up as authorizationsInOneTransaction } from './021_authorizations_in_one_transaction.ts'
 import { up as plainWords } from './022_plain_words.ts'
 import { up as callSums } from './023_call_sums.ts'
+import { up as usageByDay } from './024_usage_by_day.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -52,4 +53,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '021_authorizations_in_one_transaction': authorizationsInOneTransaction,
   '022_plain_words': plainWords,
   '023_call_sums': callSums,
+  '024_usage_by_day': usageByDay,
 }
