@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely'
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import { z } from 'zod'
 import { countMatches } from '../store/count-matches.ts'
-import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
+import { unindexed } from '../store/unindexed.ts'
 import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
 
 /** Which records to read. Both ends of the time range belong to it. */
@@ -35,7 +36,10 @@ export async function retrieveRecords(
   query: RetrieveGaze & { caller_id?: string },
 ): Promise<Page<GazeRecord>> {
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor, Cursor)
-  let rows = matching(db, query)
+  const total = await countMatching(db, query)
+  // Of many at a path the newest are soon met on the way back in time; a few are not.
+  const found = total < MOST_COUNTED ? atPath(db, query) : matching(db, query)
+  let rows = found
     .select(RECORD)
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
@@ -44,7 +48,7 @@ export async function retrieveRecords(
   if (query.offset !== undefined) rows = rows.offset(query.offset)
   return toPage(await rows.execute(), {
     limit: query.limit,
-    total: await countMatching(db, query),
+    total,
     item: toRecord,
     cursor: (row) => [row.at, row.id],
   })
@@ -78,15 +82,27 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source, call
   if (source !== undefined) query = query.where('source', '=', source)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (path === undefined) return query
-  const folder = path.replace(/(?<![\\/])[\\/]+$/, '')
-  // Of this system or another: `0` and `]` come next to the slash and the backslash.
-  return query.where(({ eb, or, and }) =>
-    or([
-      eb('path', 'in', [path, folder]),
-      and([eb('path', '>=', `${folder}/`), eb('path', '<', `${folder}0`)]),
-      and([eb('path', '>=', `${folder}\\`), eb('path', '<', `${folder}]`)]),
-    ]),
+  return query.where((of) => of.or(placesAt(of, path)))
+}
+
+/** The same, found by the path that a key asks for: SQLite looks a part up by its key only where it is said of each. */
+function atPath(db: Kysely<Schema>, filter: Filter) {
+  const { path, source, caller_id, session_id } = filter
+  if (path === undefined || caller_id === undefined || session_id !== undefined) return matching(db, filter)
+  const query = matching(db, { from: filter.from, to: filter.to }).where((of) =>
+    of.or(placesAt(of, path).map((place) => of.and([of.eb('caller_id', '=', caller_id), place]))),
   )
+  return source === undefined ? query : query.where(unindexed('source'), '=', source)
+}
+
+/** A file, or all in a folder, of this system or another: `0` and `]` come next to the slash and the backslash. */
+function placesAt({ eb, and }: ExpressionBuilder<Schema, 'gaze_records'>, path: string) {
+  const folder = path.replace(/(?<![\\/])[\\/]+$/, '')
+  return [
+    eb('path', 'in', [path, folder]),
+    and([eb('path', '>=', `${folder}/`), eb('path', '<', `${folder}0`)]),
+    and([eb('path', '>=', `${folder}\\`), eb('path', '<', `${folder}]`)]),
+  ]
 }
 
 /**
@@ -94,7 +110,7 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source, call
  */
 async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number> {
   const { session_id, from, to, path, source, caller_id } = filter
-  if (from ?? to ?? path ?? source) return countMatches(db, matching(db, filter))
+  if (from ?? to ?? path ?? source) return countMatches(db, atPath(db, filter))
   let sessions = db
     .selectFrom('gaze_sessions')
     .select(({ fn, eb }) => fn.sum<number | null>(eb('records', '-', eb.ref('pruned'))).as('total'))

@@ -131,6 +131,9 @@ export function plansContract(open: () => Promise<Store>): void {
       'gaze records of a file': () => services.gaze.retrieve({ limit: 5, path: '/p/src/a.ts' }),
       'gaze records of a source': () => services.gaze.retrieve({ limit: 5, source: 'eye_tracker' }),
       'gaze records of a key': () => services.gaze.retrieve({ limit: 5 }, 'key_a'),
+      'gaze records of a key and source': () => services.gaze.retrieve({ limit: 5, source: 'ide' }, 'key_a'),
+      'gaze records of a key and file': () =>
+        services.gaze.retrieve({ limit: 5, path: '/p/a.ts', source: 'ide' }, 'key_a'),
       'usage of some days': () => usageReport(recorded(), UsageQuery.parse({ limit: 5, from, to, group_by: 'model' })),
       'attestation of a session': () => services.gaze.attestation('s'),
       'attestation of a task': () => services.gaze.findAttestation({ task_id: 't' }).catch(() => null),
@@ -166,6 +169,8 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls by status': /calls_status \(status=\? AND at>\? AND at<\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
       'calls by model': /calls_model \(model=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
       'calls by path': /calls_path \(path=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      'gaze records of a key and source': /gaze_records_caller_source \(caller_id=\? AND source=\?\)$/,
+      'gaze records of a key and file': /gaze_records_caller_path \(caller_id=\? AND path=\?\)/,
       'calls by caller': /calls_caller_id \(caller_id=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
     }
     for (const [filters, index] of TASK_LISTS)
