@@ -33,7 +33,8 @@ export function foldCalls(store: Store, before: string, limit: number): Promise<
   const hour = `${before.slice(0, 13)}:00:00.000Z`
   const key = sql.raw('hour, model, caller_id, path, status, latency_bucket')
   return store.write(async (trx) => {
-    // First of all: of two who fold at once, the second waits for the first here, and then finds these gone.
+    // Of two who fold at once, the second waits here, and adds to what the first has written. SQLite has one writer anyway.
+    if (store.engine === 'postgres') await sql`lock table call_sums in share row exclusive mode`.execute(trx)
     const { rows } = await sql<CallRollupRow>`delete from call_rollups where (${key}) in
         (select ${key} from call_rollups where hour < ${hour} order by ${key} limit ${limit})
       returning *`.execute(trx)
