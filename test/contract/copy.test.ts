@@ -161,7 +161,7 @@ async function fillTheRest(store: Store): Promise<void> {
       const values = columns.map(({ name, dataType }) => {
         if (/^(int|real)/i.test(dataType)) return i
         // Text that is JSON too, where the column holds that.
-        return /(_at|_until|^at|^hour|deadline)$/.test(name) ? new Date(i).toISOString() : `"${i} é"`
+        return /(_at|_until|^at|^hour|^start|deadline)$/.test(name) ? new Date(i).toISOString() : `"${i} é"`
       })
       await sql`insert into ${sql.table(table)} (${sql.join(columns.map(({ name }) => sql.ref(name)))})
         values (${sql.join(values)})`.execute(store.db)
