@@ -43,6 +43,16 @@ describe('what a migration moves into another table', () => {
     await assertNothingIsLeftOf('clustered_usage')
   })
 
+  it('is there afterwards: totals of calls, but for those of none', async () => {
+    const total = { model: 'm', caller_id: 'key_a', path: '/v1/responses', status: 'ok', calls: 1 }
+    await store.db
+      .insertInto('call_totals')
+      .values([total, { ...total, model: 'made up', calls: 0 }])
+      .execute()
+    await again('026_totals_of_no_calls')
+    assert.deepEqual(await store.db.selectFrom('call_totals').selectAll().execute(), [total])
+  })
+
   it('is there afterwards: payments, each of which counts once', async () => {
     const settled: PaymentRow = {
       id: 'settled',
