@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../store/store.ts'
 import type { LedgerAccountRow } from '../store/tables/wallet.ts'
 
@@ -26,6 +27,8 @@ export function readLedgerHead(store: Store): Promise<string> {
         .execute()
       accounts.push(...page)
       if (page.length < PAGE) return headOf(accounts)
+      // SQLite answers in this process, without a pause: others get their turn between pages.
+      await turn()
     }
   })
 }

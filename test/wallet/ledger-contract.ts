@@ -4,7 +4,9 @@ import { sql } from 'kysely'
 import type { Store } from '../../src/store/store.ts'
 import { accountOf, escrowAccount } from '../../src/wallet/accounts.ts'
 import { type NewTransfer, post } from '../../src/wallet/ledger.ts'
+import { readLedgerHead } from '../../src/wallet/ledger-head.ts'
 import { verifyLedger } from '../../src/wallet/verify.ts'
+import { turnsDuring } from '../doubles/turns.ts'
 import { newAddress, type OpenStore } from './setup.ts'
 
 const AT = '2026-11-21T07:17:52.000Z'
@@ -97,6 +99,14 @@ export function ledgerContract(open: OpenStore): void {
     )
     await store.write((trx) => post(trx, deposit(owner, 100, 'in')))
     assert.equal(await balanceOf(store, `caller:${owner}`), -800)
+  })
+
+  it('reads its head in pages, between which others have their turn', async (t) => {
+    const store = await open(t)
+    await sql`insert into ledger_accounts (id, kind, owner, balance_micros, transfers, head)
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 15000)
+      select 'caller:' || cast(n as text), 'caller', cast(n as text), 0, 0, '' from numbers`.execute(store.db)
+    assert.ok((await turnsDuring(() => readLedgerHead(store))) >= 3)
   })
 
   it('takes no transfer that could not be right', async (t) => {
