@@ -228,7 +228,7 @@ function indexOf({ sql }: CompiledQuery, page: RegExp | undefined): RegExp | und
   if (/"expires_at" <= /.test(sql))
     return /^SEARCH escrows USING .*INDEX escrows_expiring \(status=\? AND expires_at<\?\)$/
   if (/"lease_expires_at" <= /.test(sql)) return /^SEARCH tasks USING .*INDEX tasks_leased \(lease_expires_at<\?\)$/
-  if (/metered_usage/.test(sql)) return /COVERING INDEX metered_usage_by_day \(day>\? AND day<\?\)/
+  if (/metered_usage/.test(sql)) return /USING INDEX metered_usage_by_day \(day>\? AND day<\?\)/
   return / desc limit \?/.test(sql) ? page : undefined
 }
 
