@@ -7,7 +7,6 @@ import { toUtc, utcDate } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { unindexed } from '../store/unindexed.ts'
 import { dayOf } from './limits.ts'
 import type { ReceiptRecord } from './metered-call.ts'
 import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
@@ -65,18 +64,11 @@ interface SummedRow {
  */
 export async function usageReport(store: Store, query: UsageQuery): Promise<UsageReport> {
   const selection = inUtc(query)
-  const { rows, byCaller, groups } = await store.snapshot(async (db) => {
-    const byCaller = await summed(db, store.engine, selection, 'caller_id')
-    return {
-      rows: await receiptRows(db, selection, query),
-      byCaller,
-      groups: await groupRows(db),
-    }
-    async function groupRows(trx: Transaction<Schema>): Promise<SummedRow[]> {
-      if (query.group_by === undefined) return []
-      return query.group_by === 'caller' ? byCaller : summed(trx, store.engine, selection, query.group_by)
-    }
-  })
+  const { rows, byCaller, groups } = await store.snapshot(async (db) => ({
+    rows: await receiptRows(db, selection, query),
+    byCaller: await summed(db, store.engine, selection, 'caller_id'),
+    groups: query.group_by ? await summed(db, store.engine, selection, COLUMNS[query.group_by]) : [],
+  }))
   const totals = add(byCaller)
   return {
     ...toPage(rows, { limit: query.limit, total: totals.calls, ...LISTED }),
@@ -99,6 +91,8 @@ const LISTED = {
   item: toReceiptRecord,
   cursor: (row: { at: string; call_id: string }) => [row.at, row.call_id],
 }
+
+const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
 
 function receiptRows(db: Kysely<Schema>, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
   let query = db
@@ -127,10 +121,8 @@ async function summed(
   selection: Selection,
   by: 'day' | 'model' | 'caller_id',
 ): Promise<SummedRow[]> {
-  // By the day where there are some: SQLite would read the history of each caller, which is grouped already.
-  const key = selection.from || selection.to ? unindexed(by) : sql.ref(by)
   const { rows } = await sql<SummedRow>`
-    select ${key} as key, sum(calls) as calls, sum(total_tokens) as total_tokens,
+    select ${sql.ref(by)} as key, sum(calls) as calls, sum(total_tokens) as total_tokens,
       sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
     from (${counted(engine, selection)}) as counted group by 1`.execute(db)
   return rows

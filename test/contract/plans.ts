@@ -10,7 +10,6 @@ import { encodeCursor } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TaskList } from '../../src/tasks/tasks.ts'
 import { createCalls } from '../../src/upstream/calls.ts'
-import { UsageQuery, usageReport } from '../../src/wallet/usage.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { worksOn } from '../tasks/setup.ts'
 
@@ -73,11 +72,7 @@ export function plansContract(open: () => Promise<Store>): void {
         },
         transformResult: async ({ result }) => result,
       }
-      return {
-        ...store,
-        db: store.db.withPlugin(recorder),
-        snapshot: (work) => store.snapshot((trx) => work(trx.withPlugin(recorder))),
-      }
+      return { ...store, db: store.db.withPlugin(recorder) }
     }
 
     function createServices(on: Store) {
@@ -134,7 +129,6 @@ export function plansContract(open: () => Promise<Store>): void {
       'gaze records of a key and source': () => services.gaze.retrieve({ limit: 5, source: 'ide' }, 'key_a'),
       'gaze records of a key and file': () =>
         services.gaze.retrieve({ limit: 5, path: '/p/a.ts', source: 'ide' }, 'key_a'),
-      'usage of some days': () => usageReport(recorded(), UsageQuery.parse({ limit: 5, from, to, group_by: 'model' })),
       'attestation of a session': () => services.gaze.attestation('s'),
       'attestation of a task': () => services.gaze.findAttestation({ task_id: 't' }).catch(() => null),
       'attention by place': () => services.gaze.dwell({ root: '/p', since: from, limit: 10 }),
@@ -228,7 +222,6 @@ function indexOf({ sql }: CompiledQuery, page: RegExp | undefined): RegExp | und
   if (/"expires_at" <= /.test(sql))
     return /^SEARCH escrows USING .*INDEX escrows_expiring \(status=\? AND expires_at<\?\)$/
   if (/"lease_expires_at" <= /.test(sql)) return /^SEARCH tasks USING .*INDEX tasks_leased \(lease_expires_at<\?\)$/
-  if (/metered_usage/.test(sql)) return /USING INDEX metered_usage_by_day \(day>\? AND day<\?\)/
   return / desc limit \?/.test(sql) ? page : undefined
 }
 

@@ -49,7 +49,7 @@ describe('what a migration moves into another table', () => {
       .insertInto('call_totals')
       .values([total, { ...total, model: 'made up', calls: 0 }])
       .execute()
-    await again('026_totals_of_no_calls')
+    await again('025_totals_of_no_calls')
     assert.deepEqual(await store.db.selectFrom('call_totals').selectAll().execute(), [total])
   })
 

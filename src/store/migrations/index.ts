@@ -23,9 +23,8 @@ import { up as marksInWords } from './020_marks_in_words.ts'
 import { up as authorizationsInOneTransaction } from './021_authorizations_in_one_transaction.ts'
 import { up as plainWords } from './022_plain_words.ts'
 import { up as callSums } from './023_call_sums.ts'
-import { up as usageByDay } from './024_usage_by_day.ts'
-import { up as gazeOfAKey } from './025_gaze_of_a_key.ts'
-import { up as totalsOfNoCalls } from './026_totals_of_no_calls.ts'
+import { up as gazeOfAKey } from './024_gaze_of_a_key.ts'
+import { up as totalsOfNoCalls } from './025_totals_of_no_calls.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -55,7 +54,6 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '021_authorizations_in_one_transaction': authorizationsInOneTransaction,
   '022_plain_words': plainWords,
   '023_call_sums': callSums,
-  '024_usage_by_day': usageByDay,
-  '025_gaze_of_a_key': gazeOfAKey,
-  '026_totals_of_no_calls': totalsOfNoCalls,
+  '024_gaze_of_a_key': gazeOfAKey,
+  '025_totals_of_no_calls': totalsOfNoCalls,
 }
