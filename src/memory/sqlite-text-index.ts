@@ -50,7 +50,8 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
       const start = [...word].slice(0, 2).join('')
       const { rows: sameStart } = await sql<IndexedWord>`select term, doc from memories_terms
         where term >= ${start} and term < ${`${start}\u{10ffff}`}
-          and length(term) between ${word.length - typos} and ${word.length + typos}`.execute(db)
+          and length(term) between ${word.length - typos} and ${word.length + typos}
+          and term not glob '*[0-9]*'`.execute(db)
       const found = nearest(word, typos, sameStart)
       if (found[0]?.typos === 1) return found.slice(0, limit).map(({ term }) => term)
       const { rows: otherStart } = await sql<IndexedWord>`select term, doc from memories_terms

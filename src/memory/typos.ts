@@ -1,14 +1,17 @@
 import { distance } from 'fastest-levenshtein'
 
 /** Letters tried in place of a wrong one at the start of a word. */
-const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz0123456789']
+const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz']
 
 /**
- * How many typos a word is forgiven: none below 4 letters, 1 below 8, then 2; and none in a word with a digit. Another
- * number is no typo, and a store may hold any number of them.
+ * Whether a word has a digit: it is neither forgiven a typo nor what a word with one may mean. Another number is no typo, and
+ * a store may hold any number of them.
  */
+export const hasDigit = (word: string): boolean => /\p{N}/u.test(word)
+
+/** How many typos a word is forgiven: none below 4 letters, 1 below 8, then 2. */
 export function typosAllowed(word: string): number {
-  if (word.length < 4 || /\p{N}/u.test(word)) return 0
+  if (word.length < 4 || hasDigit(word)) return 0
   return word.length < 8 ? 1 : 2
 }
 

@@ -83,6 +83,19 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('5432'), ['database'])
     })
 
+    it('takes no word with a digit for what a word with a typo means, and PostgreSQL keeps none in its vocabulary', async () => {
+      const put = (key: string) => memory.store(MemoryInput.parse({ key, value: key, namespace: 'digits' }))
+      await put('quokkab7x')
+      await put('quokkabey')
+      assert.deepEqual(await keys('quokkabx', { namespace: 'digits' }), ['quokkabey'])
+      if (store.engine !== 'postgres') return
+      const withDigits = () => sql`select term from memory_terms where term ~ '[0-9]'`.execute(store.db)
+      assert.deepEqual((await withDigits()).rows, [])
+      await sql`insert into memory_terms (term) values ('left7over')`.execute(store.db)
+      await MIGRATIONS['026_words_without_digits']?.(store.db as unknown as Kysely<unknown>, store.engine)
+      assert.deepEqual((await withDigits()).rows, [])
+    })
+
     it('finds a word with typos beside many nearer ones that no memory holds any more', async () => {
       const put = (key: string, value: string) => memory.store(MemoryInput.parse({ key, value, namespace: 'words' }))
       const letters = [...'abcdefghijklmnopqrstuvwxy']

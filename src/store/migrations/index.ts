@@ -25,6 +25,7 @@ import { up as plainWords } from './022_plain_words.ts'
 import { up as callSums } from './023_call_sums.ts'
 import { up as gazeOfAKey } from './024_gaze_of_a_key.ts'
 import { up as totalsOfNoCalls } from './025_totals_of_no_calls.ts'
+import { up as wordsWithoutDigits } from './026_words_without_digits.ts'
 
 /** Brings the store forward by one step; forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -56,4 +57,5 @@ export const MIGRATIONS: Record<string, Migrate> = {
   '023_call_sums': callSums,
   '024_gaze_of_a_key': gazeOfAKey,
   '025_totals_of_no_calls': totalsOfNoCalls,
+  '026_words_without_digits': wordsWithoutDigits,
 }
