@@ -131,7 +131,8 @@ export function createAgent(deps: {
     async chat(message) {
       upstream.provider.requireKey()
       const accepted = await target(message)
-      const messageId = newId('msg')
+      // The question's first: ids sort by time.
+      const [questionId, messageId] = [newId('msg'), newId('msg')]
       message.onStart?.({ session_id: accepted.id, message_id: messageId })
       return turns.run(accepted.id, message.signal, async () => {
         // Those before it may have made the session, or somebody may have deleted it.
@@ -162,7 +163,7 @@ export function createAgent(deps: {
         const exchange = {
           session: { id: session.id, user_id: session.user_id },
           create: session.isNew ? { source: surface, model: null } : null,
-          user: { id: newId('msg'), content: asked, name: message.user ?? null, tokens: await count(asked), at },
+          user: { id: questionId, content: asked, name: message.user ?? null, tokens: await count(asked), at },
           assistant: { id: messageId, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
           usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
           costMicros: toMicros(result.costUsd) ?? 0,

@@ -210,6 +210,9 @@ describe('the platform’s sessions', () => {
         .map((message: Reply) => message.content),
       ['Where is staging?', 'Staging is in eu-west.', 'Really?'],
     )
+    const { items: messages } = await read('GET', `/api/sessions/${id}/messages`)
+    const ids = messages.map((message: Reply) => message.id)
+    assert.deepEqual(ids, ids.toSorted(), 'an id is newer than those before it')
     const session = await read('GET', `/api/sessions/${id}`)
     assert.deepEqual(
       [session.message_count, session.input_tokens, session.output_tokens, session.estimated_cost_usd, session.preview],
