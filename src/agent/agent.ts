@@ -72,12 +72,19 @@ interface Target {
   isNew: boolean
 }
 
+/** The ids of a message and of its answer. */
+interface ExchangeIds {
+  question: string
+  answer: string
+}
+
 /** Who answers chat messages. */
 export interface Agent {
   /**
    * Answers a message through the chat model, with the session's history, the memories that match and the latest gaze.
-   * The messages of one session are answered one after the other. Message and answer are stored together once the answer
-   * is complete; when that fails, or the client goes, the session stays as it was.
+   * The messages of one session are answered one after the other, those of a key in the order in which they came. Message
+   * and answer are stored together once the answer is complete; when that fails, or the client goes, the session stays as
+   * it was.
    *
    * The agent has no tools, and its prompt holds no configuration and no key: an answer is text, whatever it says.
    *
@@ -100,6 +107,8 @@ export function createAgent(deps: {
 }): Agent {
   const { sessions, memory, gaze, upstream, countTokens, hide, now } = deps
   const turns = createTurns(MESSAGE_TURNS)
+  /** In which messages wait for their turns as they came, where the store answers the look-ups of several at once. */
+  const admissions = createTurns({ ...MESSAGE_TURNS, mostWaiting: Number.POSITIVE_INFINITY })
   const count = (text: string) => countLong(countTokens, text)
 
   /** The session that a message goes to; `isNew` when it is made with its first exchange. */
@@ -127,50 +136,57 @@ export function createAgent(deps: {
     return { messages, attention }
   }
 
+  /** Answers a message whose turn has come, and stores both. */
+  async function answer(message: AgentMessage, accepted: Target, ids: ExchangeIds): Promise<AgentReply> {
+    // Those before it may have made the session, or somebody may have deleted it.
+    const session = await target({ ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
+    const { content: asked, identity, surface, traceparent } = message
+    const at = now().toISOString()
+    const { messages, attention } = await messagesFor(message, session)
+    const limited = limitedText(message)
+    const result = await upstream
+      .chat(
+        { messages, ...(session.model === null ? {} : { model: session.model }) },
+        { surface, callerId: identity.id, traceparent, signal: limited.signal, onText: limited.onText },
+      )
+      .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : asUpstreamFailure(error)))
+    const content = textOf(result)
+    const usage = result.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    const tensor = exchangeTensor([asked, content], attention.records, now())
+    const { poaScore } = attention
+    const reply = {
+      content,
+      tensor,
+      poa_score: poaScore,
+      session_id: session.id,
+      message_id: ids.answer,
+      usage,
+      cost_usd: result.costUsd,
+    }
+    const exchange = {
+      session: { id: session.id, user_id: session.user_id },
+      create: session.isNew ? { source: surface, model: null } : null,
+      user: { id: ids.question, content: asked, name: message.user ?? null, tokens: await count(asked), at },
+      assistant: { id: ids.answer, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
+      usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
+      costMicros: toMicros(result.costUsd) ?? 0,
+    }
+    await sessions.addExchange(exchange, async (trx) => message.keep?.(trx, reply))
+    return reply
+  }
+
   return {
     async chat(message) {
       upstream.provider.requireKey()
-      const accepted = await target(message)
-      // The question's first: ids sort by time.
-      const [questionId, messageId] = [newId('msg'), newId('msg')]
-      message.onStart?.({ session_id: accepted.id, message_id: messageId })
-      return turns.run(accepted.id, message.signal, async () => {
-        // Those before it may have made the session, or somebody may have deleted it.
-        const session = await target({ ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
-        const { content: asked, identity, surface, traceparent } = message
-        const at = now().toISOString()
-        const { messages, attention } = await messagesFor(message, session)
-        const limited = limitedText(message)
-        const result = await upstream
-          .chat(
-            { messages, ...(session.model === null ? {} : { model: session.model }) },
-            { surface, callerId: identity.id, traceparent, signal: limited.signal, onText: limited.onText },
-          )
-          .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : asUpstreamFailure(error)))
-        const content = textOf(result)
-        const usage = result.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-        const tensor = exchangeTensor([asked, content], attention.records, now())
-        const { poaScore } = attention
-        const reply = {
-          content,
-          tensor,
-          poa_score: poaScore,
-          session_id: session.id,
-          message_id: messageId,
-          usage,
-          cost_usd: result.costUsd,
-        }
-        const exchange = {
-          session: { id: session.id, user_id: session.user_id },
-          create: session.isNew ? { source: surface, model: null } : null,
-          user: { id: questionId, content: asked, name: message.user ?? null, tokens: await count(asked), at },
-          assistant: { id: messageId, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
-          usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
-          costMicros: toMicros(result.costUsd) ?? 0,
-        }
-        await sessions.addExchange(exchange, async (trx) => message.keep?.(trx, reply))
-        return reply
+      const { sessionId, identity, signal } = message
+      const turn = await admissions.run(`${identity.id} ${sessionId}`, signal, async () => {
+        const accepted = await target(message)
+        // The question's first: ids sort by time.
+        const ids = { question: newId('msg'), answer: newId('msg') }
+        message.onStart?.({ session_id: accepted.id, message_id: ids.answer })
+        return { reply: turns.run(accepted.id, signal, () => answer(message, accepted, ids)) }
       })
+      return turn.reply
     },
   }
 }
