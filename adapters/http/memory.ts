@@ -7,7 +7,7 @@ import { parseInput } from '../../src/validation.ts'
 import type { Frame } from '../web/frame.ts'
 import { idempotent } from '../web/idempotent.ts'
 import { readJson } from '../web/json-body.ts'
-import { queryNumbers } from '../web/query.ts'
+import { readQuery } from '../web/query.ts'
 
 const RecallQuery = z.strictObject({ key: MemoryInput.shape.key, namespace: MemoryInput.shape.namespace })
 const RecentQuery = MemoryList.strict()
@@ -24,13 +24,13 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
     })
   })
   app.get('/memory/recall', async (c) => {
-    const { key, namespace } = parseInput(RecallQuery, c.req.query())
+    const { key, namespace } = parseInput(RecallQuery, readQuery(c.req))
     const found = await memory.recall({ key, namespace })
     if (!found.memory)
       throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}.`, { param: 'key' })
     return c.json(found)
   })
   app.get('/memory/recent', async (c) =>
-    c.json(await memory.recent(parseInput(RecentQuery, queryNumbers(c.req.query(), ['limit', 'offset'])))),
+    c.json(await memory.recent(parseInput(RecentQuery, readQuery(c.req, ['limit', 'offset'])))),
   )
 }

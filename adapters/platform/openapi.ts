@@ -63,6 +63,9 @@ const IDEMPOTENCY_KEY: Parameter = {
 
 /** Methods that the passage to the agent gateway is described with; it takes any, and a description has names for these. */
 const PASSED_METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
+const WITH_BODY: readonly string[] = ['post', 'put', 'patch']
+/** JSON of any kind, for which clients are typed, and whatever else. */
+const ANYTHING = { ...json({}), '*/*': { schema: {} } }
 
 /** Describes routes, and the passage of `/v1` to the agent gateway. */
 export function openApi(routes: readonly Route[]): OpenApi {
@@ -127,8 +130,9 @@ function passage(method: string): Operation {
     parameters: [
       { name: 'path', in: 'path', required: true, description: 'Everything after /v1/', schema: { type: 'string' } },
     ],
+    ...(WITH_BODY.includes(method) && { requestBody: { required: false, content: ANYTHING } }),
     responses: {
-      default: { description: 'What the agent gateway answers.' },
+      default: { description: 'What the agent gateway answers.', ...(method !== 'head' && { content: ANYTHING }) },
     },
   }
 }
@@ -155,7 +159,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return described
 }
 
-const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+function json(schema: JsonSchema): Record<string, { schema: JsonSchema }> {
+  return { 'application/json': { schema } }
+}
 
 /** `GET /api/gateway-status` → `getApiGatewayStatus` */
 function operationId(method: string, path: string): string {

@@ -8,7 +8,7 @@ import { refuseOtherMethods } from '../web/errors.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { idempotent, type JsonReply } from '../web/idempotent.ts'
 import { readJson, readOptionalJson } from '../web/json-body.ts'
-import { queryNumbers } from '../web/query.ts'
+import { readQuery } from '../web/query.ts'
 import { callerOf } from './caller.ts'
 import type { Route } from './route.ts'
 
@@ -84,7 +84,7 @@ function addressReader({ params, query }: Route) {
   const numbers = query ? numbersOf(query) : []
   return (c: FrameContext) => ({
     params: params ? parseInput(params, c.req.param()) : undefined,
-    query: query ? parseInput(query, queryNumbers(c.req.query(), numbers)) : undefined,
+    query: query ? parseInput(query, readQuery(c.req, numbers)) : undefined,
   })
 }
 

@@ -1,8 +1,17 @@
-/** A query string's values with the named ones as numbers; what is no number stays text, for the schema to refuse. */
-export function queryNumbers(query: Record<string, string>, names: readonly string[]): Record<string, unknown> {
+import type { HonoRequest } from 'hono'
+import { GazewayError } from '../../src/errors.ts'
+
+/**
+ * A query string's values with the named ones as numbers; what is no number stays text, for the schema to refuse.
+ *
+ * @throws GazewayError `validation_failed` for a name that comes more than once: one of its values would go unheard
+ */
+export function readQuery(request: HonoRequest, numbers: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(query).map(([name, text]) => {
-      const isNumber = names.includes(name) && /^-?\d+(\.\d+)?$/.test(text)
+    Object.entries(request.queries()).map(([name, [text = '', ...more]]) => {
+      if (more.length > 0)
+        throw new GazewayError('validation_failed', `${name}: given more than once; give it once.`, { param: name })
+      const isNumber = numbers.includes(name) && /^-?\d+(\.\d+)?$/.test(text)
       return [name, isNumber ? Number(text) : text]
     }),
   )

@@ -1599,6 +1599,7 @@ describe('the gateway over HTTP', () => {
     assert.equal((await errorOf(await request('/memory/recall'))).param, 'key')
     assert.equal(((await (await request('/memory/recent?limit=1')).json()) as { items: unknown[] }).items.length, 1)
     assert.equal((await request('/memory/recent?limit=0')).status, 422)
+    assert.equal((await request('/memory/recent?limit=1&limit=2')).status, 422)
   })
 
   it('answers a repeated Idempotency-Key with the first reply', async () => {

@@ -105,6 +105,15 @@ describe('the platform', () => {
       assert.equal((await post('/api/tasks', { title: '😀', capabilities: ['😀'] })).status, 201)
     })
 
+    it('a query parameter that comes twice, of which one would go unheard', async () => {
+      for (const path of ['/api/tasks?status=failed&status=nosuch', '/api/memory?limit=1&tag=a&limit=1']) {
+        const reply = await get(path, running.admin)
+        const { message, param } = await errorOf(reply)
+        const name = /\?(\w+)/.exec(path)?.[1]
+        assert.deepEqual([reply.status, message, param], [422, `${name}: given more than once; give it once.`, name])
+      }
+    })
+
     it('refuses bodies that are no JSON, too large or not valid, and names the field', async () => {
       const path = '/api/keys'
       assert.equal((await post(path, 'x', running.admin, { 'content-type': 'text/plain' })).status, 415)
@@ -190,6 +199,8 @@ describe('the platform', () => {
         assert.ok(paths[path], path)
       const passed = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options']
       assert.deepEqual(Object.keys(paths['/v1/{path}'] ?? {}), passed)
+      const takesBody = passed.filter((method) => paths['/v1/{path}']?.[method]?.requestBody !== undefined)
+      assert.deepEqual(takesBody, ['post', 'put', 'patch'])
     })
 
     it('has operations with ids of their own, and each path parameter', () => {
