@@ -143,7 +143,10 @@ function shown({ config }: Gateway): ModelConfig {
 }
 
 function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, present: ModelConfig) {
-  const provider = providerOf(place, present)
+  const isNamed = place.provider !== undefined || place.base_url !== undefined
+  const inForce = present.provider === CUSTOM ? present.base_url : present.provider
+  // Beside a key it says whom that is for, also as it was shown.
+  const provider = providerOf(place, present) ?? (api_key && isNamed ? inForce : undefined)
   return {
     ...(provider === undefined ? {} : { 'upstream.provider': provider }),
     ...Object.fromEntries(Object.entries(models).map(([role, model]) => [`upstream.models.${role}`, model])),

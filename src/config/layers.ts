@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
 import { CONFIG_KEYS } from './keys.ts'
-import type { ConfigDocument } from './schema.ts'
+import type { Config, ConfigDocument } from './schema.ts'
 
 /** Configuration key → the value that is laid over what is below, already checked; null is the default. */
 export type Layer = ReadonlyMap<string, unknown>
@@ -44,6 +45,20 @@ export function foreignSecrets(before: ConfigDocument, next: ConfigDocument): st
   const changed = GIVEN_FOR.filter(([address]) => addressAt(before, address) !== addressAt(next, address))
   return changed.flatMap(([, secrets]) => secrets)
 }
+
+/**
+ * The secrets that are new in `next` and lie there beside another address than the one in force: they would go to that once
+ * what is over it is gone. Not where the sandbox is in force, which no key is for.
+ */
+export function straySecrets(before: ConfigDocument, next: ConfigDocument, inForce: Config): string[] {
+  const isNew = (key: string) =>
+    getProperty(next, key) !== undefined && !isDeepStrictEqual(getProperty(next, key), getProperty(before, key))
+  const isForNone = (key: string) => key.startsWith('upstream.') && inForce.upstream.provider === 'sandbox'
+  return foreignSecrets(inForce, next).filter((key) => isNew(key) && !isForNone(key))
+}
+
+/** What is given for one address alone. */
+export const SECRETS_OF_ADDRESSES = GIVEN_FOR.flatMap(([, secrets]) => secrets)
 
 /** The address that a secret is given for. */
 export const addressOf = (secret: string): string | undefined =>

@@ -2,13 +2,16 @@ import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty, setProperty } from 'dot-prop'
+import { GazewayError } from '../errors.ts'
 import { changedKeys } from './changed.ts'
 import { configFile, filled, frozen, type LoadedConfig, mergeConfig, readDocument, rereadDocument } from './config.ts'
 import { setDotted, valuesFor } from './dotted.ts'
+import { variableOf } from './environment.ts'
 import { type Followed, follow } from './follow.ts'
 import type { ConfigHome } from './home.ts'
 import { CONFIG_KEYS } from './keys.ts'
-import { type Layer, layOver, withoutForeignSecrets } from './layers.ts'
+import { addressOf, type Layer, layOver, straySecrets, withoutForeignSecrets } from './layers.ts'
+import { nameOver } from './overrides.ts'
 import { REDACTED, secretsOf } from './redact.ts'
 import type { Config, ConfigDocument } from './schema.ts'
 
@@ -31,7 +34,7 @@ export interface LiveConfig {
   /**
    * What {@link LiveConfig.set} would make of the configuration; nothing is changed.
    *
-   * @throws GazewayError as `setDotted`
+   * @throws GazewayError as {@link LiveConfig.set}
    */
   preview(changes: Readonly<Record<string, unknown>>): Promise<LoadedConfig>
   /**
@@ -39,7 +42,8 @@ export interface LiveConfig {
    * or agent gateway loses the key that was given for the last one, unless a key comes with it.
    *
    * @returns the keys, and entries of keys, that have another value now
-   * @throws GazewayError as `setDotted` and `ConfigHome.change`
+   * @throws GazewayError as `setDotted` and `ConfigHome.change`; `conflict` for a secret without its address, where a flag or
+   *   variable is over the one that is stored
    */
   set(changes: Readonly<Record<string, unknown>>): Promise<string[]>
   /** Looks now for what others changed; what cannot be read is logged once, and what was in force stays. */
@@ -146,7 +150,16 @@ export async function openLiveConfig(deps: {
 
   function changed(document: ConfigDocument, changes: Readonly<Record<string, unknown>>): ConfigDocument {
     const next = setDotted(document, changes, stored.config)
+    for (const secret of straySecrets(document, next, stored.config)) placeSecret(next, secret, changes)
     return withoutForeignSecrets(document, next, (key) => valuesFor(changes, key).some((value) => value !== REDACTED))
+  }
+
+  /** Keeps the address in force with a secret that was sent with it: as it was shown, it changed nothing. */
+  function placeSecret(next: ConfigDocument, secret: string, changes: Readonly<Record<string, unknown>>): void {
+    const address = addressOf(secret) ?? secret
+    const [named] = valuesFor(changes, address)
+    if (named === undefined) throw forAnother(secret, address, stored)
+    if (named === getProperty(stored.config, address)) setProperty(next, address, named)
   }
 
   let polling = false
@@ -201,4 +214,16 @@ function inForce(stored: LoadedConfig, started: Config): LoadedConfig {
   const config = structuredClone(stored.config)
   for (const { path } of RESTART) setProperty(config, path, getProperty(started, path))
   return Object.freeze({ ...stored, config: frozen(config), secrets: secretsOf(config) })
+}
+
+/** A secret alone, where a flag or variable says which address is in force, would be kept for the one that is stored. */
+function forAnother(secret: string, address: string, loaded: LoadedConfig): GazewayError {
+  const variable = variableOf(secret)
+  const inEnvironment = variable === undefined ? '' : `, or set ${variable} in the environment and start again`
+  return new GazewayError(
+    'conflict',
+    `${secret}: nothing was changed, because it would be for the ${address} that is stored, while ${nameOver(address, loaded)} names ` +
+      `another. Send ${address} with it, to keep both${inEnvironment}.`,
+    { param: secret },
+  )
 }

@@ -1,9 +1,10 @@
 import { getProperty } from 'dot-prop'
 import type { LoadedConfig } from './config.ts'
 import { valuesFor } from './dotted.ts'
-import { FLAGS, KEY_VARIABLES, VARIABLES } from './environment.ts'
+import { FLAGS, KEY_VARIABLES, VARIABLES, variableOf } from './environment.ts'
 import { CONFIG_KEYS } from './keys.ts'
-import { redactConfig } from './redact.ts'
+import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
+import { REDACTED, redactConfig } from './redact.ts'
 
 /** A variable or flag that is in force. */
 export interface Override {
@@ -46,8 +47,24 @@ function inForce(
   )
 }
 
-/** The keys that `changes` names and that a flag or a variable is over: what is stored there does not show. */
-export function overriddenKeys(changes: Readonly<Record<string, unknown>>, { sources }: LoadedConfig): string[] {
-  const over = Object.keys(sources).filter((key) => sources[key] === 'flag' || sources[key] === 'environment')
-  return over.filter((key) => valuesFor(changes, key).length > 0)
+/** The flag or the variable that is over a key, as it is written. */
+export const nameOver = (key: string, { sources }: LoadedConfig): string | undefined =>
+  sources[key] === 'flag' ? Object.values(FLAGS).find(([, of]) => of === key)?.[0] : variableOf(key)
+
+/**
+ * The keys that `changes` names and that a flag or a variable is over, or over the address that they are for: what is stored
+ * there does not show.
+ */
+export function overriddenKeys(
+  changes: Readonly<Record<string, unknown>>,
+  { sources, config }: LoadedConfig,
+): string[] {
+  const isOver = (key = '') => sources[key] === 'flag' || sources[key] === 'environment'
+  const isGiven = (value: unknown) => value !== null && value !== REDACTED
+  const isNone = (key: string) => Object.keys(Object(getProperty(config, key))).length === 0
+  const over = Object.keys(sources).filter((key) => isOver(key) && valuesFor(changes, key).length > 0)
+  const unheard = SECRETS_OF_ADDRESSES.filter(
+    (key) => !isOver(key) && isOver(addressOf(key)) && valuesFor(changes, key).some(isGiven) && isNone(key),
+  )
+  return [...over, ...unheard]
 }

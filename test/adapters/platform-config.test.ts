@@ -397,6 +397,44 @@ describe('the models over REST', () => {
     await upstream.close()
   })
 
+  it('take a key for the provider that a variable names with that provider alone, and keep both', async () => {
+    const path = '/api/config/model'
+    const document = { upstream: { provider: 'openrouter', api_key: 'sk-of-openrouter' } }
+    const instance = await start({ document, env: { GAZEWAY_UPSTREAM: 'openai' } })
+    for (const refused of [
+      await instance.set({ api_key: 'sk-of-openai' }, { path }),
+      await instance.set({ 'upstream.api_key': 'sk-of-openai' }),
+      await instance.set({ upstream: { headers: { 'x-team': 'of-openai' } } }),
+    ]) {
+      assert.deepEqual([refused.status, faultOf(refused).code], [409, 'conflict'])
+      assert.match(
+        faultOf(refused).message,
+        /GAZEWAY_UPSTREAM names another\. Send upstream\.provider with it, to keep both/,
+      )
+      assert.deepEqual(instance.file(), document)
+    }
+    const shown = (await instance.get(path)).body
+    assert.deepEqual((await instance.set(shown, { path })).body.changed, [], 'sent back as it was shown')
+
+    const kept = await instance.set({ provider: 'openai', api_key: 'sk-of-openai' }, { path })
+    assert.deepEqual(kept.body.changed, ['upstream.provider', 'upstream.api_key'])
+    assert.equal(kept.body.api_key_set, true)
+    assert.deepEqual(instance.file(), { upstream: { provider: 'openai', api_key: 'sk-of-openai' } })
+    assert.equal(instance.gateway.loaded.config.upstream.api_key, 'sk-of-openai')
+
+    const other = await instance.set({ 'upstream.provider': 'xai', 'upstream.api_key': 'sk-of-xai' })
+    assert.deepEqual(other.body.overridden, ['upstream.provider', 'upstream.api_key'], 'neither is in force')
+    assert.deepEqual(instance.file(), { upstream: { provider: 'xai', api_key: 'sk-of-xai' } })
+    assert.equal(instance.gateway.loaded.config.upstream.api_key, null)
+  })
+
+  it('take a key for what is stored while the sandbox is in force, and say that it is not', async () => {
+    const instance = await start({ env: { GAZEWAY_UPSTREAM: 'sandbox' } })
+    const kept = await instance.set({ 'upstream.api_key': 'sk-of-xai' })
+    assert.deepEqual([kept.body.changed, kept.body.overridden], [['upstream.api_key'], ['upstream.api_key']])
+    assert.deepEqual(instance.file(), { upstream: { api_key: 'sk-of-xai' } })
+  })
+
   it('are listed with the providers that are known', async () => {
     const upstream = await startUpstream()
     upstream.on('/models', json(200, { data: [{ id: 'their-model', object: 'model', created: 1, owned_by: 'them' }] }))

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ask } from '../adapters/platform.ts'
+import { json, startUpstream } from '../doubles/upstream.ts'
 import {
   type ConsoleUnderTest,
   hasFocus,
@@ -97,6 +100,24 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual(upstream.aliases, { fast: 'llm-3-fast' })
     await inspect(page, 'settings-models')
     await page.context().close()
+  })
+
+  it('keep a key with the provider that is shown beside it, which a flag names', async () => {
+    const upstream = await startUpstream()
+    upstream.on('/models', json(200, { object: 'list', data: [] }))
+    const flagged = await startConsole(upstream.url, { env: { GAZEWAY_UPSTREAM_API_KEY: '' } })
+    const page = await flagged.open('#/settings/models')
+    await page.getByRole('textbox', { name: 'API key' }).fill('key-of-theirs')
+    await page.getByRole('button', { name: 'Save models' }).click()
+    await page.getByText('It is never shown; type another to replace it.').waitFor()
+    const { dataDir, config } = flagged.platform.gateway.loaded
+    assert.equal(config.upstream.api_key, 'key-of-theirs')
+    assert.deepEqual(JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')), {
+      upstream: { provider: upstream.url, api_key: 'key-of-theirs' },
+    })
+    await page.context().close()
+    await flagged.close()
+    await upstream.close()
   })
 
   it('change no name of a model that was not edited, whoever has changed it and whatever it has', async () => {

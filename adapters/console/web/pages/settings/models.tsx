@@ -56,7 +56,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
     setBusy(true)
     setError(null)
     try {
-      const changed = await api.post<ConfigChanged>('/api/config', changesOf(edited, provider))
+      const changed = await api.post<ConfigChanged>('/api/config', changesOf(edited, shown))
       setEdited(UNCHANGED)
       present.reload()
       available.reload()
@@ -190,8 +190,12 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
 const CUSTOM = { value: 'custom', label: 'Another (base URL)' }
 
 /** What was edited, by the keys of the configuration: what was not, another may have changed meanwhile. */
-function changesOf({ provider: chosen, baseUrl, apiKey, roles, aliases }: Edited, provider: string) {
-  const place = provider === CUSTOM.value ? baseUrl?.trim() : chosen
+function changesOf({ provider: chosen, baseUrl, apiKey, roles, aliases }: Edited, shown: ModelConfig) {
+  const provider = chosen ?? shown.provider
+  const inForce = shown.provider === CUSTOM.value ? shown.base_url : shown.provider
+  const edited = provider === CUSTOM.value ? baseUrl?.trim() : chosen
+  // A key is for the provider that is shown beside it, whatever else is stored.
+  const place = edited ?? (apiKey && provider === shown.provider ? inForce : undefined)
   return {
     ...(place !== undefined && { 'upstream.provider': place }),
     ...(apiKey && { 'upstream.api_key': apiKey.trim() }),
