@@ -179,8 +179,11 @@ export function createAgent(deps: {
     async chat(message) {
       upstream.provider.requireKey()
       const { sessionId, identity, signal } = message
+      const found = target(message)
+      // It is told where it is waited for, unless the client has gone by then.
+      found.catch(() => {})
       const turn = await admissions.run(`${identity.id} ${sessionId}`, signal, async () => {
-        const accepted = await target(message)
+        const accepted = await found
         // The question's first: ids sort by time.
         const ids = { question: newId('msg'), answer: newId('msg') }
         message.onStart?.({ session_id: accepted.id, message_id: ids.answer })
