@@ -6,6 +6,7 @@ import type { SettlementStatus } from './settlements.ts'
 
 /** Payments that are signed in one round. */
 const MOST_DUE = 50
+const DUE: readonly SettlementStatus[] = ['pending', 'failed']
 
 /** The payments on one chain, as the worker moves them on. */
 export interface Outbox {
@@ -21,11 +22,22 @@ export interface Outbox {
     trx: Transaction<Schema>,
     escrowId: string,
     from: readonly SettlementStatus[],
-    changes: Partial<Omit<SettlementRow, 'escrow_id'>> & { status: SettlementStatus; updated_at: string },
+    changes: SettlementChanges,
   ): Promise<boolean>
-  /** Notes what is in the way of one that is not confirmed, where that is news. */
-  noteFault(escrowId: string, error: string, at: string, nextAt?: string): Promise<void>
+  /**
+   * Takes one that is due to be paid. Not where a transaction was signed for it since it was read: a process that slept may be
+   * the last to know that nobody is to pay it again.
+   *
+   * @returns false then
+   */
+  take(trx: Transaction<Schema>, read: SettlementRow, changes: SettlementChanges): Promise<boolean>
+  /** Notes why one that is due was not paid, and when to try again; not where a transaction was signed since it was read. */
+  postpone(read: SettlementRow, error: string, at: string, nextAt: string): Promise<void>
+  /** Notes what is in the way of one that was sent, where that is news. */
+  noteFault(escrowId: string, error: string, at: string): Promise<void>
 }
+
+type SettlementChanges = Partial<Omit<SettlementRow, 'escrow_id'>> & { status: SettlementStatus; updated_at: string }
 
 /** The payments in `store` on the chain with this id. */
 export function createOutbox({ db }: Store, chainId: number): Outbox {
@@ -55,19 +67,34 @@ export function createOutbox({ db }: Store, chainId: number): Outbox {
       return numUpdatedRows === 1n
     },
 
-    async noteFault(escrowId, error, at, nextAt) {
+    async take(trx, { escrow_id, attempts }, changes) {
+      const { numUpdatedRows } = await trx
+        .updateTable('settlements')
+        .set(changes)
+        .where('escrow_id', '=', escrow_id)
+        .where('status', 'in', DUE)
+        .where('attempts', '=', attempts)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async postpone({ escrow_id, attempts }, error, at, nextAt) {
       await db
         .updateTable('settlements')
-        .set({ error, updated_at: at, ...(nextAt !== undefined && { next_at: nextAt }) })
+        .set({ error, updated_at: at, next_at: nextAt })
+        .where('escrow_id', '=', escrow_id)
+        .where('status', 'in', DUE)
+        .where('attempts', '=', attempts)
+        .execute()
+    },
+
+    async noteFault(escrowId, error, at) {
+      await db
+        .updateTable('settlements')
+        .set({ error, updated_at: at })
         .where('escrow_id', '=', escrowId)
-        .where('status', '<>', 'confirmed')
-        .where(({ eb, or }) =>
-          or([
-            eb('error', 'is', null),
-            eb('error', '<>', error),
-            ...(nextAt === undefined ? [] : [eb('next_at', '<', nextAt)]),
-          ]),
-        )
+        .where('status', '=', 'submitted')
+        .where(({ eb, or }) => or([eb('error', 'is', null), eb('error', '<>', error)]))
         .execute()
     },
   }

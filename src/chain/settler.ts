@@ -143,17 +143,16 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   async function submit(row: SettlementRow): Promise<void> {
-    const { escrow_id: escrowId, attempts } = row
     const units = tokenUnits(row.micros, chain.token.decimals)
     await account.send({
-      purpose: PURPOSE + escrowId,
+      purpose: PURPOSE + row.escrow_id,
       to: chain.token.address,
       data: transferCall(row.recipient, units),
       claim: (trx, { nonce, hashes }) =>
-        outbox.advance(trx, escrowId, ['pending', 'failed'], {
+        outbox.take(trx, row, {
           status: 'submitted',
           ...{ token: chain.token.address, nonce, tx_hash: hashes.at(-1) ?? null, block_number: null },
-          ...{ attempts: attempts + 1, error: null, updated_at: time() },
+          ...{ attempts: row.attempts + 1, error: null, updated_at: time() },
         }),
     })
   }
@@ -173,7 +172,7 @@ export function createSettler(deps: SettlerDeps): Settler {
         await submit(row)
       } catch (error) {
         if (!(error instanceof BaseError || error instanceof GazewayError)) throw error
-        await outbox.noteFault(row.escrow_id, node.faultOf(error), time(), later(row.attempts))
+        await outbox.postpone(row, node.faultOf(error), time(), later(row.attempts))
         // The node itself is what fails: the others would fare no better.
         await node.verify()
       }

@@ -24,6 +24,8 @@ export interface FaultyNode {
   lie: Lie | undefined
   /** How long it takes to answer, in milliseconds. */
   delayMs: number
+  /** What it waits for before it answers. */
+  before?: (asked: Asked) => Promise<void>
   asked: Asked[]
   stop(): void
 }
@@ -37,6 +39,7 @@ export async function startFaultyNode(upstream: string): Promise<FaultyNode> {
     const { id, method, params = [] } = JSON.parse(body) as Asked & { id: number }
     node.asked.push({ method, params })
     await new Promise((resolve) => setTimeout(resolve, node.delayMs))
+    await node.before?.({ method, params })
     const said = node.lie?.({ method, params })
     if (said === 'hang up') return void response.destroy()
     if (said && 'status' in said) return void response.writeHead(said.status).end(said.body)

@@ -208,6 +208,43 @@ describe('settlement on a chain that misbehaves', () => {
     await Promise.all(asked)
   })
 
+  for (const [wakes, said] of [
+    ['and then signs', undefined],
+    ['and is then not answered', 'hang up'],
+  ] as const)
+    it(`does not pay again what only a person may repeat where another process slept meanwhile, ${wakes}`, async () => {
+      let at = Date.now()
+      const slow = await startFaultyNode(anvil.url)
+      const sleeper = gateway({ url: slow.url }, () => new Date(at))
+      const recipient = newRecipient()
+      let wake = () => {}
+      const slept = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      let asleep = 0
+      slow.before = async ({ method }) => {
+        if (method !== 'eth_estimateGas' || asleep > 0) return
+        asleep++
+        await slept
+        slow.lie = ({ method }) => (method === 'eth_estimateGas' ? said : undefined)
+      }
+      await sleeper.owe('esc_1', recipient, CENT)
+      sleeper.start()
+      while (asleep === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      // As the other one leaves it.
+      const kept = { status: 'failed', attempts: 1, error: 'Look at it.', next_at: '9999-12-31T23:59:59.999Z' }
+      await store.db.updateTable('settlements').set(kept).execute()
+      wake()
+      await rounds()
+      at += 86_400_000
+      await rounds()
+      const { tx_hash, ...state } = (await stateOf(sleeper, 'esc_1')) ?? assert.fail()
+      assert.deepEqual(state, { status: 'failed', attempts: 1, error: 'Look at it.' })
+      assert.equal(await token.balanceOf(recipient), 0n)
+      await sleeper.stop()
+      slow.stop()
+    })
+
   it('knows what was paid by what was signed, whatever the token is now', async () => {
     await holdBlocks(anvil)
     const before = gateway()
