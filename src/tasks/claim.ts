@@ -95,7 +95,7 @@ export function createClaims({
         isClaimant &&
         (await store.db
           .updateTable('tasks')
-          .set({ lease_expires_at: later(at, before.lease_seconds ?? 0), updated_at: at.toISOString() })
+          .set({ lease_expires_at: latest(later(at, before.lease_seconds ?? 0)), updated_at: at.toISOString() })
           .where('id', '=', id)
           .where('status', '=', 'claimed')
           .where('lease_expires_at', '>', at.toISOString())
@@ -200,5 +200,9 @@ function look(
 
 const read = async (db: Kysely<Schema>, id: string): Promise<TaskRow> =>
   foundTask(await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
+
+/** A lease until `time`, or for longer where that was promised: a sign of life may overtake one that was held up. */
+const latest = (time: string) =>
+  sql<string>`case when lease_expires_at > ${time} then lease_expires_at else ${time} end`
 
 const later = (at: Date, seconds: number): string => new Date(at.getTime() + seconds * 1000).toISOString()

@@ -137,6 +137,18 @@ export function tasksContract(open: OpenStore): void {
       await assert.rejects(beat({ agent: 'ada' }), { code: 'invalid_transition', message: /is open/ })
     })
 
+    it('keeps the longer lease where signs of life overtake each other', async (t) => {
+      const works = worksOn(await open(t))
+      const task = await works.create(await works.payer())
+      const agent = await works.agent()
+      const { claim_token } = await works.claim(task, agent, { lease_seconds: 60 })
+      works.clock.pass(30)
+      await works.tasks.heartbeat(task.id, { claim_token }, agent)
+      works.clock.pass(-20)
+      const late = await works.tasks.heartbeat(task.id, { claim_token }, agent)
+      assert.equal(late.lease_expires_at, '2026-11-21T08:01:30.000Z')
+    })
+
     it('opens again when its lease is over, for whoever looks, and the old token is dead', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent, other] = [await works.payer(), await works.agent(), await works.agent()]
