@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
 import { MIGRATIONS } from '../../src/store/migrations/index.ts'
@@ -212,10 +214,50 @@ describe('a PostgreSQL that cannot be used', () => {
 
   it('stops a statement that takes too long', async () => {
     const store = await openStore(`${await server.database()}?statement_timeout=200`)
-    const { sql } = await import('kysely')
     await assert.rejects(sql`select pg_sleep(5)`.execute(store.db), { code: 'store_unavailable', message: /too long/ })
     assert.equal(await store.check(), true)
     await store.close()
+  })
+
+  it('keeps its own limits and way of writing times, whatever its role and database have', async () => {
+    const url = await server.database()
+    const admin = new pg.Client(url)
+    await admin.connect()
+    for (const setting of ["datestyle = 'German, DMY'", 'statement_timeout = 1', 'timezone = "Asia/Kathmandu"'])
+      await admin.query(`alter database ${admin.database} set ${setting}`)
+    await admin.end()
+    const store = await openStore(`${url}?statement_timeout=0`)
+    const memory = createMemory({ store, now: () => new Date('2026-11-21T07:17:52.123Z') })
+    await memory.store(MemoryInput.parse({ key: 'k', value: 1 }))
+    const found = await memory.recall({ namespace: 'default', key: 'k' })
+    assert.equal(found.memory?.updated_at, '2026-11-21T07:17:52.123Z')
+    await sql`select pg_sleep(0.1)`.execute(store.db)
+    await store.close()
+  })
+
+  it('greets a server, or the pooler before it, with nothing but what all of them know', async () => {
+    const { port } = new URL(await server.database())
+    const greetings: string[] = []
+    const pooler = createServer((client) => {
+      client.once('data', (greeting) => {
+        greetings.push(greeting.toString('latin1', 8))
+        const upstream = connect(Number(port), '127.0.0.1', () => upstream.write(greeting))
+        client.pipe(upstream).pipe(client)
+        for (const socket of [client, upstream]) socket.on('error', () => {})
+      })
+    })
+    await once(pooler.listen(0, '127.0.0.1'), 'listening')
+    const through = new URL(await server.database())
+    through.port = String((pooler.address() as AddressInfo).port)
+    const store = await openStore(through.href)
+    await store.close()
+    pooler.close()
+    assert.ok(greetings.length > 0)
+    for (const greeting of greetings) {
+      const names = greeting.split('\0').filter((text, i) => i % 2 === 0 && text !== '')
+      // What PgBouncer takes without being told to.
+      assert.deepEqual(names.sort(), ['application_name', 'client_encoding', 'database', 'user'])
+    }
   })
 
   it('is written again once its address leads to one that is not read-only', async () => {

@@ -58,18 +58,25 @@ export interface ConnectionPool {
 export function createPool(url: string, options: { size?: number; statementTimeoutMs?: number } = {}): ConnectionPool {
   const { connectionString, name, size, statementTimeoutMs } = readUrl(url, options)
   requireReadable(connectionString)
+  const settings = sessionSettings({
+    // In which `toTime` reads them.
+    datestyle: 'ISO',
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+  })
   const pool = new pg.Pool({
     connectionString,
     Client: EncodedClient,
-    onConnect: (client) => requireUtf8(client as EncodedClient, name),
+    onConnect: async (client) => {
+      requireUtf8(client as EncodedClient, name)
+      await client.query(settings)
+    },
     max: size,
     types: TYPES,
     // Statements that do not wait for each other share a round trip.
     pipeline: true,
     application_name: 'gazeway',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
     ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -116,6 +123,12 @@ async function takesWrites(pool: pg.Pool): Promise<boolean> {
     client.release(!writable)
   }
 }
+
+/** Over those of the role and the database. Not with the greeting of a connection, in which poolers refuse what they do not know. */
+const sessionSettings = (values: Readonly<Record<string, string | number>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `set ${name} = ${pg.escapeLiteral(String(value))}`)
+    .join('; ')
 
 /** Others refuse most of what people write, or take it for bytes that are no characters. */
 function requireUtf8({ encoding = 'UTF8' }: EncodedClient, name: string): void {
