@@ -5,6 +5,7 @@ import { connectionSweeps } from '../src/connections/connections.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createPasses, type Passes } from '../src/identity/passes.ts'
 import { inTime } from '../src/in-time.ts'
+import { loadAll } from '../src/lazily.ts'
 import type { Log } from '../src/log.ts'
 import type { Sweep, Sweeps } from '../src/store/sweeps.ts'
 import { VERSION } from '../src/version.ts'
@@ -69,6 +70,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       running.push(platform)
       say(`gazeway ${VERSION}: platform on ${platform.url} (reference: ${platform.url}/docs; /v1: ${agentGateway.url})`)
     }
+    await loadAll()
     sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...(payments?.payments.sweeps ?? [])])
     await told
     say('Stopping; replies in progress have 10 s to finish.')

@@ -132,3 +132,11 @@ export function errorBody(error: GazewayError, requestId: string | null = null):
 /** Whether a part of Gazeway is not there that is loaded when it is first needed: it was updated while it ran. */
 export const isFileGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+
+/** Whether there was no file descriptor left to load such a part, or to read another file. */
+export const isOutOfFiles = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'EMFILE' || error.code === 'ENFILE') &&
+  'syscall' in error &&
+  error.syscall === 'open'

@@ -47,12 +47,14 @@ const KEPT_LENGTH = 2 ** 20
  * first line that is written: a process that has nothing to say does not pay for it (8 ms bundled, 20 ms as packages).
  */
 export function createLog({ level, secrets, destination }: LogOptions): Log {
-  let root: Lines | undefined
+  let root: Lines | null = null
   const state = { threshold: SEVERITY[level], secrets: new Set<string>() }
   const known = () => [...new Set([...secrets(), ...state.secrets])].sort((a, b) => b.length - a.length)
+  const redacted = (text: string) => redactText(text, asInJson(known()))
+  const plain = plainLines((text) => (destination ?? bareStderr).write(redacted(text)))
   return facade(() => {
-    root ??= openLogger(known, destination)
-    return root
+    root ??= openLogger(redacted, destination)
+    return root ?? plain
   }, state)
 }
 
@@ -78,9 +80,12 @@ function facade(logger: () => Lines, state: LogState): Log {
     warn: line('warn'),
     error: line('error'),
     child(fields) {
+      let of: Lines | undefined
       let own: Lines | undefined
       return facade(() => {
-        own ??= logger().child(fields)
+        const parent = logger()
+        if (own === undefined || parent !== of) own = parent.child(fields)
+        of = parent
         return own
       }, state)
     },
@@ -93,13 +98,13 @@ function facade(logger: () => Lines, state: LogState): Log {
   }
 }
 
-function openLogger(secrets: LogOptions['secrets'], destination: LogOptions['destination']): Lines {
-  const redacted = (text: string) => redactText(text, asInJson(secrets()))
+/** @returns null where pino cannot be loaded now */
+function openLogger(redacted: (text: string) => string, destination: LogOptions['destination']): Lines | null {
   let pino: typeof import('pino').pino
   try {
     pino = (createRequire(import.meta.url)('pino') as typeof import('pino')).pino
   } catch {
-    return plainLines((text) => (destination ? destination.write(redacted(text)) : writeSync(STDERR, redacted(text))))
+    return null
   }
   return pino(
     {
@@ -114,18 +119,33 @@ function openLogger(secrets: LogOptions['secrets'], destination: LogOptions['des
   )
 }
 
-/** The messages alone: Gazeway was removed or updated while it ran, and what it has not loaded yet is gone. */
-function plainLines(write: (text: string) => void): Lines {
-  const line = (level: string) => (_: unknown, msg?: string) =>
-    write(`${JSON.stringify({ level, time: new Date().toISOString(), pid: process.pid, msg })}\n`)
+/**
+ * Lines without pino: Gazeway was removed or updated while it ran, and what it has not loaded yet is gone, or it had no
+ * file descriptor left.
+ */
+function plainLines(write: (text: string) => void, of: LogFields = {}): Lines {
+  const line = (level: string) => (fields: unknown, msg?: string) => {
+    const all = { level, time: new Date().toISOString(), pid: process.pid, ...of, ...(fields as LogFields), msg }
+    write(`${JSON.stringify(all, (_, value) => (value instanceof Error ? value.stack : value))}\n`)
+  }
   const lines: Lines = {
     debug: line('debug'),
     info: line('info'),
     warn: line('warn'),
     error: line('error'),
-    child: () => lines,
+    child: (fields) => plainLines(write, { ...of, ...fields }),
   }
   return lines
+}
+
+const bareStderr = {
+  write(text: string): void {
+    try {
+      writeSync(STDERR, text)
+    } catch {
+      // It is full or closed: there is no one left to tell, and work goes on.
+    }
+  },
 }
 
 function openStderr({ destination }: typeof import('pino').pino) {

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Config } from '../config/schema.ts'
+import { lazily } from '../lazily.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { ChainAccount } from './account.ts'
@@ -25,6 +26,11 @@ import {
 
 export { AgentRegistration } from './agent-identity.ts'
 export { ChainBalance } from './balances.ts'
+
+const loadAccount = lazily(() => import('./account.ts'))
+const loadNode = lazily(() => import('./node.ts'))
+const loadSettler = lazily(() => import('./settler.ts'))
+const loadSigner = lazily(() => import('./signer.ts'))
 
 /** Told, in the transaction that notes it, that the chain has taken a payment for good. */
 export type OnConfirmed = (trx: Transaction<Schema>, settlement: ConfirmedSettlement) => Promise<void>
@@ -77,7 +83,7 @@ export function createChain(deps: {
   function nodeOf({ chainId, rpcUrl, timeoutMs }: Network): Promise<Node> {
     const known = nodes.get(chainId)
     if (known) return known
-    const opened = import('./node.ts').then(({ openNode }) => openNode({ chainId, rpcUrl: rpcUrl ?? '', timeoutMs }))
+    const opened = loadNode().then(({ openNode }) => openNode({ chainId, rpcUrl: rpcUrl ?? '', timeoutMs }))
     nodes.set(chainId, opened)
     return opened
   }
@@ -85,14 +91,14 @@ export function createChain(deps: {
 
   async function address(): Promise<string | null> {
     const key = config.wallet.private_key
-    return key === null ? null : (await import('./signer.ts')).createSigner(key).address
+    return key === null ? null : (await loadSigner()).createSigner(key).address
   }
 
   async function account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount> {
     const [{ openAccount }, { openNode }, { createSigner }] = await Promise.all([
-      import('./account.ts'),
-      import('./node.ts'),
-      import('./signer.ts'),
+      loadAccount(),
+      loadNode(),
+      loadSigner(),
     ])
     const feeLimit = gweiToWei(config.chain.settlement.max_fee_gwei)
     return openAccount({
@@ -106,7 +112,7 @@ export function createChain(deps: {
   }
 
   async function settler(chain: SettlementChain, onConfirmed: OnConfirmed): Promise<Settler> {
-    const { createSettler } = await import('./settler.ts')
+    const { createSettler } = await loadSettler()
     return createSettler({
       chain,
       account: await account(chain.network, chain.privateKey),

@@ -1,6 +1,10 @@
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import { rereadDocument } from './config.ts'
 import type { ConfigHome } from './home.ts'
+
+/** Most processes never change it. */
+const loadFile = lazily(() => import('./file.ts'))
 
 /** Configuration in config.json itself, for the processes that share a data folder. */
 export function fileHome(file: string): ConfigHome {
@@ -9,8 +13,7 @@ export function fileHome(file: string): ConfigHome {
     revision: async () => '',
     read: async () => new Map(),
     async change(document, change) {
-      // Most processes never change it.
-      const { updateDocument } = await import('./file.ts')
+      const { updateDocument } = await loadFile()
       try {
         rereadDocument(file, document)
         await updateDocument(file, change)

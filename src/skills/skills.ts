@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { readInside } from '../context/confine.ts'
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import { brokenSkill, composeSkill, type SkillPlace } from './compose.ts'
 import { type FoundSkill, findSkills, MOST_FOLDERS } from './find.ts'
 import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './roots.ts'
@@ -131,8 +132,10 @@ function unhidden(entries: readonly Entry[]): Map<string, Entry> {
   return shown
 }
 
+const loadFrontMatter = lazily(() => import('./front-matter.ts'))
+
 async function composed(place: SkillPlace, text: string): Promise<Skill> {
-  const { parseFrontMatter } = await import('./front-matter.ts')
+  const { parseFrontMatter } = await loadFrontMatter()
   try {
     return composeSkill(place, parseFrontMatter(text))
   } catch (error) {
@@ -142,7 +145,7 @@ async function composed(place: SkillPlace, text: string): Promise<Skill> {
 
 /** What follows the front matter; everything, where there is none. */
 async function contentOf(text: string): Promise<string> {
-  const { parseFrontMatter } = await import('./front-matter.ts')
+  const { parseFrontMatter } = await loadFrontMatter()
   try {
     return parseFrontMatter(text).content
   } catch {

@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { lazily } from '../lazily.ts'
 import { record } from './convert/loose.ts'
 import { badReply } from './failure.ts'
 import type { Provider } from './provider.ts'
@@ -8,10 +9,7 @@ import { type WholeEvents, wholeEvents } from './relay/whole-events.ts'
 /** A wait that an upstream asks for is honoured up to this long; beyond it the caller is told instead. */
 const LONGEST_WAIT_SECONDS = 30
 
-/** Loaded on first use; imported anew it would cost each metered call a twentieth of its CPU. */
-let loaded: ReturnType<typeof load> | undefined
-
-async function load() {
+const loadClient = lazily(async () => {
   const { default: Client } = await import('openai')
   return class Gazeway extends Client {
     /** Of a refusal the client reads only `error`; some upstreams say in other fields why, as in `detail`. */
@@ -19,7 +17,7 @@ async function load() {
       return super.makeStatusError(status, { error: record(body).error ?? body }, message, headers)
     }
   }
-}
+})
 
 /**
  * The `openai` client for one call. It retries connection errors, 408, 409, 429 and 5xx with growing pauses, or after
@@ -28,8 +26,7 @@ async function load() {
  * @param touch called before each request that is really sent, and with each piece of a reply, whatever it holds
  */
 export async function openaiClient(provider: Provider, touch: () => void): Promise<OpenAI> {
-  loaded ??= load()
-  const Client = await loaded
+  const Client = await loadClient()
   return new Client({
     baseURL: provider.baseUrl,
     apiKey: provider.apiKey ?? 'none',

@@ -1,5 +1,5 @@
 import { cut } from '../cut.ts'
-import { GazewayError, isFileGone } from '../errors.ts'
+import { GazewayError, isFileGone, isOutOfFiles } from '../errors.ts'
 import { whyEnded } from '../stopping.ts'
 import type { Provider } from './provider.ts'
 import { isReported, ReportedError } from './reported-error.ts'
@@ -40,6 +40,12 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
     return new GazewayError(
       'internal_error',
       'A file of Gazeway is gone: it was updated or removed while it runs. Restart it.',
+      { cause: error },
+    )
+  if (isOutOfFiles(error))
+    return new GazewayError(
+      'internal_error',
+      'Gazeway had no file descriptor left to load a part of itself. Raise its limit of open files, and restart it.',
       { cause: error },
     )
   const status = statusOf(error)

@@ -1,4 +1,7 @@
 import type { Pool } from 'undici'
+import { lazily } from '../lazily.ts'
+
+const loadUndici = lazily(() => import('undici'))
 
 /** How long Node's `fetch` waits by itself for the head of a reply, and between two pieces of its body. */
 const FETCH_WAITS_MS = 300_000
@@ -13,7 +16,7 @@ export function patientFetch(baseUrl: string, silenceMs: number): (request: Requ
   if (silenceMs < FETCH_WAITS_MS) return (request) => fetch(request)
   let opening: Promise<Pool> | undefined
   return async (request) => {
-    opening ??= import('undici').then(
+    opening ??= loadUndici().then(
       ({ Pool }) => new Pool(new URL(baseUrl).origin, { headersTimeout: 0, bodyTimeout: 0 }),
     )
     // Node's types know `fetch` by another release of undici.

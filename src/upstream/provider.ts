@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import { VIA } from '../via.ts'
 import { patientFetch } from './patient-fetch.ts'
 import { PRESETS } from './presets.ts'
@@ -102,11 +103,13 @@ function secretsOf({ api_key, headers }: Pick<ProviderConfig, 'api_key' | 'heade
   return [...new Set(api_key ? [api_key, ...long] : long)].sort((a, b) => b.length - a.length)
 }
 
+const loadSandbox = lazily(() => import('./sandbox/sandbox.ts'))
+
 /** The sandbox, loaded on its first request. */
 function lazySandbox(): Provider['fetch'] {
   let sandbox: Promise<{ fetch(request: Request): Promise<Response> }> | undefined
   return async (request) => {
-    sandbox ??= import('./sandbox/sandbox.ts').then(({ createSandbox }) => createSandbox())
+    sandbox ??= loadSandbox().then(({ createSandbox }) => createSandbox())
     return (await sandbox).fetch(request)
   }
 }

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { likeSandbox } from '../doubles/sandbox.ts'
 import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { CLI, newPlace, PATIENCE_MS, type Place, type ServerOptions } from './server.ts'
@@ -32,12 +34,22 @@ after(() => {
   for (const gateway of running) gateway.kill('SIGKILL')
 })
 
-/** Starts the gateway on a free port, and waits until it serves. */
-export async function startGatewayProcess(place: Place, options: ServerOptions = {}): Promise<GatewayProcess> {
-  const { args = [], env = {} } = options
+/**
+ * Starts the gateway on a free port, and waits until it serves.
+ *
+ * @param options.openFiles how many files and connections it may have open
+ */
+export async function startGatewayProcess(
+  place: Place,
+  options: ServerOptions & { openFiles?: number } = {},
+): Promise<GatewayProcess> {
+  const { args = [], env = {}, openFiles } = options
   const started: Record<string, string> = { GAZEWAY_UPSTREAM_API_KEY: UPSTREAM_KEY, ...place.env, ...env }
-  const command = [CLI, '--http', '--port', '0', ...args]
-  const child = spawn(process.execPath, command, {
+  const command = [process.execPath, CLI, '--http', '--port', '0', ...args]
+  const limited =
+    openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
+  const [program = '', ...words] = limited
+  const child = spawn(program, words, {
     cwd: place.project,
     env: started,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,6 +89,17 @@ export async function startGatewayProcess(place: Place, options: ServerOptions =
       child.kill('SIGTERM')
       return exit
     },
+  }
+}
+
+/** The address of the platform that a process serves beside its gateway. */
+export async function platformOf(gateway: GatewayProcess): Promise<string> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (;;) {
+    const said = /platform on (http:\S+) /.exec(gateway.stderr())?.[1]
+    if (said !== undefined) return said
+    assert.ok(Date.now() < deadline, gateway.stderr())
+    await delay(10)
   }
 }
 

@@ -5,22 +5,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
 import * as double from '../doubles/upstream.ts'
-import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
-import { connect, newPlace, PATIENCE_MS, run } from './server.ts'
+import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
+import { connect, newPlace, run } from './server.ts'
 
 const BOTH = ['--platform', '--platform-port', '0']
 const ENDED_WELL = { code: 0, signal: null }
-
-/** The address of the platform that a process serves beside its gateway. */
-async function platformOf(gateway: GatewayProcess): Promise<string> {
-  const deadline = Date.now() + PATIENCE_MS
-  for (;;) {
-    const said = /platform on (http:\S+) /.exec(gateway.stderr())?.[1]
-    if (said !== undefined) return said
-    assert.ok(Date.now() < deadline, gateway.stderr())
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 const post = (url: string, key: string, body: unknown) =>
   fetch(url, {

@@ -1,4 +1,5 @@
 import { GazewayError } from '../../errors.ts'
+import { lazily } from '../../lazily.ts'
 
 /** A request as its client sent it, as text, and what it holds as far as JavaScript can hold it. */
 export interface ClientRequest<Body> {
@@ -67,8 +68,10 @@ function refuseDepth(cause: unknown): never {
   throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', { cause })
 }
 
+const loadLosslessJson = lazily(() => import('lossless-json'))
+
 async function exactText(text: string, convert: (body: object) => object): Promise<string> {
-  const { isSafeNumber, LosslessNumber, parse, stringify } = await import('lossless-json')
+  const { isSafeNumber, LosslessNumber, parse, stringify } = await loadLosslessJson()
   const exact = parse(text, null, {
     parseNumber: (number) => (isSafeNumber(number) ? Number(number) : new LosslessNumber(number)),
     // The last of two equal keys counts, as it does for JSON.parse.

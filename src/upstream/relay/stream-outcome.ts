@@ -1,4 +1,4 @@
-import { isFileGone } from '../../errors.ts'
+import { isFileGone, isOutOfFiles } from '../../errors.ts'
 import { estimateUsage } from '../estimate.ts'
 import type { Usage } from '../usage.ts'
 import type { Passing } from './passing.ts'
@@ -36,7 +36,7 @@ export async function countUsage(
   try {
     return await estimateUsage(countTokens, sent, typeof answer === 'string' ? answer : JSON.stringify(answer), factor)
   } catch (error) {
-    if (error instanceof RangeError || isFileGone(error)) return null
+    if (error instanceof RangeError || isFileGone(error) || isOutOfFiles(error)) return null
     throw error
   }
 }

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { UpstreamDouble } from '../doubles/upstream.ts'
+import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
+import { newPlace } from './server.ts'
+
+const OPEN_FILES = 64
+const MESSAGES = [{ role: 'user', content: 'hi' }]
+/** A number that JSON.parse would round, so that the exact parser is wanted. */
+const EXACT = `{"messages":${JSON.stringify(MESSAGES)},"seed":12345678901234567890}`
+
+describe('a process that has no file descriptor left for a while', { skip: process.platform !== 'linux' }, () => {
+  let upstream: UpstreamDouble
+  let gateway: GatewayProcess
+  let platform: string
+  before(async () => {
+    upstream = await startProvider()
+    gateway = await startGatewayProcess(newPlace(), {
+      args: ['--platform', '--platform-port', '0', '--upstream', upstream.url],
+      openFiles: OPEN_FILES,
+    })
+    platform = await platformOf(gateway)
+  })
+  after(async () => {
+    await gateway.stop()
+    await upstream.close()
+  })
+
+  const openFiles = () => readdirSync(`/proc/${gateway.pid}/fd`).length
+  async function until(holds: () => boolean): Promise<void> {
+    while (!holds()) await delay(10)
+  }
+
+  it('serves all there is once they are free again', async () => {
+    const http = keptConnection(gateway.url, gateway.key)
+    const api = keptConnection(platform, gateway.key)
+    const requests = [
+      () => http('/v1/chat/completions', { messages: MESSAGES }),
+      () => http('/v1/chat/completions', EXACT),
+      () => http('/v1/responses', { input: 'hi' }),
+      () =>
+        api('/api/wallet/metered/call', {
+          caller_id: gateway.key,
+          model: 'llm-4-1-fast-reasoning',
+          prompt: 'hi',
+          max_tokens: 9,
+        }),
+      () => api('/api/config', { 'gaze.min_score': 0.7 }),
+      () => api('/api/skills'),
+    ]
+    await Promise.all([http('/health'), api('/health')])
+
+    const idle: Socket[] = []
+    await until(() => {
+      const socket = connect(Number(new URL(platform).port), '127.0.0.1').on('error', () => {})
+      return idle.push(socket) > OPEN_FILES && openFiles() >= OPEN_FILES - 1
+    })
+    for (const send of requests) await send()
+    for (const socket of idle) socket.destroy()
+    await until(() => openFiles() < OPEN_FILES / 2)
+
+    for (const send of requests) {
+      const { status, body } = await send()
+      assert.equal(status, 200, `${body}\n${gateway.stderr()}`)
+    }
+  })
+})
+
+/** Sends requests over one connection, which is made with the first. */
+function keptConnection(url: string, key: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return (path: string, body?: object | string) =>
+    new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const sent = request(`${url}${path}`, { agent, method: body ? 'POST' : 'GET', headers }, (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => {
+            text += piece
+          })
+          .on('end', () => resolve({ status: response.statusCode, body: text }))
+      })
+      sent.on('error', reject)
+      sent.end(typeof body === 'string' ? body : JSON.stringify(body))
+    })
+}
