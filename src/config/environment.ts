@@ -59,7 +59,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type Overrides = ReadonlyMap<string, unknown>
 
 /**
- * What the environment sets; an empty variable is one that is not set.
+ * What Kubernetes and Docker links set for a service that is called gazeway, or gazeway-platform: `GAZEWAY_PORT` is then
+ * where that service is, and no setting.
+ */
+export const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
+
+/**
+ * What the environment sets; an empty variable is one that is not set, and so is the address of a container.
  *
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
@@ -67,7 +73,7 @@ export function readEnvironment(env: Environment): Overrides {
   return new Map(
     Object.entries(VARIABLES).flatMap(([variable, key]) => {
       const text = env[variable]?.trim()
-      return text ? [[key, parseText(key, text, variable)] as const] : []
+      return text && !CONTAINER_ADDRESS.test(text) ? [[key, parseText(key, text, variable)] as const] : []
     }),
   )
 }

@@ -123,6 +123,11 @@ function fileError(cause: unknown, file: string): GazewayError {
     const message = `${file}: another process keeps it locked; try again. If none is running, remove ${file}.lock.`
     return new GazewayError('store_unavailable', message, { cause, retryAfterSeconds: 5 })
   }
+  // It cannot be renamed over.
+  if (code === 'EBUSY' || code === 'EXDEV') {
+    const message = `${file}: not written, as it is a mount of its own; mount the folder that holds it instead.`
+    return new GazewayError('store_unavailable', message, { cause })
+  }
   const message = `${file}: not written (${code}); its folder must be writable by this user.`
   return new GazewayError('store_unavailable', message, { cause })
 }

@@ -1,12 +1,11 @@
 import { closest } from 'fastest-levenshtein'
-import { type Environment, VARIABLES } from './environment.ts'
+import { CONTAINER_ADDRESS, type Environment, VARIABLES } from './environment.ts'
 
 /** What is read here; a caller's key, which the examples of the documentation keep in `GAZEWAY_KEY`, is for clients. */
 const READ = [...Object.keys(VARIABLES), 'GAZEWAY_HOME']
 const OF_CLIENTS = new Set(['GAZEWAY_KEY'])
 /** What Kubernetes and Docker links set beside a service that is called gazeway, or gazeway-…. */
 const OF_CONTAINERS = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/
-const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
 
 /**
  * Says which variables that begin with `GAZEWAY_` are set and read by nobody, and what each may have been meant for: a

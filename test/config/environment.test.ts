@@ -41,6 +41,11 @@ describe('the environment', () => {
     assert.equal(readEnvironment({ GAZEWAY_PORT: '', GAZEWAY_UPSTREAM: '  ' }).size, 0)
   })
 
+  it('takes the address of a container of the same name as no setting', () => {
+    const env = { GAZEWAY_PORT: 'tcp://10.96.3.4:8811', GAZEWAY_PLATFORM_PORT: 'udp://[fd00::1]:8812' }
+    assert.equal(readEnvironment(env).size, 0)
+  })
+
   it('names the variable and what it accepts', () => {
     const cases: [variable: string, value: string, message: string][] = [
       ['GAZEWAY_PORT', 'http', 'GAZEWAY_PORT: got text; accepted: a whole number from 0 to 65535.'],

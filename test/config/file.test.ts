@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,6 +49,20 @@ describe('updateDocument', () => {
         code: 'store_unavailable',
       },
     )
+  })
+
+  it('says so where the file is a mount of its own, which stays as it is', async (t) => {
+    const { home, file } = openFolder()
+    const source = join(home, 'source.json')
+    for (const path of [source, file]) writeFileSync(path, '{}')
+    if (spawnSync('mount', ['--bind', source, file]).status !== 0) return t.skip('mounting is not permitted here')
+    try {
+      const change = updateDocument(file, () => ({ log: { level: 'warn' } }))
+      await assert.rejects(change, { code: 'store_unavailable', message: /mount the folder that holds it/ })
+      assert.deepEqual(read(file), {})
+    } finally {
+      spawnSync('umount', [file])
+    }
   })
 
   it('refuses to write over what an editor saved meanwhile', async () => {

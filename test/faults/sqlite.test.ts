@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
+  chmodSync,
+  chownSync,
   copyFileSync,
   mkdtempSync,
   readdirSync,
@@ -26,6 +28,7 @@ import { isBusy, storeError } from '../../src/store/sqlite/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-sqlite-'))
+const NOBODY = 65534
 const mounted: string[] = []
 after(() => {
   for (const point of mounted) execFileSync('umount', ['-l', point])
@@ -131,9 +134,25 @@ describe('a store that cannot be written', () => {
     execFileSync('mount', ['-o', 'remount,bind,ro', home])
     await assert.rejects(open(join(home, 'fresh.db')), { code: 'store_unavailable' })
     const store = await open(join(home, 'store.db'))
+    assert.equal(await store.check(), false)
     await assert.rejects(put(store, 'new'), { code: 'store_unavailable', message: /read-only/ })
     assert.equal((await contents(store)).counted, 3)
     await store.close()
+  })
+
+  it('names a file of another user as that', async (t) => {
+    if (process.geteuid?.() !== 0) return t.skip('only root can be somebody else')
+    const home = mkdtempSync(join(folder, 'theirs-'))
+    const file = join(home, 'store.db')
+    await storeWith(file, 1)
+    chmodSync(folder, 0o755)
+    chownSync(home, NOBODY, NOBODY)
+    process.seteuid?.(NOBODY)
+    try {
+      await assert.rejects(open(file), { code: 'store_unavailable', message: /belongs to another user/ })
+    } finally {
+      process.seteuid?.(0)
+    }
   })
 })
 
@@ -165,6 +184,21 @@ describe('a full disk', () => {
     const ballast = join(home, 'ballast')
     writeFileSync(ballast, Buffer.alloc(512 * 1024))
     await fillAndGoOn(await open(join(home, 'store.db')), async () => rmSync(ballast))
+  })
+
+  it('fails the health check until there is space again, whether anything is written or not', async (t) => {
+    const home = mount('-t', 'tmpfs', '-o', 'size=2m', 'tmpfs')
+    if (home === null) return t.skip('mounting is not permitted here')
+    const store = await open(join(home, 'store.db'))
+    const ballast = join(home, 'ballast')
+    spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4096'])
+    await assert.rejects(put(store, 'k', 'filler '.repeat(10_000)), { code: 'store_full' })
+    assert.equal(await store.check(), false)
+    assert.equal(await store.check(), false)
+    rmSync(ballast)
+    assert.equal(await store.check(), true)
+    assert.equal((await store.db.selectFrom('sweeps').selectAll().execute()).length, 0)
+    await store.close()
   })
 
   it('is told by a copy that has room for the log alone, and before a store is opened', async (t) => {

@@ -4,6 +4,7 @@ import { GazewayError } from '../../errors.ts'
 const BUSY = 'database is locked'
 const FULL = 'database or disk is full'
 const IO_ERROR = 'disk I/O error'
+const READ_ONLY = 'attempt to write a readonly database'
 const MALFORMED = 'database disk image is malformed'
 /** What else it says of a damaged file: of the text index, and of its own schema. */
 const DAMAGED = /^(?:fts5: (?:corrupt|missing row)|malformed database schema)/
@@ -14,10 +15,7 @@ const MESSAGES: Readonly<
 > = {
   [BUSY]: ['store_unavailable', 'another process keeps it locked; try again, or end the process that holds it.'],
   [FULL]: ['store_full', 'the disk is full; nothing was written. Free some space and try again.'],
-  'attempt to write a readonly database': [
-    'store_unavailable',
-    'the file or its folder is read-only; give this user write permission.',
-  ],
+  [READ_ONLY]: ['store_unavailable', 'the file or its folder is read-only; give this user write permission.'],
   'unable to open database file': [
     'store_unavailable',
     'it cannot be opened; check that the folder exists and is writable.',
@@ -32,6 +30,12 @@ const MESSAGES: Readonly<
 
 /** Whether another connection holds the lock that a statement needs. */
 export const isBusy = (error: unknown): boolean => resultOf(error) === BUSY
+
+/** Whether a write failed, as {@link storeError} made it, for want of space or of permission: the next will, too. */
+export function refusesWrites(error: unknown): boolean {
+  const result = resultOf(error instanceof GazewayError ? error.cause : error)
+  return result === FULL || result === READ_ONLY
+}
 
 /** A driver error in words that say what to do; errors that are not about the file itself come back unchanged. */
 export function storeError(error: unknown, file: string): unknown {

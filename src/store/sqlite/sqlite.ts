@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, statSync } from
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { Kysely, sql } from 'kysely'
+import { Kysely, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import { makeFolder } from '../../folder.ts'
 import { inTime } from '../../in-time.ts'
@@ -10,7 +10,7 @@ import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
 import { nodeSqliteDialect, untilFree } from './dialect.ts'
-import { storeError } from './errors.ts'
+import { refusesWrites, storeError } from './errors.ts'
 
 /**
  * Pages of the log that are moved into the file at a time. That holds up everything else: a third of SQLite's own 1000 takes
@@ -41,12 +41,27 @@ export async function openSqlite(file: string): Promise<Store> {
     await db.destroy()
     throw storeError(error, file)
   }
+  let takesWrites = isWritable(file)
+  const write: Store['write'] = async (work) => {
+    try {
+      const result = await db.transaction().execute(work)
+      takesWrites = true
+      return result
+    } catch (error) {
+      if (refusesWrites(error)) takesWrites = false
+      throw error
+    }
+  }
   return {
     engine: 'sqlite',
     db,
-    write: (work) => db.transaction().execute(work),
+    write,
     snapshot: (work) => db.transaction().setAccessMode('read only').execute(work),
-    check: async () => (await inTime(CHECK_TIMEOUT_MS, answers(db, file))) ?? false,
+    check: async () =>
+      (await inTime(
+        CHECK_TIMEOUT_MS,
+        answers(file, () => (takesWrites ? sql`select 1`.execute(db) : write(leaveNothing))),
+      )) ?? false,
     close: () => db.destroy(),
   }
 }
@@ -78,9 +93,20 @@ function opened(file: string, make: () => DatabaseSyncInstance): DatabaseSyncIns
   } catch (error) {
     throw new GazewayError(
       'store_unavailable',
-      `The store ${file} cannot be opened; check that its folder exists and is writable.`,
+      isForeign(file)
+        ? `The store ${file} belongs to another user; give it to this one, with the files -wal and -shm beside it.`
+        : `The store ${file} cannot be opened; check that its folder exists and is writable.`,
       { cause: error },
     )
+  }
+}
+
+function isForeign(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'r+'))
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
   }
 }
 
@@ -111,9 +137,15 @@ function isWritable(path: string): boolean {
   }
 }
 
-async function answers(db: Kysely<Schema>, file: string): Promise<boolean> {
+/** Writes to the file, and changes nothing that it holds. */
+async function leaveNothing(trx: Transaction<Schema>): Promise<void> {
+  await trx.insertInto('sweeps').values({ name: '', next_at: '' }).execute()
+  await trx.deleteFrom('sweeps').where('name', '=', '').execute()
+}
+
+async function answers(file: string, ask: () => Promise<unknown>): Promise<boolean> {
   try {
-    await sql`select 1`.execute(db)
+    await ask()
     // One that was removed goes on answering, and takes all that is written with it when the process ends.
     return existsSync(file)
   } catch {
