@@ -6,8 +6,12 @@ import type { ChainAccount } from '../chain/account.ts'
 import { tokenUnits } from '../chain/transfer.ts'
 import { createEvmSettlement } from './evm-settlement.ts'
 import type { PaymentMethod, SoughtPayment, Terms } from './payment.ts'
+import { paymentRequired } from './refusal.ts'
 import type { EvmSettings, PaymentSettings } from './settings.ts'
 import { unique, uniqueOf } from './unique.ts'
+
+/** How far ahead an authorization may end: so long its payment is watched for, as anyone may carry it out. In milliseconds. */
+const LONGEST_VALID_MS = 24 * 3_600_000
 
 /** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
 export function evmMethod(settings: EvmSettings, common: PaymentSettings, account: ChainAccount): PaymentMethod {
@@ -51,8 +55,10 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
     },
     async check(credential, terms) {
       const payload = await signed(credential, terms)
+      const validUntil = Number(payload.validBefore) * 1000
+      if (validUntil > Date.now() + LONGEST_VALID_MS) throw validTooLong()
       await settlement.tryOut(payload)
-      return { payer: payload.from.toLowerCase(), proof: payload.nonce }
+      return { payer: payload.from.toLowerCase(), proof: payload.nonce, validUntil }
     },
     signer: async (credential, terms) => (await signed(credential, terms)).from.toLowerCase(),
     async settle(credential, terms) {
@@ -65,3 +71,8 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
     tend: settlement.tend,
   }
 }
+
+const validTooLong = () =>
+  paymentRequired(
+    'The authorization is valid for more than a day; sign one whose validBefore is when the challenge expires.',
+  )

@@ -38,10 +38,12 @@ export interface Checked {
   payer: string
   /** What the chain knows the settlement by before it has a transaction. */
   proof: string
+  /** Until when the chain may take what was signed, in milliseconds since 1970; absent where that is as the challenge says. */
+  validUntil?: number
 }
 
 /** A payment that the chain is asked about. */
-export type SoughtPayment = Checked & Pick<Payment, 'amount'>
+export type SoughtPayment = Pick<Checked, 'payer' | 'proof'> & Pick<Payment, 'amount'>
 
 /** One way to pay. Credentials are passed as they were sent: `Payment …`. */
 export interface PaymentMethod {

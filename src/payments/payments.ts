@@ -180,12 +180,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async take(header, terms) {
       const { credential, challenge, method } = read(header)
       if (await claims.isUsed(challenge.id)) throw usedBefore()
-      const { payer, proof } = await check(method, credential, terms)
+      const { payer, proof, validUntil = 0 } = await check(method, credential, terms)
       const { account = null, amount } = terms
       const caller = account ?? (await payerAccount(store, payer))
       const payment = { id: challenge.id, method: method.name, payer, caller, account, amount }
       // A checked credential has a time of expiry.
-      const expiresAt = new Date(challenge.expires ?? 0).toISOString()
+      const expiresAt = new Date(Math.max(Date.parse(challenge.expires ?? ''), validUntil)).toISOString()
       const claim = { ...payment, scope: terms.scope, proof, expiresAt }
       if (!(await claims.claim(claim))) throw usedBefore()
       keepAlive(payment.id)
