@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { z } from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { MemoryInput, MemoryList } from '../../src/memory/record.ts'
+import { type Memory, MemoryInput, MemoryList } from '../../src/memory/record.ts'
 import { parseInput } from '../../src/validation.ts'
 import type { Frame } from '../web/frame.ts'
 import { idempotent } from '../web/idempotent.ts'
@@ -18,9 +18,10 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
 
   app.post('/memory/store', async (c) => {
     const { text, json } = await readJson(c.env.incoming, gateway.loaded.config.http.max_body_bytes)
-    return idempotent(c, gateway, { text }, async () => {
-      const { memory: stored, created } = await memory.store(parseInput(MemoryInput.strict(), json))
-      return { status: created ? 201 : 200, body: { memory: stored, created } }
+    return idempotent(c, gateway, { text }, async (keep) => {
+      const reply = (made: { memory: Memory; created: boolean }) => ({ status: made.created ? 201 : 200, body: made })
+      const input = parseInput(MemoryInput.strict(), json)
+      return reply(await memory.store(input, keep && ((trx, made) => keep(trx, reply(made)))))
     })
   })
   app.get('/memory/recall', async (c) => {

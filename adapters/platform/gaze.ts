@@ -34,9 +34,9 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
     reply: StoredGaze,
     status: 201,
     idempotent: true,
-    run({ body, c }) {
+    run({ body, c, keep }) {
       const caller = callerOf(c)
-      return gaze.store(body, caller.id, gazeVisibleTo(caller))
+      return gaze.store(body, caller.id, gazeVisibleTo(caller), keep)
     },
   }),
   defineRoute({

@@ -64,7 +64,7 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     reply: z.object({ memory: Memory, created: z.boolean() }),
     status: 201,
     idempotent: true,
-    run: ({ body }) => memory.store(body),
+    run: ({ body, keep }) => memory.store(body, keep),
   }),
   defineRoute({
     method: 'POST',

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { z } from 'zod'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -66,7 +67,12 @@ export interface Gaze {
    * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
    * @throws GazewayError `conflict` when the session is another caller's, or bound to another task
    */
-  store(input: StoreGaze & { root?: string }, callerId?: string, chatsOf?: string): Promise<StoredGaze>
+  store(
+    input: StoreGaze & { root?: string },
+    callerId?: string,
+    chatsOf?: string,
+    keep?: Keep<StoredGaze>,
+  ): Promise<StoredGaze>
   /**
    * @param callerId only what this key stored; everything when absent
    * @throws GazewayError `invalid_cursor`
@@ -120,7 +126,7 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
   }
 
   return {
-    async store(input, callerId, chatsOf) {
+    async store(input, callerId, chatsOf, keep) {
       // Whoever asks by a link's name asks by the folder's, too.
       const root = input.root === undefined ? null : await realpath(input.root).catch(() => input.root ?? null)
       return store.write(async (trx) => {
@@ -130,7 +136,9 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
         const { session, stored } = await appendRecords(trx, locked, input.records, root)
         const attestation = await issueAttestation(trx, session, config, at)
-        return { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
+        const made = { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
+        await keep?.(trx, made)
+        return made
       })
     },
 

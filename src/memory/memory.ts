@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -41,7 +42,10 @@ export interface MemoryService {
    *
    * @throws GazewayError `version_conflict` when the memory is not at `if_version`; nothing has changed then
    */
-  store(input: MemoryInput): Promise<{ memory: Memory; created: boolean }>
+  store(
+    input: MemoryInput,
+    keep?: Keep<{ memory: Memory; created: boolean }>,
+  ): Promise<{ memory: Memory; created: boolean }>
   /** The memory under a key. */
   recall(of: { key: string; namespace: string }): Promise<{ found: boolean; memory: Memory | null }>
   /** The memories that match best; `total` is counted up to 1,000. A query without a word finds nothing. */
@@ -106,11 +110,13 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
   }
 
   return {
-    store: (input) =>
+    store: (input, keep) =>
       store.write(async (trx) => {
         const at = time()
         await sweepExpired(trx, at, SWEPT_PER_STORE)
-        return keepMemory(trx, input, at)
+        const stored = await keepMemory(trx, input, at)
+        await keep?.(trx, stored)
+        return stored
       }),
 
     async recall({ key, namespace }) {

@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import OpenAI from 'openai'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import * as double from '../doubles/upstream.ts'
+import { dies } from './dying.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { holdTime } from './held-clock.ts'
 
@@ -1609,6 +1610,18 @@ describe('the gateway over HTTP', () => {
     assert.equal(again.headers.get('idempotent-replayed'), 'true')
     assert.deepEqual([again.status, await again.json()], [first.status, await first.json()])
     assert.equal((await post('/memory/store', { key: 'i', value: 2 }, key)).status, 422)
+  })
+
+  it('stores a memory once under an Idempotency-Key, though the first reply was lost with its process', async (t) => {
+    const { memory } = running.gateway
+    t.mock.method(memory, 'store', dies(memory.store), { times: 1 })
+    const store = (value: string, headers = {}) => post('/memory/store', { key: 'plan', value }, headers)
+    const lost = { 'idempotency-key': 'lost' }
+    assert.equal((await store('old', lost)).status, 500)
+    await store('new')
+    const again = await store('old', lost)
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [201, 'true'])
+    assert.equal((await (await request('/memory/recall?key=plan')).text()).includes('old'), false)
   })
 
   it('limits the requests of a key where it is told to', async () => {

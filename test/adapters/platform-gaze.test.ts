@@ -3,7 +3,9 @@ import { after, before, describe, it } from 'node:test'
 import { Attestation } from '../../src/gaze/attestation.ts'
 import { StoredGaze } from '../../src/gaze/gaze.ts'
 import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
+import { humanStream } from '../gaze/human-stream.ts'
 import { recordedStream } from '../gaze/recorded-stream.ts'
+import { dies } from './dying.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const EIGHT = [
@@ -209,6 +211,20 @@ describe('gaze on the platform', () => {
     }
     const missing = await ask(platform, 'GET', '/api/attestation/status?session_id=nobody')
     assert.deepEqual([missing.status, (await errorOf(missing)).code], [404, 'not_found'])
+  })
+
+  it('is stored once under an idempotency key, though the first answer was lost with its process', async (t) => {
+    const { idempotency } = platform.gateway
+    const { run } = idempotency
+    const runs: typeof run = (request, work) => run(request, dies(work))
+    t.mock.method(idempotency, 'run', runs, { times: 1 })
+    const headers = { 'idempotency-key': 'lost' }
+    const body = { records: humanStream(11, { records: 160, start: new Date(Date.now() - 90_000).toISOString() }) }
+    const store = () => ask(platform, 'POST', '/api/gaze/store', { body, headers, key: other })
+    assert.equal((await store()).status, 500)
+    const again = await store()
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [201, 'true'])
+    assert.equal(StoredGaze.parse(await again.json()).attestation.status, 'passed')
   })
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { dies } from './dying.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.
@@ -122,5 +123,18 @@ describe('memories over REST', () => {
     assert.equal((await errorOf(await get('/api/memory?cursor=none'))).code, 'invalid_cursor')
     assert.equal((await ask(running, 'PUT', '/api/memory')).status, 405)
     assert.equal((await ask(running, 'GET', '/api/memory', { key: null })).status, 401)
+  })
+
+  it('are stored once under an idempotency key, though the first answer was lost with its process', async (t) => {
+    const { memory } = running.gateway
+    t.mock.method(memory, 'store', dies(memory.store), { times: 1 })
+    const plan = { key: 'plan', value: 'old' }
+    const lost = { 'idempotency-key': 'lost' }
+    assert.equal((await store(plan, lost)).status, 500)
+    await store({ ...plan, value: 'new' })
+    const again = await store(plan, lost)
+    assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [201, 'true'])
+    assert.deepEqual((await json(again)).memory.version, 1)
+    assert.equal((await json(get('/api/memory/recall?key=plan'))).memory.value, 'new')
   })
 })

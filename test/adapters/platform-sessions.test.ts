@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import * as double from '../doubles/upstream.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { dies } from './dying.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
 import { eventsOf, type SentEvent } from './sse.ts'
 
@@ -428,12 +429,6 @@ describe('the platform’s sessions', () => {
 
   it('are answered and made once, though the first answer was lost with its process', async (t) => {
     const { agent, sessions } = running.gateway
-    const dies =
-      <Args extends unknown[]>(work: (...args: Args) => Promise<unknown>) =>
-      async (...args: Args): Promise<never> => {
-        await work(...args)
-        throw new Error('The process died.')
-      }
     const init = { headers: { 'idempotency-key': 'lost' } }
     t.mock.method(sessions, 'create', dies(sessions.create), { times: 1 })
     const make = () =>
