@@ -7,6 +7,8 @@ import { type LiveConnection, rowOf } from './live.ts'
 
 /** How long an instance counts as alive after its last sign of life, in milliseconds; clocks may differ by 20 s. */
 export const ALIVE_MS = 30_000
+/** How long the connections are kept of one that gives none, in milliseconds: it may be asleep, and is to close what it was asked to. */
+const ASLEEP_MS = 24 * 3_600_000
 /** Ids of one statement. */
 const BATCH = 500
 
@@ -68,13 +70,13 @@ export async function removeInstance(store: Store, instance: string): Promise<vo
   await store.write((trx) => remove(trx, [instance]))
 }
 
-/** Clears away at most `limit` instances that died, and their connections. @returns how many */
+/** Clears away at most `limit` instances that have died long ago, and their connections. @returns how many */
 export function sweepInstances(store: Store, now: Date, limit: number): Promise<number> {
   return store.write(async (trx) => {
     const dead = await trx
       .selectFrom('connection_instances')
       .select('id')
-      .where('alive_until', '<=', now.toISOString())
+      .where('alive_until', '<=', new Date(now.getTime() - ASLEEP_MS).toISOString())
       .orderBy('id')
       .limit(limit)
       .forUpdate()

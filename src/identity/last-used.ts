@@ -34,7 +34,13 @@ export function createLastUsed({
     try {
       await store.write(async (trx) => {
         for (const [id, at] of noted)
-          await trx.updateTable('keys').set({ last_used_at: at }).where('id', '=', id).execute()
+          await trx
+            .updateTable('keys')
+            .set({ last_used_at: at })
+            .where('id', '=', id)
+            // Another process may have noted a later one.
+            .where(({ eb, or }) => or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
+            .execute()
       })
     } catch (error) {
       onError(error)

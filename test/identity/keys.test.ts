@@ -312,6 +312,17 @@ describe('keys', () => {
     assert.deepEqual((await keys.list({ limit: 1 })).items[0], { ...record, last_used_at: '2026-11-21T07:05:00.000Z' })
   })
 
+  it('does not note an earlier use over a later one, which another process has noted', async () => {
+    const { key } = await keys.create({ name: 'a' })
+    const slow = open(store)
+    await slow.authenticate(key)
+    clock = new Date('2026-11-21T07:06:00.000Z')
+    await keys.authenticate(key)
+    await keys.close()
+    await slow.close()
+    assert.equal((await keys.list({ limit: 1 })).items[0]?.last_used_at, '2026-11-21T07:06:00.000Z')
+  })
+
   describe('scopes', () => {
     it('all come with admin', async () => {
       const { key, record } = await keys.create({ name: 'a', scopes: ['admin'] })
