@@ -58,14 +58,18 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Configuration key → the value that flags or the environment set it to, already checked. */
 export type Overrides = ReadonlyMap<string, unknown>
 
-/**
- * What Kubernetes and Docker links set for a service that is called gazeway, or gazeway-platform: `GAZEWAY_PORT` is then
- * where that service is, and no setting.
- */
-export const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
+const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
 
 /**
- * What the environment sets; an empty variable is one that is not set, and so is the address of a container.
+ * Whether a variable is what Kubernetes and Docker links set for a service that is called gazeway, or gazeway-…:
+ * `GAZEWAY_PORT` is then where that service is, and no setting.
+ */
+export const isOfContainer = (name: string, value: string): boolean =>
+  /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/.test(name) ||
+  (name.endsWith('_PORT') && CONTAINER_ADDRESS.test(value))
+
+/**
+ * What the environment sets; an empty variable is one that is not set, and so is a port that is a container's address.
  *
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
@@ -73,7 +77,7 @@ export function readEnvironment(env: Environment): Overrides {
   return new Map(
     Object.entries(VARIABLES).flatMap(([variable, key]) => {
       const text = env[variable]?.trim()
-      return text && !CONTAINER_ADDRESS.test(text) ? [[key, parseText(key, text, variable)] as const] : []
+      return text && !isOfContainer(variable, text) ? [[key, parseText(key, text, variable)] as const] : []
     }),
   )
 }

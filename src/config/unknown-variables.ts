@@ -1,11 +1,9 @@
 import { closest } from 'fastest-levenshtein'
-import { CONTAINER_ADDRESS, type Environment, VARIABLES } from './environment.ts'
+import { type Environment, isOfContainer, VARIABLES } from './environment.ts'
 
 /** What is read here; a caller's key, which the examples of the documentation keep in `GAZEWAY_KEY`, is for clients. */
 const READ = [...Object.keys(VARIABLES), 'GAZEWAY_HOME']
 const OF_CLIENTS = new Set(['GAZEWAY_KEY'])
-/** What Kubernetes and Docker links set beside a service that is called gazeway, or gazeway-…. */
-const OF_CONTAINERS = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/
 
 /**
  * Says which variables that begin with `GAZEWAY_` are set and read by nobody, and what each may have been meant for: a
@@ -20,8 +18,7 @@ export function unknownVariables(env: Environment): string | null {
       value?.trim() &&
       !READ.includes(name) &&
       !OF_CLIENTS.has(name) &&
-      !OF_CONTAINERS.test(name) &&
-      !CONTAINER_ADDRESS.test(value),
+      !isOfContainer(name, value),
   )
   if (unknown.length === 0) return null
   const told = unknown.map(([name]) => `${name} is not read; the nearest variable is ${closest(name, READ)}.`)

@@ -44,6 +44,7 @@ describe('the environment', () => {
   it('takes the address of a container of the same name as no setting', () => {
     const env = { GAZEWAY_PORT: 'tcp://10.96.3.4:8811', GAZEWAY_PLATFORM_PORT: 'udp://[fd00::1]:8812' }
     assert.equal(readEnvironment(env).size, 0)
+    refusal(() => readEnvironment({ GAZEWAY_UPSTREAM: 'tcp://10.0.0.3:11434' }))
   })
 
   it('names the variable and what it accepts', () => {

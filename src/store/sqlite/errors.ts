@@ -31,10 +31,10 @@ const MESSAGES: Readonly<
 /** Whether another connection holds the lock that a statement needs. */
 export const isBusy = (error: unknown): boolean => resultOf(error) === BUSY
 
-/** Whether a write failed, as {@link storeError} made it, for want of space or of permission: the next will, too. */
+/** Whether a write failed, as {@link storeError} made it, for want of space or of permission, or of the disk: the next will, too. */
 export function refusesWrites(error: unknown): boolean {
   const result = resultOf(error instanceof GazewayError ? error.cause : error)
-  return result === FULL || result === READ_ONLY
+  return result === FULL || result === READ_ONLY || result === IO_ERROR
 }
 
 /** A driver error in words that say what to do; errors that are not about the file itself come back unchanged. */
