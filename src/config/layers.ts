@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
+import { isObject } from '../json.ts'
 import { CONFIG_KEYS } from './keys.ts'
 import type { Config, ConfigDocument } from './schema.ts'
 
@@ -51,10 +51,15 @@ export function foreignSecrets(before: ConfigDocument, next: ConfigDocument): st
  * what is over it is gone. Not where the sandbox is in force, which no key is for.
  */
 export function straySecrets(before: ConfigDocument, next: ConfigDocument, inForce: Config): string[] {
-  const isNew = (key: string) =>
-    getProperty(next, key) !== undefined && !isDeepStrictEqual(getProperty(next, key), getProperty(before, key))
+  const isNew = (key: string) => holdsMore(getProperty(next, key), getProperty(before, key))
   const isForNone = (key: string) => key.startsWith('upstream.') && inForce.upstream.provider === 'sandbox'
   return foreignSecrets(inForce, next).filter((key) => isNew(key) && !isForNone(key))
+}
+
+/** Whether a value, or one of its entries, is there that was not. */
+function holdsMore(now: unknown, before: unknown): boolean {
+  if (!isObject(now)) return now !== undefined && now !== before
+  return Object.entries(now).some(([name, value]) => !isObject(before) || before[name] !== value)
 }
 
 /** What is given for one address alone. */

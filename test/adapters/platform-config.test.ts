@@ -428,6 +428,13 @@ describe('the models over REST', () => {
     assert.equal(instance.gateway.loaded.config.upstream.api_key, null)
   })
 
+  it('give up one of several headers of the provider that is stored, whichever a variable names', async () => {
+    const document = { upstream: { provider: 'openrouter', headers: { 'x-team': 'blue', 'x-title': 'Ours' } } }
+    const instance = await start({ document, env: { GAZEWAY_UPSTREAM: 'openai' } })
+    assert.equal((await instance.set({ 'upstream.headers.x-title': null })).status, 200)
+    assert.deepEqual(instance.file(), { upstream: { provider: 'openrouter', headers: { 'x-team': 'blue' } } })
+  })
+
   it('take a key for what is stored while the sandbox is in force, and say that it is not', async () => {
     const instance = await start({ env: { GAZEWAY_UPSTREAM: 'sandbox' } })
     const kept = await instance.set({ 'upstream.api_key': 'sk-of-xai' })
