@@ -59,7 +59,7 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
         pass?.end()
       }
     },
-    idle: pool.idle,
+    watch: pool.watch,
     close: pool.close,
   }
 }

@@ -1,5 +1,5 @@
 import type { Followed } from '../config/follow.ts'
-import type { OpenRelay } from './relay/open.ts'
+import type { ReplaceableRelay } from './relay/open.ts'
 import type { Upstream } from './upstream.ts'
 
 /** `upstream`, whichever is the newest, with a relay that follows it. */
@@ -11,7 +11,7 @@ export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>
       import('./relay/open.ts'),
       import('./relay/succession.ts'),
     ])
-    const relays = createSuccession<OpenRelay>()
+    const relays = createSuccession<ReplaceableRelay>()
     let newest = relays.put(now().openRelayBy(openRelay))
     // At once, so that no request meets the new configuration and the old upstream.
     const stop = onRenewed(() => {
@@ -19,7 +19,6 @@ export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>
     })
     return {
       current: () => newest.current(),
-      idle: () => newest.idle(),
       async close() {
         stop()
         await relays.close()

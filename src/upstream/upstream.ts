@@ -7,7 +7,7 @@ import { createModelList, type Model } from './model-list.ts'
 import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import type { Prices } from './prices.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
-import type { OpenRelay, openRelay } from './relay/open.ts'
+import type { OpenRelay, openRelay, ReplaceableRelay } from './relay/open.ts'
 import { type RespondResult, respond } from './responses.ts'
 
 /** Where OpenAI's API lists models. */
@@ -34,7 +34,7 @@ export interface Upstream {
   /** What passes requests and replies through as bytes, for HTTP; close it when the service stops. */
   openRelay(): Promise<OpenRelay>
   /** The same at once, for whoever has loaded what opens it. */
-  openRelayBy(open: typeof openRelay): OpenRelay
+  openRelayBy(open: typeof openRelay): ReplaceableRelay
 }
 
 /**

@@ -67,3 +67,15 @@ it('ends what is under way on all of them when it is closed', async () => {
   await pools.close()
   for (const { end } of [earlier, newest]) assert.equal(((await end) as { code?: string }).code, 'service_stopping')
 })
+
+it('ends what turns to an earlier one a second time, too', async () => {
+  const pools = createSuccession<RequestPool>()
+  const earlier = pools.put(newPool())
+  const first = await ask(earlier)
+  pools.put(newPool())
+  first.reply.end('{}')
+  await first.end
+  const { end } = await ask(earlier)
+  await pools.close()
+  assert.equal(((await end) as { code?: string }).code, 'service_stopping')
+})

@@ -7,6 +7,7 @@ import { serviceStopping } from '../../stopping.ts'
 import type { Provider } from '../provider.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
 import { watchSilence } from './silence.ts'
+import type { Replaceable } from './succession.ts'
 
 /** Connections to one upstream; more requests wait for one of them, for as long as the upstream may be silent. */
 const CONNECTIONS = 512
@@ -42,10 +43,8 @@ export interface PoolRequest extends Omit<RelayRequest, 'body'> {
 }
 
 /** Sends requests to one server. */
-export interface RequestPool {
+export interface RequestPool extends Replaceable {
   send(request: PoolRequest, listener: ReplyListener): Exchange
-  /** Resolves once nothing is under way. */
-  idle(): Promise<void>
   /** Ends what is under way, with `service_stopping`, and closes the connections. Later requests end so, too. */
   close(): Promise<void>
 }
@@ -67,14 +66,14 @@ export function poolSend(
   const watch = watchSilence(timeoutMs)
   // Of each connection one request is under way; undici tells nothing of those that wait for theirs.
   let underWay = 0
-  let onIdle: (() => void) | undefined
+  let told: (busy: boolean) => void = () => {}
   return {
     send({ method = 'POST', path, headers, body }, listener) {
       let controller: Dispatcher.DispatchController | undefined
       let given: Error | undefined
       let over = false
       const waits = underWay >= CONNECTIONS
-      underWay++
+      if (underWay++ === 0) told(true)
       // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
       const watched = typeof body === 'string' || Buffer.isBuffer(body)
@@ -108,7 +107,7 @@ export function poolSend(
       }
       function settle(): void {
         over = true
-        if (--underWay === 0) onIdle?.()
+        if (--underWay === 0) told(false)
         if (wait) watch.end(wait)
       }
       function fail(error: Error): void {
@@ -136,11 +135,8 @@ export function poolSend(
         abort: () => end(CLIENT_GONE),
       }
     },
-    async idle() {
-      if (underWay > 0)
-        await new Promise<void>((resolve) => {
-          onIdle = resolve
-        })
+    watch(listener) {
+      told = listener
     },
     close: () => pool.destroy(),
   }

@@ -1,7 +1,7 @@
 /** What sends requests and is replaced when settings change. */
 export interface Replaceable {
-  /** Resolves once nothing is under way. */
-  idle(): Promise<void>
+  /** Tells `listener` from now on when something is under way, and when nothing is any more. */
+  watch(listener: (busy: boolean) => void): void
   close(): Promise<void>
 }
 
@@ -9,7 +9,7 @@ export interface Replaceable {
 export interface Succession<T extends Replaceable> {
   /** Puts `next` in the place of the newest. @returns it */
   put(next: T): T
-  /** Closes the newest, and the earlier ones on which something is under way. */
+  /** Closes the newest, and the earlier ones on which something is under way just now. */
   close(): Promise<void>
 }
 
@@ -18,17 +18,17 @@ export interface Succession<T extends Replaceable> {
  * second time. Its connections close as they do when nothing comes over them.
  */
 export function createSuccession<T extends Replaceable>(): Succession<T> {
-  const open = new Set<T>()
+  const busy = new Set<T>()
   let newest: T | undefined
   return {
     put(next) {
-      const earlier = newest
       newest = next
-      open.add(next)
-      void earlier?.idle().then(() => open.delete(earlier))
+      next.watch((isBusy) => (isBusy ? busy.add(next) : busy.delete(next)))
       return next
     },
     async close() {
+      const open = new Set(busy)
+      if (newest) open.add(newest)
       await Promise.all([...open].map((one) => one.close()))
     },
   }
