@@ -17,19 +17,11 @@ import { rpc } from '../chain/rpc.ts'
 import { deployToken, type Token } from '../chain/token.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 import { startPaidProcess } from './paid-process.ts'
+import { validUntil } from './spent.ts'
 
 const CHAIN_ID = 31_337
 const PRICE = 90_000n
 const HOUR_MS = 3_600_000
-/** EIP-3009 `TransferWithAuthorization`. */
-const AUTHORIZATION = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const
 
 interface Refusal {
   error: { code: string; message: string }
@@ -96,22 +88,10 @@ describe('payments on a chain whose node fails', () => {
       address: account.address,
       fetch: client.fetch,
       sign,
-      /** A credential whose authorization outlives its challenge, as a wallet other than mppx's may sign it. */
+      /** A credential whose authorization outlives its challenge. */
       async signUntil(aheadMs: number) {
-        const credential = Credential.deserialize<Record<string, string>>(await sign())
-        const { from, to, value, validAfter, nonce } = credential.payload
-        const validBefore = String(Math.floor((Date.now() + aheadMs) / 1000))
-        const { name, version } = token.domain
-        const signature = await account.signTypedData({
-          domain: { name, version, chainId: CHAIN_ID, verifyingContract: token.address },
-          types: { TransferWithAuthorization: AUTHORIZATION },
-          primaryType: 'TransferWithAuthorization',
-          message: {
-            ...{ from: from as Hex, to: to as Hex, nonce: nonce as Hex },
-            ...{ value: BigInt(value ?? ''), validAfter: BigInt(validAfter ?? ''), validBefore: BigInt(validBefore) },
-          },
-        })
-        return { ...credential, payload: { ...credential.payload, validBefore, signature } }
+        const until = new Date(Date.now() + aheadMs)
+        return validUntil(await sign(), account, { token, chainId: CHAIN_ID, until })
       },
       row: () => store.db.selectFrom('payments').selectAll().where('payer', '=', payer).executeTakeFirstOrThrow(),
       credited: async () => {
@@ -339,9 +319,9 @@ describe('payments on a chain whose node fails', () => {
 
   it('credits a refused payment that is carried out by someone else as late as its payer has allowed', async () => {
     const payer = await wallet()
-    const credential = await payer.signUntil(2 * HOUR_MS)
+    const authorization = await payer.signUntil(2 * HOUR_MS)
     await rpc(anvil.url, 'evm_setAutomine', [false])
-    const asked = fetch(`${app.url}/v1/echo`, { headers: { authorization: Credential.serialize(credential) } })
+    const asked = fetch(`${app.url}/v1/echo`, { headers: { authorization } })
     await sent(payer.row)
     await setBalance(payer.address, 0n)
     await mine(3)
@@ -350,7 +330,7 @@ describe('payments on a chain whose node fails', () => {
     assert.equal((await payer.row()).status, 'claimed')
     await setBalance(payer.address, PRICE)
     await rpc(anvil.url, 'evm_setAutomine', [true])
-    await carryOut(credential.payload)
+    await carryOut(Credential.deserialize<Record<string, string>>(authorization).payload)
     await mine(3)
     await sweepAfter(1.5 * HOUR_MS)
     assert.equal(await payer.credited(), Number(PRICE))
@@ -358,7 +338,7 @@ describe('payments on a chain whose node fails', () => {
 
   it('refuses an authorization that would have to be watched for more than a day', async () => {
     const payer = await wallet()
-    const authorization = Credential.serialize(await payer.signUntil(25 * HOUR_MS))
+    const authorization = await payer.signUntil(25 * HOUR_MS)
     const response = await fetch(`${app.url}/v1/echo`, { headers: { authorization } })
     assert.equal(response.status, 402)
     assert.match(((await response.json()) as Refusal).error.message, /valid for more than a day/)

@@ -40,6 +40,30 @@ export async function spentBy(
   return [account.address, to, value, validAfter, validBefore, nonce, ...partsOf(signature)]
 }
 
+/** The credential with its authorization signed anew, valid until another moment, as a wallet other than mppx's may sign it. */
+export async function validUntil(
+  credential: string,
+  account: PrivateKeyAccount,
+  { token, chainId, until }: { token: Token; chainId: number; until: Date },
+): Promise<string> {
+  const parsed = Credential.deserialize<Record<string, string>>(credential)
+  const { from, to, value, validAfter, nonce } = parsed.payload as Record<string, Hex>
+  const validBefore = Math.floor(until.getTime() / 1000)
+  const signature = await account.signTypedData({
+    domain: { ...token.domain, chainId, verifyingContract: token.address },
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      ...{ from: from as Hex, to: to as Hex, nonce: nonce as Hex },
+      ...{ value: BigInt(value as Hex), validAfter: BigInt(validAfter as Hex), validBefore: BigInt(validBefore) },
+    },
+  })
+  return Credential.serialize({
+    ...parsed,
+    payload: { ...parsed.payload, validBefore: String(validBefore), signature },
+  })
+}
+
 function partsOf(signature: Hex): readonly unknown[] {
   const { r, s, yParity } = parseSignature(signature)
   return [27 + yParity, r, s]
