@@ -65,6 +65,7 @@ export interface Gaze {
    *
    * @param input.root of the project that relative paths are of; without it their attention counts wherever there is such a file
    * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
+   * @param keep told of what is stored in the same transaction
    * @throws GazewayError `conflict` when the session is another caller's, or bound to another task
    */
   store(

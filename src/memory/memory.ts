@@ -40,6 +40,7 @@ export interface MemoryService {
   /**
    * Stores a memory, or the next version of the one under the same key; durable when the promise resolves.
    *
+   * @param keep told of what is stored in the same transaction
    * @throws GazewayError `version_conflict` when the memory is not at `if_version`; nothing has changed then
    */
   store(
