@@ -51,26 +51,28 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
     tracing = await startTracing(gateway, process.env)
-    if (services.http) {
-      const { serveHttp } = await import('./http.ts')
-      own = { ...(await serveHttp(gateway, passes)), passes }
+    const http = services.http ? await import('./http.ts') : null
+    const platform = services.platform ? await import('./platform.ts') : null
+    await loadAll()
+    // Some 30 MB, which each metered call needs, and a gateway by itself hardly ever.
+    if (platform) await gateway.countTokens('')
+    if (platform && gateway.loaded.config.mpp.enabled) payments = await startPayments(gateway)
+    if (http) {
+      own = { ...(await http.serveHttp(gateway, passes)), passes }
       running.push(own)
       say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
     }
-    if (services.platform) {
-      const { servePlatform } = await import('./platform.ts')
+    if (platform) {
       const agentGateway = config.follow(
         ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
         (settings) => agentGatewayTarget(settings, own),
       ).always
       settling = gateway.chain.startSettling(gateway.escrows.settled)
       for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
-      payments = gateway.loaded.config.mpp.enabled ? await startPayments(gateway) : null
-      const platform = await servePlatform(gateway, { agentGateway, ...payments })
-      running.push(platform)
-      say(`gazeway ${VERSION}: platform on ${platform.url} (reference: ${platform.url}/docs; /v1: ${agentGateway.url})`)
+      const served = await platform.servePlatform(gateway, { agentGateway, ...payments })
+      running.push(served)
+      say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
     }
-    await loadAll()
     sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...(payments?.payments.sweeps ?? [])])
     await told
     say('Stopping; replies in progress have 10 s to finish.')

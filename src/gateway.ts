@@ -77,6 +77,8 @@ export interface Gateway {
   skills: Skills
   sessions: Sessions
   agent: Agent
+  /** How many tokens a text counts as where no provider says so. */
+  countTokens(text: string): Promise<number>
   /**
    * Writes what is queued and closes the store, in 10 s at most.
    *
@@ -247,6 +249,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     sessions,
     agent: createAgent({ sessions, memory, gaze, upstream, countTokens, hide, now }),
     skills: createSkills({ config: () => live.current().config.skills, dataDir: loaded.dataDir }),
+    countTokens,
     async close() {
       const fault = await inTime(
         CLOSE_MS,

@@ -17,7 +17,7 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Loads all that is loaded lazily by the modules that are there. A service does so once it listens: what is first needed
+ * Loads all that is loaded lazily by the modules that are there. A service does so before it listens: what is first needed
  * while the process has no file descriptor left, or after an update took its files, is lost until a restart.
  */
 export async function loadAll(): Promise<void> {

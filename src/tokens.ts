@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { lazily } from './lazily.ts'
 
 const SHORT = 200
 
@@ -16,8 +15,11 @@ const SHORT = 200
  */
 export function createTokenCounter({ remember = 8192 }: { remember?: number } = {}): (text: string) => Promise<number> {
   const counts = new Map<string, number>()
+  let loading: Promise<(text: string) => number> | undefined
+
   return async function countTokens(text) {
-    const count = await loadEncoding()
+    loading ??= loadEncoding()
+    const count = await loading
     const key = text.length <= SHORT ? text : createHash('sha1').update(text).digest('base64')
     const known = counts.get(key)
     const tokens = known ?? count(text)
@@ -28,8 +30,8 @@ export function createTokenCounter({ remember = 8192 }: { remember?: number } = 
   }
 }
 
-const loadEncoding = lazily(async () => {
+async function loadEncoding(): Promise<(text: string) => number> {
   const { countTokens } = await import('gpt-tokenizer/encoding/cl100k_base')
   const nothingIsSpecial = { disallowedSpecial: new Set<string>() }
-  return (text: string) => countTokens(text, nothingIsSpecial)
-})
+  return (text) => countTokens(text, nothingIsSpecial)
+}

@@ -23,7 +23,10 @@ export interface Store {
    * meanwhile.
    */
   snapshot<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
-  /** Whether the store answers just now, within 2 s; not where its file is gone, or it takes no writes. */
+  /**
+   * Whether the store answers just now, within 2 s; not where its file is gone or takes no writes, or its PostgreSQL is
+   * read-only.
+   */
   check(): Promise<boolean>
   close(): Promise<void>
 }
