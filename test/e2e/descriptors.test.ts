@@ -4,6 +4,7 @@ import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../doubles/free-port.ts'
 import type { UpstreamDouble } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
 import { newPlace } from './server.ts'
@@ -68,6 +69,34 @@ describe('a process that has no file descriptor left for a while', { skip: proce
       assert.equal(status, 200, `${body}\n${gateway.stderr()}`)
     }
   })
+})
+
+it('a process whose clients come back while it starts, and take the last file descriptor, goes on', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const port = await freePort()
+  const clients = new Set<Socket>()
+  let dialling = true
+  function dial(): void {
+    if (!dialling) return
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    clients.add(client)
+    client.on('close', () => {
+      clients.delete(client)
+      setTimeout(dial, 10)
+    })
+  }
+  for (let i = 0; i < 2 * OPEN_FILES; i++) dial()
+  const gateway = await startGatewayProcess(newPlace(), {
+    args: ['--port', String(port), '--upstream', 'sandbox'],
+    openFiles: OPEN_FILES,
+  })
+  // As long as it may take to load what it would load late.
+  await Promise.race([gateway.exit, delay(1000)])
+  dialling = false
+  for (const client of clients) client.destroy()
+  assert.equal((await keptConnection(gateway.url, gateway.key)('/health')).status, 200)
+  assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
 })
 
 /** Sends requests over one connection, which is made with the first. */
