@@ -43,8 +43,12 @@ export interface Claims {
   claim(attempt: Attempt, whereLost?: string): Promise<Reply | null>
   /** Tells the others that this attempt is still at work. */
   renew(attempt: Attempt): Promise<void>
-  /** Keeps the reply of this attempt, unless it is kept or another one took over. */
-  keep(attempt: Attempt, reply: KeptReply): Promise<void>
+  /**
+   * Keeps the reply of this attempt, unless it is kept or another one took over.
+   *
+   * @returns what the other one has answered, where it has
+   */
+  keep(attempt: Attempt, reply: KeptReply): Promise<Reply | null>
   /**
    * Keeps it in the transaction of what the attempt does.
    *
@@ -104,7 +108,7 @@ export function createClaims({
   function find({ scope, key }: Attempt) {
     return db
       .selectFrom('idempotency_keys')
-      .select(['fingerprint', 'in_flight_until', 'status', 'headers', 'body'])
+      .select(['attempt', 'fingerprint', 'in_flight_until', 'status', 'headers', 'body'])
       .where('scope', '=', scope)
       .where('key', '=', key)
       .executeTakeFirst()
@@ -130,11 +134,15 @@ export function createClaims({
         .execute()
     },
 
-    keep: (attempt, reply) =>
-      store.write(async (trx) => {
-        await end(trx, attempt, reply)
+    async keep(attempt, reply) {
+      const kept = await store.write(async (trx) => {
         await sweepExpired(trx, time(), SWEPT_PER_REPLY)
-      }),
+        return end(trx, attempt, reply)
+      })
+      const first = kept ? undefined : await find(attempt)
+      if (!first || first.attempt === attempt.id || first.fingerprint !== attempt.fingerprint) return null
+      return first.status === null || first.body === null ? null : readReply(first.status, first.headers, first.body)
+    },
 
     async keepIn(trx, attempt, reply) {
       if (!(await end(trx, attempt, reply))) throw inFlight()
@@ -186,10 +194,16 @@ function replyOf(
       { param: 'idempotency-key' },
     )
   if (row.in_flight_until !== null || row.status === null) throw inFlight()
-  const headers = JSON.parse(row.headers ?? '{}')
-  if (row.body === null) throw notKept(row.status, { location: headers.location, whereLost })
-  return { status: row.status, headers, body: row.body }
+  const reply = readReply(row.status, row.headers, row.body ?? '')
+  if (row.body === null) throw notKept(row.status, { location: reply.headers.location, whereLost })
+  return reply
 }
+
+const readReply = (status: number, headers: string | null, body: string) => ({
+  status,
+  headers: JSON.parse(headers ?? '{}') as Record<string, string>,
+  body,
+})
 
 /** @param location of what the request has made, where it is known */
 function notKept(

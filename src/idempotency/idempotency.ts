@@ -75,7 +75,7 @@ export interface Idempotency {
    * says when to try again, and what `work` throws for how things stand at the moment, such as a task that is not completed)
    * are not kept: the request may then be repeated, so `work` must throw them before anything has come of it. An attempt
    * whose process died is done again 60 s later, unless it had kept its reply; what it had already done without that must
-   * bear it (a ledger transfer under the same key does).
+   * bear it (a ledger transfer under the same key does). One that only slept gets the reply of the other that was done.
    *
    * @param work is given what keeps its reply in the transaction of its effect, see {@link Keep}
    *
@@ -125,15 +125,17 @@ export function createIdempotency({
     }
   }
 
-  async function note(attempt: Attempt, reply: WorkReply): Promise<void> {
-    if (reply.status >= 500 || PASSING.has(reply.status) || reply.passing) return claims.release(attempt)
-    return claims.keep(attempt, keepable(reply))
+  /** @returns what another attempt has answered that took over meanwhile, where it has */
+  async function note(attempt: Attempt, reply: WorkReply): Promise<Reply | null> {
+    if (reply.status < 500 && !PASSING.has(reply.status) && !reply.passing) return claims.keep(attempt, keepable(reply))
+    await claims.release(attempt)
+    return null
   }
 
-  function noteFailure(attempt: Attempt, requestId: string | undefined, error: unknown): Promise<void> {
+  async function noteFailure(attempt: Attempt, requestId: string | undefined, error: unknown): Promise<void> {
     if (!(error instanceof GazewayError) || passes(error)) return claims.release(attempt)
     const { status, callId } = error
-    return note(attempt, {
+    await note(attempt, {
       status,
       ...(callId !== undefined && { headers: { 'x-gazeway-call-id': callId } }),
       body: JSON.stringify({ error: errorBody(error, requestId) }),
@@ -154,7 +156,11 @@ export function createIdempotency({
       if (earlier !== null) return { reply: earlier, replayed: true }
       const keep: Keep<WorkReply> = (trx, made) => claims.keepIn(trx, attempt, keepable(made))
       const made = await workOn(attempt, requestId, () => work(keep))
-      await note(attempt, made).catch(onError)
+      const first = await note(attempt, made).catch((error) => {
+        onError(error)
+        return null
+      })
+      if (first !== null) return { reply: first, replayed: true }
       const { secret, passing, ...reply } = made
       return { reply, replayed: false }
     },

@@ -227,13 +227,13 @@ describe('idempotency', () => {
     assert.equal((await slow.run(REQUEST, answering(MADE))).replayed, true)
   })
 
-  it('keeps the reply of the attempt that took over, not of the one that came back', async () => {
+  it('keeps the reply of the attempt that took over, and gives it to the one that came back', async () => {
     const { reply, replayed } = await idempotency.run(REQUEST, async () => {
       const successor = open({ now: () => new Date(clock.getTime() + 60_000) })
       await successor.run(REQUEST, answering({ ...MADE, body: '"second"' }))
       return { ...MADE, body: '"first"' }
     })
-    assert.deepEqual([reply.body, replayed], ['"first"', false])
+    assert.deepEqual([reply.body, replayed], ['"second"', true])
     assert.equal((await idempotency.run(REQUEST, answering(MADE))).reply.body, '"second"')
   })
 
