@@ -46,7 +46,7 @@ async function relayUnderKey(
     )
   const { receiver, reply: captured } = capture(client)
   const request = { ...asked, route: `POST ${path}`, body: text }
-  const { reply } = await idempotency.run(request, async () => {
+  const { reply, replayed } = await idempotency.run(request, async () => {
     await relay(receiver)
     const whole = captured()
     if (whole === null) throw new GazewayError('cancelled', 'The client went away.')
@@ -55,6 +55,7 @@ async function relayUnderKey(
     const passing = status >= 400 && ('retry-after' in headers || 'retry-after-ms' in headers)
     return { status, headers: Object.fromEntries(kept), body: whole.body.toString('utf8'), passing }
   })
+  const own = replayed ? undefined : captured()?.headers
   const repeated = { 'content-type': 'application/json', ...reply.headers, 'idempotent-replayed': 'true' }
-  client.whole(reply.status, captured()?.headers ?? repeated, reply.body)
+  client.whole(reply.status, own ?? repeated, reply.body)
 }

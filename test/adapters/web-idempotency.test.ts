@@ -90,6 +90,23 @@ describe('a model call with an Idempotency-Key', () => {
     assert.equal(server.received.length, 2)
   })
 
+  it('is answered as another process has meanwhile, which took over', async () => {
+    const { db } = running.gateway.store
+    const headers = { 'content-type': 'application/json', 'x-gazeway-call-id': 'call_other' }
+    const kept = { attempt: 'other', in_flight_until: null, status: 200, headers: JSON.stringify(headers) }
+    server.on('/chat/completions', async (request, response) => {
+      await db
+        .updateTable('idempotency_keys')
+        .set({ ...kept, body: '{"of":"the other"}' })
+        .execute()
+      await double.json(200, double.completion('Mine.'))(request, response)
+    })
+    const reply = await post('/v1/chat/completions', CHAT)
+    assert.deepEqual(await reply.json(), { of: 'the other' })
+    const told = ['idempotent-replayed', 'x-gazeway-call-id'].map((name) => reply.headers.get(name))
+    assert.deepEqual([reply.status, ...told], [200, 'true', 'call_other'])
+  })
+
   it('is refused again as it was, and tried again after a failure that passes', async () => {
     for (const [status, calls] of [
       [400, 1],
