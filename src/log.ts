@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { inspect } from 'node:util'
 import type { Logger } from 'pino'
 import { redactText } from './config/redact.ts'
 import type { Config } from './config/schema.ts'
@@ -125,8 +126,16 @@ function openLogger(redacted: (text: string) => string, destination: LogOptions[
  */
 function plainLines(write: (text: string) => void, of: LogFields = {}): Lines {
   const line = (level: string) => (fields: unknown, msg?: string) => {
-    const all = { level, time: new Date().toISOString(), pid: process.pid, ...of, ...(fields as LogFields), msg }
-    write(`${JSON.stringify(all, (_, value) => (value instanceof Error ? value.stack : value))}\n`)
+    const head = { level, time: new Date().toISOString(), pid: process.pid }
+    const told = { ...of, ...(fields as LogFields) }
+    let text: string
+    try {
+      text = JSON.stringify({ ...head, ...told, msg }, (_, value) => (value instanceof Error ? inspect(value) : value))
+    } catch {
+      // JSON cannot carry them.
+      text = JSON.stringify({ ...head, fields: inspect(told), msg })
+    }
+    write(`${text}\n`)
   }
   const lines: Lines = {
     debug: line('debug'),

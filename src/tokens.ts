@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 
 const SHORT = 200
 
@@ -14,7 +15,7 @@ const SHORT = 200
  * @param options.remember how many counts to keep
  */
 export function createTokenCounter({ remember = 8192 }: { remember?: number } = {}): (text: string) => Promise<number> {
-  const counts = new Map<string, number>()
+  const counts = new LRUCache<string, number>({ max: remember })
   let loading: Promise<(text: string) => number> | undefined
 
   return async function countTokens(text) {
@@ -22,10 +23,9 @@ export function createTokenCounter({ remember = 8192 }: { remember?: number } = 
     const count = await loading
     const key = text.length <= SHORT ? text : createHash('sha1').update(text).digest('base64')
     const known = counts.get(key)
-    const tokens = known ?? count(text)
-    counts.delete(key)
+    if (known !== undefined) return known
+    const tokens = count(text)
     counts.set(key, tokens)
-    if (counts.size > remember) counts.delete(counts.keys().next().value ?? key)
     return tokens
   }
 }

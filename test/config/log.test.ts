@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { GazewayError } from '../../src/errors.ts'
 import { createLog, type LogLevel } from '../../src/log.ts'
 
 const LINES = fileURLToPath(new URL('log-lines.ts', import.meta.url))
+const ODD_LINES = fileURLToPath(new URL('log-odd-lines.ts', import.meta.url))
 
 function collected(level: LogLevel, secrets: readonly string[] = []) {
   const lines: string[] = []
@@ -125,5 +130,39 @@ describe('createLog', () => {
       .map((line) => JSON.parse(line).msg)
     assert.equal(messages.length, 10_001)
     assert.equal(messages.at(-1), 'the last')
+  })
+})
+
+describe('a log that finds no pino, for Gazeway was removed while it ran', () => {
+  let folder: string
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gazeway-log-'))
+    const outfile = join(folder, 'lines.mjs')
+    await build({
+      entryPoints: [ODD_LINES],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      external: ['pino'],
+    })
+  })
+  after(() => rmSync(folder, { recursive: true }))
+
+  it('writes the same lines, without secrets', async () => {
+    const child = spawn(process.execPath, [join(folder, 'lines.mjs')])
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    assert.equal(code, 0, err)
+    const [plain, failed, odd, ...rest] = err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual({ ...plain, time: 0 }, { level: 'warn', time: 0, pid: child.pid, tool: 'x', n: 1, msg: 'got ***' })
+    assert.match(plain.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.match(failed.err, /store_full.*ENOSPC/s)
+    assert.deepEqual([odd.level, odd.msg], ['info', 'odd'])
+    assert.match(odd.fields, /big: 1n/)
+    assert.deepEqual(rest, [])
+    assert.doesNotMatch(err, /team-secret/)
   })
 })
