@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type Detected, detect } from '../src/agent-gateway/detect.ts'
 import { agentGatewayTarget } from '../src/agent-gateway/target.ts'
 import { checkChains } from '../src/chain/check.ts'
@@ -9,6 +10,8 @@ import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 import { checkPayments } from '../src/payments/check.ts'
+import { requireUpToDate } from '../src/store/look.ts'
+import { DAMAGED_ADVICE } from '../src/store/sqlite/errors.ts'
 import type { Store } from '../src/store/store.ts'
 import { checkCollector } from './http/collector.ts'
 
@@ -27,6 +30,7 @@ const CHECKS: readonly Check[] = [
     async run({ memory, loaded, store }) {
       const { count } = await memory.stats()
       await requireWritable(store)
+      await requireSound(store)
       return `${store.engine}, ${count} memories, ${redactUrl(loaded.storeUrl)}`
     },
   },
@@ -111,6 +115,19 @@ async function requireWritable(store: Store): Promise<void> {
 }
 
 /**
+ * Reads a SQLite file through, for most of what is asked of a damaged one may still be answered. PostgreSQL checks what it
+ * reads itself.
+ *
+ * @throws GazewayError `store_corrupt`
+ */
+async function requireSound({ engine, db }: Store): Promise<void> {
+  if (engine !== 'sqlite') return
+  const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db)
+  const found = rows[0]?.quick_check ?? ''
+  if (found !== 'ok') throw new GazewayError('store_corrupt', `It is damaged (${found}). ${DAMAGED_ADVICE}`)
+}
+
+/**
  * Checks what Gazeway stands on and prints a line for each, with what to do where one fails.
  *
  * @returns whether all is well
@@ -124,6 +141,7 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
   if (unknown !== null) line('warn', 'environment', unknown)
   let gateway: Gateway
   try {
+    await requireUpToDate(loaded.storeUrl)
     gateway = await createGateway(loaded, log)
   } catch (error) {
     say(false, 'store', reason(error))

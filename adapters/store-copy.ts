@@ -5,6 +5,7 @@ import { fromHome } from '../src/config/environment.ts'
 import { redactUrl } from '../src/config/redact.ts'
 import { GazewayError } from '../src/errors.ts'
 import { type CopyProgress, copyStore } from '../src/store/copy.ts'
+import { requireUpToDate } from '../src/store/look.ts'
 import { openStore } from '../src/store/open.ts'
 import { copySettings } from './copied-settings.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
@@ -16,7 +17,7 @@ const BAR_WIDTH = 30
  * became of the settings. A terminal there sees a progress bar.
  *
  * @throws GazewayError `config_invalid` for an address that is no store, `store_unavailable` where there is no store to
- *   copy, and whatever {@link copyStore} and {@link copySettings} throw
+ *   copy, `conflict` for one of an earlier version, and whatever {@link copyStore} and {@link copySettings} throw
  */
 export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   if (!isStoreUrl(to))
@@ -24,6 +25,7 @@ export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
       param: '--to',
     })
   requireSource(loaded.storeUrl)
+  await requireUpToDate(loaded.storeUrl)
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   for (const signal of STOP_SIGNALS) process.on(signal, interrupt)

@@ -87,13 +87,31 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+/** How long a store may take to open before it is told why. */
+const OPENED_WITHIN_MS = 5_000
+
+async function openedInTime(url: string, log: Log): Promise<Store> {
+  const slow = setTimeout(
+    () =>
+      log.warn(
+        'The store takes long to open: it is out of reach, locked, or brought up to date by this process or another, which takes minutes where it is large.',
+      ),
+    OPENED_WITHIN_MS,
+  )
+  try {
+    return await openStore(url)
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
 /**
  * Opens the store and wires the services.
  *
  * @throws GazewayError `store_unavailable`, `store_corrupt`, `store_too_new` or `config_invalid`
  */
 export async function createGateway(read: LoadedConfig, log: Log): Promise<Gateway> {
-  const store = await openStore(read.storeUrl)
+  const store = await openedInTime(read.storeUrl, log)
   const now = () => new Date()
   const live = await openConfig(read, store, log).catch(async (error) => {
     await store.close()

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
+import { GazewayError } from '../errors.ts'
 import type { Engine } from './columns.ts'
-import { isStore } from './migrate.ts'
+import { isStore, stepsBehind } from './migrate.ts'
 import type { Schema } from './schema.ts'
 
 /** A database that is only read, and its name without credentials. */
@@ -24,6 +25,30 @@ export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Pro
   const { engine, db, name } = opened
   try {
     return (await isStore(db, engine, name)) ? await look(db) : null
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
+ * Refuses a store that this version would bring up to date, for commands that promise to leave it as it is: the version
+ * that wrote it could not use it any more.
+ *
+ * @param url as of `openStore`
+ * @throws GazewayError `conflict`, or as {@link lookInto}
+ */
+export async function requireUpToDate(url: string): Promise<void> {
+  const opened = await open(url)
+  if (opened === null) return
+  const { engine, db, name } = opened
+  try {
+    const steps = await stepsBehind(db, engine, name)
+    if (steps > 0)
+      throw new GazewayError(
+        'conflict',
+        `The store ${name} was written by an earlier Gazeway and is ${steps} ${steps === 1 ? 'step' : 'steps'} behind. This command leaves it as it is: ` +
+          'use the version that wrote it, or start this one on it first, which brings it up to date; earlier ones refuse it then.',
+      )
   } finally {
     await db.destroy()
   }

@@ -50,6 +50,18 @@ export async function isStore(db: Kysely<Schema>, engine: Engine, name: string):
   return true
 }
 
+/**
+ * How many steps a store is behind this version, without taking them; 0 where no Gazeway has made one.
+ *
+ * @throws GazewayError `store_too_new`
+ */
+export async function stepsBehind(db: Kysely<Schema>, engine: Engine, name: string): Promise<number> {
+  const done = await executed(db, engine)
+  if (!isGazeways(done)) return 0
+  refuseNewer(done, name)
+  return KNOWN.length - done.length
+}
+
 const isGazeways = (done: readonly string[]): boolean => done.length > 0 && done.every((step) => STEP.test(step))
 
 function refuseNewer(done: readonly string[], name: string): void {

@@ -145,13 +145,18 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupB
   const { from, to } = selection
   const timeOf = groupBy === 'hour' ? utcHour : utcDate
   const { hours, days } = levels(selection, groupBy)
+  // SQLite has no statistics of its tables, and would read the history of all callers by the primary key.
+  const sumsTable =
+    engine === 'sqlite' && selection.caller_id !== undefined
+      ? sql`call_sums indexed by call_sums_of_caller`
+      : sql`call_sums`
   const figures = sql`status, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros`
   const counts: RawBuilder<unknown>[] = []
   const sums: RawBuilder<unknown>[] = []
 
   function addSums(level: CallSumLevel, condition: RawBuilder<unknown>): void {
     sums.push(sql`select ${timeOf(engine, 'start')} as time, model, caller_id, path, ${figures}, latencies
-      from call_sums where level = ${level} and ${condition} ${dimensions(selection)}`)
+      from ${sumsTable} where level = ${level} and ${condition} ${dimensions(selection)}`)
   }
 
   function addCounted(condition: RawBuilder<unknown>): void {

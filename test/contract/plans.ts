@@ -165,6 +165,8 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls by path': /calls_path \(path=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
       'gaze records of a key and source': /gaze_records_caller_source \(caller_id=\? AND source=\?\)$/,
       'gaze records of a key and file': /gaze_records_caller_path \(caller_id=\? AND path=\?\)/,
+      'statistics of calls of a caller':
+        /SEARCH call_sums USING INDEX call_sums_of_caller \(level=\? AND caller_id=\?\)/,
       'calls by caller': /calls_caller_id \(caller_id=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
     }
     for (const [filters, index] of TASK_LISTS)
@@ -222,7 +224,7 @@ function indexOf({ sql }: CompiledQuery, page: RegExp | undefined): RegExp | und
   if (/"expires_at" <= /.test(sql))
     return /^SEARCH escrows USING .*INDEX escrows_expiring \(status=\? AND expires_at<\?\)$/
   if (/"lease_expires_at" <= /.test(sql)) return /^SEARCH tasks USING .*INDEX tasks_leased \(lease_expires_at<\?\)$/
-  return / desc limit \?/.test(sql) ? page : undefined
+  return /( desc limit \?|from call_sums )/.test(sql) ? page : undefined
 }
 
 /** SQLite reads a table in the order of its number, and stops at the first row. */

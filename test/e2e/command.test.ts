@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { startFaultyNode } from '../chain/faulty-node.ts'
 import * as double from '../doubles/upstream.ts'
 import { CLI, finish, newPlace, run, watch } from './server.ts'
@@ -225,6 +226,44 @@ describe('doctor', () => {
     )
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
   })
+
+  it('finds a store that is damaged where nobody has looked yet', async () => {
+    const { file, database } = await storeOf('damaged')
+    const { rootpage } = database.prepare("select rootpage from sqlite_master where name = 'session_texts'").get() as {
+      rootpage: number
+    }
+    const { page_size } = database.prepare('pragma page_size').get() as { page_size: number }
+    database.close()
+    const damaged = openSync(file, 'r+')
+    writeSync(damaged, Buffer.alloc(page_size, 0xff), 0, page_size, (rootpage - 1) * page_size)
+    closeSync(damaged)
+    const { code, lines } = await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])
+    assert.equal(code, 1)
+    assert.match(lines[1] ?? '', /^FAIL {2}store .*It is damaged \(.*\)\. Stop every process .* -wal and -shm files/)
+  })
+
+  it('leaves a store of an earlier version as it is, and so does a copy', async () => {
+    const { file, database } = await storeOf('earlier')
+    database.exec('delete from kysely_migration where name = (select max(name) from kysely_migration)')
+    const steps = () => database.prepare('select count(*) as steps from kysely_migration').get()
+    const before = steps()
+    const behind = /was written by an earlier Gazeway and is 1 step behind\. This command leaves it as it is/
+    const { code, lines } = await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])
+    assert.equal(code, 1)
+    assert.match(lines[1] ?? '', behind)
+    const copy = await run(place, ['store', 'copy', '--store', `sqlite:${file}`, '--to', `sqlite:${file}.copy`])
+    assert.equal(copy.code, 1)
+    assert.match(copy.stderr, behind)
+    assert.ok(!existsSync(`${file}.copy`))
+    assert.deepEqual(steps(), before)
+    database.close()
+  })
+
+  async function storeOf(name: string): Promise<{ file: string; database: DatabaseSyncInstance }> {
+    const file = join(place.data, `${name}.db`)
+    assert.equal((await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])).code, 0)
+    return { file, database: new DatabaseSync(file) }
+  }
 
   it('tells whether the collector of spans takes them', async () => {
     const address = upstream.url.replace('/v1', '')

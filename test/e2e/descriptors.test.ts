@@ -31,11 +31,6 @@ describe('a process that has no file descriptor left for a while', { skip: proce
     await upstream.close()
   })
 
-  const openFiles = () => readdirSync(`/proc/${gateway.pid}/fd`).length
-  async function until(holds: () => boolean): Promise<void> {
-    while (!holds()) await delay(10)
-  }
-
   it('serves all there is once they are free again', async () => {
     const http = keptConnection(gateway.url, gateway.key)
     const api = keptConnection(platform, gateway.key)
@@ -58,11 +53,11 @@ describe('a process that has no file descriptor left for a while', { skip: proce
     const idle: Socket[] = []
     await until(() => {
       const socket = connect(Number(new URL(platform).port), '127.0.0.1').on('error', () => {})
-      return idle.push(socket) > OPEN_FILES && openFiles() >= OPEN_FILES - 1
+      return idle.push(socket) > OPEN_FILES && openFilesOf(gateway) >= OPEN_FILES - 1
     })
     for (const send of requests) await send()
     for (const socket of idle) socket.destroy()
-    await until(() => openFiles() < OPEN_FILES / 2)
+    await until(() => openFilesOf(gateway) < OPEN_FILES / 2)
 
     for (const send of requests) {
       const { status, body } = await send()
@@ -95,9 +90,16 @@ it('a process whose clients come back while it starts, and take the last file de
   await Promise.race([gateway.exit, delay(1000)])
   dialling = false
   for (const client of clients) client.destroy()
+  await until(() => openFilesOf(gateway) < OPEN_FILES / 2)
   assert.equal((await keptConnection(gateway.url, gateway.key)('/health')).status, 200)
   assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
 })
+
+const openFilesOf = ({ pid }: GatewayProcess) => readdirSync(`/proc/${pid}/fd`).length
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await delay(10)
+}
 
 /** Sends requests over one connection, which is made with the first. */
 function keptConnection(url: string, key: string) {

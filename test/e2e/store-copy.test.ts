@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { ConfigDocument } from '../../src/config/schema.ts'
@@ -7,6 +16,7 @@ import { tableHome } from '../../src/config/table-home.ts'
 import { settingsIn } from '../../src/config/take-over.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { startGatewayProcess } from './gateway-process.ts'
 import { newPlace, type Place, run } from './server.ts'
 
 const SECRET = 'sk-kept-in-the-settings'
@@ -136,3 +146,32 @@ async function keysIn(url: string): Promise<string[]> {
     await store.close()
   }
 }
+
+describe('a backup', () => {
+  it('takes the place of a store whose process was killed, once its log is out of the way', async () => {
+    const place = newPlace()
+    const backup = join(place.home, 'backup.db')
+    const gateway = await startGatewayProcess(place, { args: ['--upstream', 'sandbox'] })
+    const keep = async (key: string) => {
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+      const body = JSON.stringify({ key, value: 'x'.repeat(5000) })
+      assert.equal((await fetch(`${gateway.url}/memory/store`, { method: 'POST', headers, body })).status, 201)
+    }
+    for (let i = 0; i < 20; i++) await keep(`before-${i}`)
+    const copied = await run(place, ['store', 'copy', '--to', `sqlite:${backup}`])
+    assert.equal(copied.code, 0, copied.stderr)
+    for (let i = 0; i < 50; i++) await keep(`after-${i}`)
+    gateway.kill('SIGKILL')
+    await gateway.exit
+
+    const old = join(place.data, 'old')
+    mkdirSync(old)
+    const files = readdirSync(place.data).filter((name) => name.startsWith('gazeway.db'))
+    assert.ok(files.includes('gazeway.db-wal'), 'what was written last is still in the log')
+    for (const file of files) renameSync(join(place.data, file), join(old, file))
+    copyFileSync(backup, join(place.data, 'gazeway.db'))
+    const { code, stdout } = await run(place, ['doctor', '--upstream', 'sandbox'])
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /^ok {4}store +sqlite, 20 memories/m)
+  })
+})

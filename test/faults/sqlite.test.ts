@@ -243,12 +243,21 @@ describe('several connections to one file', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  it('wait for a lock together, 20 s at most, and say meanwhile that they do not answer', async (t) => {
+  it('wait for a lock together, 20 s at most, and say meanwhile that they do not answer; longer for whoever brings the store forward', async (t) => {
     const file = join(folder, 'locked.db')
     const store = await open(file)
     const other = new DatabaseSync(file)
     t.after(() => other.close())
     other.exec('begin immediate')
+    const older = join(folder, 'older-and-locked.db')
+    await makeOlder(older)
+    const bringing = new DatabaseSync(older)
+    t.after(() => bringing.close())
+    bringing.exec('begin immediate')
+    let isOpen = false
+    const opened = open(older).finally(() => {
+      isOpen = true
+    })
     const began = performance.now()
     const writes = Array.from({ length: 4 }, (_, i) => put(store, `k${i}`))
     const outcome = Promise.allSettled(writes)
@@ -256,6 +265,9 @@ describe('several connections to one file', () => {
     for (const result of await outcome) assert.equal(result.status, 'rejected')
     const waited = performance.now() - began
     assert.ok(waited < 40_000, `they waited ${waited} ms`)
+    assert.ok(!isOpen)
+    bringing.exec('rollback')
+    await (await opened).close()
     other.exec('rollback')
     assert.equal(await store.check(), true)
     await put(store, 'after')
@@ -307,23 +319,25 @@ describe('numbers', () => {
   })
 })
 
+/** A store as the first version left it, with one memory. @returns all steps, of which it has taken one */
+async function makeOlder(file: string): Promise<string[]> {
+  const database = new DatabaseSync(file)
+  const older = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
+  const steps = Object.keys(MIGRATIONS)
+  const [first = ''] = steps
+  await older.schema.createTable('kysely_migration').addColumn('name', 'text').addColumn('timestamp', 'text').execute()
+  await sql`insert into kysely_migration values (${first}, '2026-01-01T00:00:00.000Z')`.execute(older)
+  await (older as unknown as Kysely<unknown>).transaction().execute(async (trx) => MIGRATIONS[first]?.(trx, 'sqlite'))
+  const now = '2026-01-01T00:00:00.000Z'
+  await older.transaction().execute((trx) => keepMemory(trx, MemoryInput.parse({ key: 'old', value: 'kept' }), now))
+  await older.destroy()
+  return steps
+}
+
 describe('an older store', () => {
   it('is brought forward with what it holds, by the first of several processes', async () => {
     const file = join(folder, 'older.db')
-    const database = new DatabaseSync(file)
-    const older = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
-    const [first = '', ...rest] = Object.keys(MIGRATIONS)
-    await older.schema
-      .createTable('kysely_migration')
-      .addColumn('name', 'text')
-      .addColumn('timestamp', 'text')
-      .execute()
-    await sql`insert into kysely_migration values (${first}, '2026-01-01T00:00:00.000Z')`.execute(older)
-    await (older as unknown as Kysely<unknown>).transaction().execute(async (trx) => MIGRATIONS[first]?.(trx, 'sqlite'))
-    const now = '2026-01-01T00:00:00.000Z'
-    await older.transaction().execute((trx) => keepMemory(trx, MemoryInput.parse({ key: 'old', value: 'kept' }), now))
-    await older.destroy()
-
+    const [first, ...rest] = await makeOlder(file)
     const stores = await Promise.all([open(file), open(file), open(file)])
     for (const store of stores) {
       const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(store.db)

@@ -14,7 +14,11 @@ const MESSAGES: ReadonlyArray<
   ['28', 'store_unavailable', 'it refused the user or the password; check both in the store URL.'],
   ['3D000', 'store_unavailable', 'there is no such database; create it, or name another in the store URL.'],
   ['42P07', 'store_unavailable', 'it holds a table of another program; give Gazeway a database of its own.'],
-  ['42501', 'store_unavailable', 'the user may not do this; grant it CREATE and USAGE on the schema.'],
+  [
+    '42501',
+    'store_unavailable',
+    'the user may not do this; grant it CREATE and USAGE on the schema, and make it the owner of the tables.',
+  ],
   ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and try again.'],
   ['53', 'store_unavailable', 'it is out of connections or memory; try again, or raise its limits.'],
   ['57014', 'store_unavailable', 'a statement took too long and was stopped; nothing was written.'],

@@ -17,8 +17,8 @@ import { isBusy, storeError } from './errors.ts'
 
 /** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
 const BUSY_TIMEOUT_MS = 200
-/** How long it goes on trying before it gives up. */
-const BUSY_DEADLINE_MS = 20_000
+/** How long it goes on trying before it gives up, unless told otherwise. */
+export const PATIENCE_MS = 20_000
 /** The largest number that the driver takes for an integer by itself. */
 const MAX_INT32 = 2 ** 31 - 1
 /** Prepared statements kept per connection; the services use fewer distinct ones. */
@@ -41,23 +41,29 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
  * driver where several processes share the file: transactions begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when
  * two of them turn to writing), a busy store is waited for without blocking the event loop for long, and statements are
  * prepared once.
+ *
+ * @param patienceMs how long a busy store is waited for, asked when that begins
  */
-export function nodeSqliteDialect(database: DatabaseSyncInstance, file: string): Dialect {
+export function nodeSqliteDialect(
+  database: DatabaseSyncInstance,
+  file: string,
+  patienceMs = () => PATIENCE_MS,
+): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
-    createDriver: () => createDriver(database, file),
+    createDriver: () => createDriver(database, file, patienceMs),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new TurnTakingQueryCompiler(),
   }
 }
 
-function createDriver(database: DatabaseSyncInstance, file: string): Driver {
+function createDriver(database: DatabaseSyncInstance, file: string, patienceMs: () => number): Driver {
   /** When whoever has the connection asked for it, until their first statement. */
   let asked: number | undefined
   const connection = createConnection(database, (work) => {
     const since = asked
     asked = undefined
-    return untilFree(file, work, since)
+    return untilFree(file, work, { since, patienceMs: patienceMs() })
   })
   const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
   // SQLite has one connection here; whoever comes next waits until it is released.
@@ -186,13 +192,17 @@ function toRow<R>(columns: string[], values: unknown[]): R {
 }
 
 /**
- * Tries `work` until the store is not busy, once at least and until 20 s after `since`: those that wait for one lock in a
- * row do not wait one after the other.
+ * Tries `work` until the store is not busy, once at least and until some time after `since`, 20 s: those that wait for one
+ * lock in a row do not wait one after the other.
  *
  * @throws the driver's error, in words where it is the file's
  */
-export async function untilFree<R>(file: string, work: () => R | Promise<R>, since = performance.now()): Promise<R> {
-  const deadline = since + BUSY_DEADLINE_MS
+export async function untilFree<R>(
+  file: string,
+  work: () => R | Promise<R>,
+  { since = performance.now(), patienceMs = PATIENCE_MS }: { since?: number | undefined; patienceMs?: number } = {},
+): Promise<R> {
+  const deadline = since + patienceMs
   for (;;) {
     try {
       return await work()

@@ -9,11 +9,18 @@ const MALFORMED = 'database disk image is malformed'
 /** What else it says of a damaged file: of the text index, and of its own schema. */
 const DAMAGED = /^(?:fts5: (?:corrupt|missing row)|malformed database schema)/
 
+/** What to do about a damaged file: its log, left beside another one, would be written over that. */
+export const DAMAGED_ADVICE =
+  'Stop every process that uses it, move it away with the -wal and -shm files beside it, and restore a backup or start empty.'
+
 /** SQLite's own words for a result (`sqlite3_errstr`), which are the same in all versions, and ours. */
 const MESSAGES: Readonly<
   Record<string, [code: 'store_full' | 'store_unavailable' | 'store_corrupt', advice: string] | undefined>
 > = {
-  [BUSY]: ['store_unavailable', 'another process keeps it locked; try again, or end the process that holds it.'],
+  [BUSY]: [
+    'store_unavailable',
+    'another process keeps it locked, as one does that brings it up to date; try again later.',
+  ],
   [FULL]: ['store_full', 'the disk is full; nothing was written. Free some space and try again.'],
   [READ_ONLY]: ['store_unavailable', 'the file or its folder is read-only; give this user write permission.'],
   'unable to open database file': [
@@ -25,7 +32,7 @@ const MESSAGES: Readonly<
     'store_corrupt',
     'it is not a SQLite database. Move it away, or point --store at another file.',
   ],
-  [MALFORMED]: ['store_corrupt', 'it is damaged. Restore a backup, or move it away to start empty.'],
+  [MALFORMED]: ['store_corrupt', `it is damaged. ${DAMAGED_ADVICE}`],
 }
 
 /** Whether another connection holds the lock that a statement needs. */

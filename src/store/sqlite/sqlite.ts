@@ -9,7 +9,7 @@ import { inTime } from '../../in-time.ts'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
-import { nodeSqliteDialect, untilFree } from './dialect.ts'
+import { nodeSqliteDialect, PATIENCE_MS, untilFree } from './dialect.ts'
 import { refusesWrites, storeError } from './errors.ts'
 
 /**
@@ -17,6 +17,8 @@ import { refusesWrites, storeError } from './errors.ts'
  * a fifth from the 99th percentile of requests at 10,000 a second, and costs them nothing.
  */
 const LOG_PAGES = 300
+/** How long a process waits for another one that brings the store up to date: a step over a large table takes minutes. */
+const MIGRATION_PATIENCE_MS = 1_800_000
 /** How long the health check waits. */
 const CHECK_TIMEOUT_MS = 2_000
 
@@ -28,9 +30,12 @@ const CHECK_TIMEOUT_MS = 2_000
  */
 export async function openSqlite(file: string): Promise<Store> {
   const database = open(file)
-  const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
+  let isMigrating = true
+  const patienceMs = () => (isMigrating ? MIGRATION_PATIENCE_MS : PATIENCE_MS)
+  const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file, patienceMs) })
   try {
     await migrate(db, 'sqlite', file)
+    isMigrating = false
     // The first of several processes changes the mode of a new file; meanwhile it is locked for the others.
     await untilFree(file, () => database.exec('pragma journal_mode = WAL; pragma synchronous = FULL'))
     database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
