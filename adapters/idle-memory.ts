@@ -10,13 +10,6 @@ const GROWTH = 16
 /** In how many idle ticks in a row garbage is collected: V8 judges by what was allocated before the last ten times. */
 const COLLECTING_TICKS = 12
 /**
- * How long V8 waits, after memory has grown, until it collects everything as soon as there is little else to do. It gives up
- * code then that was compiled for objects of which none is left, which is that of each step of a request: the next two
- * thousand take up to twice as long. By itself it waits for eight seconds.
- */
-const COLLECT_ALL_AFTER_MS = 600_000
-
-/**
  * Gives memory back to the system that a load needed, once the process has had next to nothing to do for some seconds. V8
  * shrinks its young generation, a quarter of what is resident, only as it collects it and finds that little was allocated
  * since; an idle process may not come to that for hours. To collect this generation alone takes one or two milliseconds
@@ -28,7 +21,6 @@ const COLLECT_ALL_AFTER_MS = 600_000
  */
 export function giveBackIdleMemory(): { stop(): void } {
   setFlagsFromString(`--semi-space-growth-factor=${GROWTH}`)
-  setFlagsFromString(`--gc-memory-reducer-start-delay-ms=${COLLECT_ALL_AFTER_MS}`)
   let idleTicks = 0
   let before = performance.eventLoopUtilization()
   const timer = setInterval(() => {
