@@ -1,17 +1,22 @@
 import { performance } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const TICK_MS = 250
-/** Of the event loop's time, how much may be used in an idle tick. */
-const IDLE_UTILIZATION = 0.02
+/** How often it is asked whether the process is idle. */
+const WATCH_MS = 100
+/** Of the event loop's time, how much may have been used since it was last asked. */
+const IDLE_UTILIZATION = 0.05
+/** A young generation that is larger has been grown by a load. */
+const SMALL_BYTES = 4 * 1024 ** 2
+/** How often, and how many times, it is collected: V8 judges by the last ten times, and the first move what is left. */
+const COLLECT_MS = 20
+const COLLECTIONS = 16
 /** By how much the young generation grows: from the least that V8 leaves of it to the most, at once. */
 const GROWTH = 16
-/** In how many idle ticks in a row garbage is collected: V8 judges by what was allocated before the last ten times. */
-const COLLECTING_TICKS = 12
+
 /**
- * Gives memory back to the system that a load needed, once the process has had next to nothing to do for some seconds. V8
- * shrinks its young generation, a quarter of what is resident, only as it collects it and finds that little was allocated
+ * Gives memory back to the system that a load needed, once the process has had next to nothing to do for half a second.
+ * V8 shrinks its young generation, a quarter of what is resident, only as it collects it and finds that little was allocated
  * since; an idle process may not come to that for hours. To collect this generation alone takes one or two milliseconds
  * and keeps compiled code; to collect everything, as where memory is low, would have the next load start cold. Nor is the
  * generation to grow back by doubling: while it is small, what requests in progress hold is taken for old, and the first
@@ -21,18 +26,23 @@ const COLLECTING_TICKS = 12
  */
 export function giveBackIdleMemory(): { stop(): void } {
   setFlagsFromString(`--semi-space-growth-factor=${GROWTH}`)
-  let idleTicks = 0
-  let before = performance.eventLoopUtilization()
-  const timer = setInterval(() => {
-    const now = performance.eventLoopUtilization()
-    const { utilization } = performance.eventLoopUtilization(now, before)
-    before = now
-    idleTicks = utilization < IDLE_UTILIZATION ? idleTicks + 1 : 0
-    if (idleTicks > 0 && idleTicks <= COLLECTING_TICKS) collectYoungGeneration()
-  }, TICK_MS)
-  timer.unref()
-  return { stop: () => clearInterval(timer) }
+  let collections = 0
+  let since = performance.eventLoopUtilization()
+  let timer = setTimeout(look, WATCH_MS).unref()
+  function look(): void {
+    const isIdle = performance.eventLoopUtilization(since).utilization < IDLE_UTILIZATION
+    collections = isIdle && youngGeneration() > SMALL_BYTES ? collections + 1 : 0
+    const collects = collections > 0 && collections <= COLLECTIONS
+    if (collects) collectYoungGeneration()
+    // After the collection, which is no work that keeps it from being idle.
+    since = performance.eventLoopUtilization()
+    timer = setTimeout(look, collects ? COLLECT_MS : WATCH_MS).unref()
+  }
+  return { stop: () => clearTimeout(timer) }
 }
+
+const youngGeneration = (): number =>
+  getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
 
 let gc: NodeJS.GCFunction | undefined
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { giveBackIdleMemory } from '../../adapters/idle-memory.ts'
 
-/** How long it may take; V8 looks at the last ten collections, a quarter of a second apart. */
+/** How long it may take; V8 looks at the last ten collections. */
 const PATIENCE_MS = 15_000
 
 const youngGeneration = () =>
