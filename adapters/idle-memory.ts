@@ -8,9 +8,11 @@ const WATCH_MS = 100
 const IDLE_UTILIZATION = 0.05
 /** A young generation that is larger has been grown by a load. */
 const SMALL_BYTES = 4 * 1024 ** 2
-/** How often, and how many times, it is collected: V8 judges by the last ten times, and the first move what is left. */
-const COLLECT_MS = 20
+/** How many times it is collected: V8 judges by the last ten times, and the first move what is left. */
 const COLLECTIONS = 16
+/** How long after each other; then once more with longer pauses, in which more may be allocated: V8 judges by that in a ms. */
+const COLLECT_MS = 20
+const COLLECT_SLOWLY_MS = 250
 /** By how much the young generation grows: from the least that V8 leaves of it to the most, at once. */
 const GROWTH = 16
 
@@ -32,11 +34,12 @@ export function giveBackIdleMemory(): { stop(): void } {
   function look(): void {
     const isIdle = performance.eventLoopUtilization(since).utilization < IDLE_UTILIZATION
     collections = isIdle && youngGeneration() > SMALL_BYTES ? collections + 1 : 0
-    const collects = collections > 0 && collections <= COLLECTIONS
+    const collects = collections > 0 && collections <= 2 * COLLECTIONS
     if (collects) collectYoungGeneration()
+    const pauseMs = collections <= COLLECTIONS ? COLLECT_MS : COLLECT_SLOWLY_MS
     // After the collection, which is no work that keeps it from being idle.
     since = performance.eventLoopUtilization()
-    timer = setTimeout(look, collects ? COLLECT_MS : WATCH_MS).unref()
+    timer = setTimeout(look, collects ? pauseMs : WATCH_MS).unref()
   }
   return { stop: () => clearTimeout(timer) }
 }
