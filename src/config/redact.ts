@@ -6,7 +6,7 @@ import type { Config } from './schema.ts'
 export const REDACTED = '***'
 
 /** Shorter values would be found in ordinary words; they are redacted where they are set, not inside text. */
-const SHORTEST_SECRET = 6
+const SHORTEST_SECRET = 8
 /** A part of a path that is no word: long, and with digits. */
 const KEY_IN_PATH = /^(?=.*\d)[\w~%.-]{16,}$/
 

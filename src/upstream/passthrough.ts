@@ -103,7 +103,8 @@ export async function passThrough(
       const whole = Buffer.concat(chunks)
       const truncated = whole.length > limitBytes
       const shown = whole.toString('utf8', 0, limitBytes)
-      const text = hideSecrets(truncated ? withoutHalfSecret(shown, provider.secrets) : shown, provider.secrets)
+      // An answer is passed on as it is: `lm-studio`, a usual key, is also a part of model ids.
+      const text = response.ok ? shown : withoutSecrets(shown, provider.secrets)
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.
       const parsed = json === undefined ? text : json
@@ -161,14 +162,14 @@ function safeHeaders(headers: Headers, secrets: readonly string[]): Record<strin
   return Object.fromEntries(safe.map(([name, value]) => [name, hideSecrets(value, secrets)]))
 }
 
-/** A text that was cut, without the secret that it may end in the middle of; its first three characters tell nothing. */
-function withoutHalfSecret(text: string, secrets: readonly string[]): string {
+/** A text without secrets, nor the part of one that it may have been cut in; three characters of it tell nothing. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
   const halves = secrets.map((secret) => {
     let length = secret.length - 1
     while (length > 3 && !text.endsWith(secret.slice(0, length))) length--
     return length > 3 ? length : 0
   })
-  return text.slice(0, text.length - Math.max(0, ...halves))
+  return hideSecrets(text.slice(0, text.length - Math.max(0, ...halves)), secrets)
 }
 
 function modelOf(body: unknown): string | null {

@@ -6,6 +6,7 @@ import { PRESETS } from './presets.ts'
 import { createTokenLimits, type TokenLimits } from './token-limits.ts'
 import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 
+/** Shorter values are words of ordinary replies, such as the `test` in `latest`. */
 const SHORTEST_SECRET = 8
 
 /** The upstream part of the configuration, as far as the provider needs it. */
@@ -33,7 +34,7 @@ export interface Provider {
   apiKey: string | null
   /** Sent with each request: those of the configuration, and which process it comes from. */
   headers: Record<string, string>
-  /** What of the two above must never be shown, longest first. */
+  /** What of the two above is masked in errors and headers, longest first. */
   secrets: readonly string[]
   timeoutMs: number
   maxRetries: number
@@ -96,11 +97,14 @@ export function createProvider(config: ProviderConfig): Provider {
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The key, and the values of headers with the credentials in them; a shorter value is no secret but a word of any reply. */
+/**
+ * The key, and the values of headers with the credentials in them. A shorter value is no secret but a word of any reply:
+ * many local servers are given the key `test`, `none` or `ollama`.
+ */
 function secretsOf({ api_key, headers }: Pick<ProviderConfig, 'api_key' | 'headers'>): string[] {
   const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
-  const long = values.filter((value) => value.length >= SHORTEST_SECRET)
-  return [...new Set(api_key ? [api_key, ...long] : long)].sort((a, b) => b.length - a.length)
+  const long = [api_key ?? '', ...values].filter((value) => value.length >= SHORTEST_SECRET)
+  return [...new Set(long)].sort((a, b) => b.length - a.length)
 }
 
 const loadSandbox = lazily(() => import('./sandbox/sandbox.ts'))

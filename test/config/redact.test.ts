@@ -64,6 +64,11 @@ describe('redactText', () => {
     assert.equal(hide('mainnet v3 base-sepolia-testnet'), 'mainnet v3 base-sepolia-testnet')
   })
 
+  it('leaves secrets of fewer than 8 characters, which are words of ordinary text', () => {
+    const { data } = checkConfig({ upstream: { api_key: 'ollama' } })
+    assert.equal(redactText('asked ollama for llama3', secretsOf(data as Config)), 'asked ollama for llama3')
+  })
+
   it('replaces them inside text', () => {
     assert.equal(redactText('401 for xai-0123456789 of team-secret', secrets), '401 for *** of ***')
   })

@@ -786,14 +786,34 @@ describe('the upstream', () => {
       await other.close()
     })
 
-    it('shows no part of the key, in a header or where a long reply is cut off', async () => {
+    it('shows no part of the key, in a header or where a long refusal is cut off', async () => {
       const before = '{"data":"'
       const text = 'x'.repeat(256 * 1024 - before.length - 10) + KEY.repeat(2)
-      server.on('/models', double.json(200, { data: text }, { 'x-request-id': `of-${KEY}` }))
+      server.on('/models', double.json(400, { data: text }, { 'x-request-id': `of-${KEY}` }))
       const reply = await get('/models')
       assert.equal(reply.headers['x-request-id'], 'of-***')
       assert.equal(reply.truncated, true)
       assert.match(String(reply.body), /xxx$/)
+    })
+
+    it('leaves the words of an answer alone, whatever the key', async () => {
+      const body = { data: [{ id: 'llama3:latest' }, { id: 'lm-studio-community/phi' }] }
+      server.on('/models', double.json(200, body))
+      for (const api_key of ['test', 'lm-studio']) {
+        const reply = await upstream({ api_key }).passThrough({ method: 'GET', path: '/models' }, quiet)
+        assert.deepEqual(reply.body, body)
+      }
+    })
+
+    it('masks in a refusal only keys of 8 characters and more', async () => {
+      server.on('/models', double.json(400, { error: 'llama3:latest is not for lm-studio' }))
+      for (const [api_key, error] of [
+        ['test', 'llama3:latest is not for lm-studio'],
+        ['lm-studio', 'llama3:latest is not for ***'],
+      ] as const) {
+        const reply = await upstream({ api_key }).passThrough({ method: 'GET', path: '/models' }, quiet)
+        assert.deepEqual(reply.body, { error })
+      }
     })
 
     it('cuts off a reply that is too long', async () => {
