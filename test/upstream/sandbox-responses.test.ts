@@ -55,7 +55,7 @@ describe('responses of the sandbox', () => {
     const keys = `id object created_at status background completed_at conversation error incomplete_details instructions
       max_output_tokens max_tool_calls metadata model output parallel_tool_calls previous_response_id prompt prompt_cache_key
       prompt_cache_retention reasoning safety_identifier service_tier store temperature text tool_choice tools top_logprobs
-      top_p truncation usage user`
+      top_p truncation usage user presence_penalty frequency_penalty`
     for (const key of keys.split(/\s+/)) assert.ok(key in response, key)
   })
 
@@ -63,6 +63,21 @@ describe('responses of the sandbox', () => {
     const set = { temperature: 0.2, metadata: { team: 'a' }, max_output_tokens: 500, tools: [LOOKUP], user: 'u1' }
     const response = await client.responses.create({ ...BRIEFED, ...set })
     for (const [key, value] of Object.entries(set)) assert.deepEqual(response[key as keyof typeof response], value)
+  })
+
+  it('gives a function back with every key, and a search as it was asked for', async () => {
+    const bare = { type: 'function', name: 'lookup_owner' }
+    const set = { tools: [bare, ...SEARCHES], presence_penalty: 0.5, tool_choice: { type: 'web_search' } }
+    const response = await client.responses.create({ ...BRIEFED, ...(set as object) })
+    assert.deepEqual(response.tools, [{ ...bare, description: null, parameters: null, strict: null }, ...SEARCHES])
+    assert.deepEqual(response.tool_choice, { type: 'web_search' })
+    assert.deepEqual(
+      Object.entries(response).filter(([key]) => key.endsWith('_penalty')),
+      [
+        ['frequency_penalty', 0],
+        ['presence_penalty', 0.5],
+      ],
+    )
   })
 
   it('searches where it may, and cites what it found at the place where it says so', async () => {

@@ -76,10 +76,11 @@ export function fromCustomCall(args: string): string {
 const isMode = (choice: unknown): choice is 'auto' | 'none' | 'required' =>
   choice === 'auto' || choice === 'none' || choice === 'required'
 
-function echoedTool(tool: Loose): Loose[] {
-  if (!isCallable(tool)) return []
-  return [{ ...(tool.type === 'function' ? { description: null, parameters: null, strict: null } : {}), ...tool }]
-}
+const echoedTool = (tool: Loose): Loose[] => (isCallable(tool) ? [wholeTool(tool)] : [])
+
+/** A tool as a Response names it: a function with every key that Open Responses requires, any other as it was given. */
+export const wholeTool = (tool: Loose): Loose =>
+  tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 
 function fromFunctionTool({ chatName: name, given }: CallableTool): ChatTool {
   const { description, parameters, strict } = given

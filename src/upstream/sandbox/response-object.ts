@@ -6,6 +6,10 @@ import type {
   ResponseOutputMessage,
   ResponseUsage,
 } from 'openai/resources/responses/responses'
+import { responseShell } from '../convert/chat-to-response.ts'
+import { records } from '../convert/loose.ts'
+import { wholeTool } from '../convert/response-tools.ts'
+import type { ResponseRequest as ConvertedRequest } from '../convert/responses-to-chat.ts'
 import { type Answer, idFrom } from './answer.ts'
 import type { ResponseRequest } from './response-request.ts'
 import type { Citation, Search } from './search-tools.ts'
@@ -30,43 +34,30 @@ export type WireResponse = Omit<
   system_fingerprint: 'sandbox'
 }
 
-/** The response object for an answer; what the request set is given back in it, with the API's defaults for the rest. */
+/**
+ * The response object for an answer: the one that the fallback makes of the same request, which gives back what was set,
+ * with what the sandbox has beside it: searches, and responses that are kept.
+ */
 export function responseFrom(asked: ResponseRequest, answered: Answer, seed: string): WireResponse {
   const now = Math.floor(Date.now() / 1000)
   // The request is checked where the sandbox acts on it; its other fields go back as they came.
   const given = asked as Partial<WireResponse>
-  return {
-    id: `resp_${idFrom(seed)}`,
-    object: 'response',
-    created_at: now,
+  const identity = { id: `resp_${idFrom(seed)}`, model: asked.model, createdAt: now }
+  // What the sandbox reads of a request is what the API's own types say of it.
+  const { output_text: _, ...shell } = responseShell(asked as ConvertedRequest, identity)
+  const made = {
+    ...shell,
     status: answered.cut ? 'incomplete' : 'completed',
-    background: false,
     completed_at: answered.cut ? null : now,
     conversation: null,
-    error: null,
     incomplete_details: answered.cut ? { reason: 'max_output_tokens' } : null,
-    instructions: asked.instructions ?? null,
-    max_output_tokens: asked.max_output_tokens ?? null,
-    max_tool_calls: given.max_tool_calls ?? null,
-    metadata: given.metadata ?? {},
-    model: asked.model,
     output: outputFrom(answered, seed),
-    parallel_tool_calls: given.parallel_tool_calls ?? true,
-    previous_response_id: asked.previous_response_id ?? null,
     prompt: given.prompt ?? null,
-    prompt_cache_key: given.prompt_cache_key ?? null,
     prompt_cache_retention: given.prompt_cache_retention ?? null,
-    reasoning: given.reasoning ?? { effort: null, summary: null },
-    safety_identifier: given.safety_identifier ?? null,
-    service_tier: 'default',
+    reasoning: given.reasoning ?? shell.reasoning,
     store: asked.store ?? true,
-    temperature: given.temperature ?? 1,
-    text: { ...given.text, format: given.text?.format ?? { type: 'text' } },
     tool_choice: given.tool_choice ?? 'auto',
-    tools: given.tools ?? [],
-    top_logprobs: given.top_logprobs ?? 0,
-    top_p: given.top_p ?? 1,
-    truncation: given.truncation ?? 'disabled',
+    tools: records(asked.tools).map(wholeTool),
     usage: {
       input_tokens: answered.usage.input,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -74,9 +65,9 @@ export function responseFrom(asked: ResponseRequest, answered: Answer, seed: str
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: answered.usage.input + answered.usage.output,
     },
-    user: given.user ?? null,
     system_fingerprint: 'sandbox',
   }
+  return made as unknown as WireResponse
 }
 
 function outputFrom({ text, call, searches, citations, cut }: Answer, seed: string): OutputItem[] {
