@@ -10,7 +10,7 @@ ENV NODE_ENV=production \
     GAZEWAY_HOME=/data \
     GAZEWAY_HOST=0.0.0.0
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/LICENSE /app/THIRD-PARTY-LICENSES ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 RUN install --directory --owner=node --group=node --mode=0700 /data

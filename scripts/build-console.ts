@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build } from 'vite'
+import { build, type Rolldown } from 'vite'
 
 const WEB = fileURLToPath(new URL('../adapters/console/web', import.meta.url))
 const MODELS = fileURLToPath(new URL('../node_modules/@vladmandic/human/models', import.meta.url))
@@ -11,9 +11,13 @@ const COMPRESSED = /\.(html|js|css|svg|json)$/
 /** Smaller files are not worth a second copy. */
 const COMPRESSED_FROM_BYTES = 1024
 
-/** Bundles the operator console into a folder, each text file beside its compressed copies. */
-export async function buildConsole(outDir: string): Promise<void> {
-  await build({
+/**
+ * Bundles the operator console into a folder, each text file beside its compressed copies.
+ *
+ * @returns the paths of the modules inside
+ */
+export async function buildConsole(outDir: string): Promise<string[]> {
+  const built = await build({
     root: WEB,
     configFile: false,
     logLevel: 'warn',
@@ -38,6 +42,12 @@ export async function buildConsole(outDir: string): Promise<void> {
       copyFileSync(`${MODELS}/${part}`, `${outDir}/assets/gaze/${part}`)
   }
   compress(outDir)
+  return [built].flat().flatMap((each) => ('output' in each ? each.output.flatMap(modulesOf) : []))
+}
+
+function modulesOf(part: Rolldown.OutputChunk | Rolldown.OutputAsset): string[] {
+  if (part.type === 'asset') return []
+  return Object.entries(part.modules).flatMap(([path, { renderedLength }]) => (renderedLength > 0 ? [path] : []))
 }
 
 function compress(outDir: string): void {

@@ -1,65 +1,16 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { build, type Plugin } from 'esbuild'
-import { describeTools } from '../adapters/stdio/describe-tools.ts'
+import { build } from 'esbuild'
 import { buildConsole } from './build-console.ts'
+import { bundle } from './bundle.ts'
+import { thirdPartyLicenses } from './third-party-licenses.ts'
 
-/**
- * Bundles the command into dist/: one file for the start, and a chunk for each part that is loaded on first use; and the
- * operator console into dist/console.
- */
+/** Bundles the command into dist/ and the operator console into dist/console, and writes the licences of what is inside. */
 
-/** Leaves out what a start would load and never use. */
-const slim: Plugin = {
-  name: 'slim',
-  setup({ onLoad }) {
-    // zod's messages in fifty languages: Gazeway words its own.
-    onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
-      contents: "export { default as en } from './en.js'",
-    }))
-    // gray-matter would evaluate a front matter in JavaScript; that is not even in the bundle.
-    onLoad({ filter: /gray-matter[\\/]lib[\\/]engines\.js$/ }, () => ({
-      contents:
-        "const { safeLoad, safeDump } = require('js-yaml'); exports.yaml = { parse: safeLoad, stringify: safeDump }",
-    }))
-    // Of undici, only its connection pool and its errors are imported; its fetch, WebSocket and mocks are half of it, and
-    // 2 MB resident.
-    onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
-      contents: "exports.Pool = require('./lib/dispatcher/pool.js'); exports.errors = require('./lib/core/errors.js')",
-    }))
-    // The MCP SDK takes schemas of zod 3, too; all of Gazeway's are of zod 4.
-    onLoad({ filter: /zod[\\/]v3[\\/]index\.js$/ }, () => ({ contents: 'export const object = undefined' }))
-    onLoad({ filter: /zod-to-json-schema[\\/]dist[\\/]esm[\\/]index\.js$/ }, () => ({
-      contents: 'export const zodToJsonSchema = undefined',
-    }))
-    // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
-    onLoad({ filter: /validation[\\/]ajv-provider\.js$/ }, () => ({
-      contents: 'export class AjvJsonSchemaValidator {}',
-    }))
-  },
-}
-
-const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 rmSync('dist', { recursive: true, force: true })
-await build({
-  entryPoints: ['adapters/cli.ts'],
-  outdir: 'dist',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  minify: true,
-  legalComments: 'linked',
-  chunkNames: 'chunks/[name]-[hash]',
-  external: Object.keys(dependencies),
-  plugins: [slim],
-  define: {
-    GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }),
-    GAZEWAY_CATALOG: JSON.stringify(JSON.stringify(describeTools())),
-  },
-  // Bundled CommonJS modules ask for Node's own modules with require.
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-  logLevel: 'warning',
-})
-await buildConsole(resolve('dist/console'))
+const { metafile } = await build(bundle)
+const inCommand = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+  Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+)
+const inConsole = await buildConsole(resolve('dist/console'))
+writeFileSync('THIRD-PARTY-LICENSES', thirdPartyLicenses([...inCommand, ...inConsole]))
