@@ -16,7 +16,7 @@ import { createKeys, type Keys } from './identity/keys.ts'
 import { inTime } from './in-time.ts'
 import type { Log } from './log.ts'
 import { createMemory, type MemoryService } from './memory/memory.ts'
-import { type Micros, toMicros } from './money.ts'
+import { type Micros, toMicros, toUsd } from './money.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
@@ -31,6 +31,7 @@ import { followingUpstream } from './upstream/following-relay.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
 import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
 import { createLimits, type LimitsOf } from './wallet/limits.ts'
+import { createOverruns, type Overruns } from './wallet/overruns.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** The newest gaze records that one attestation assesses. */
@@ -70,6 +71,8 @@ export interface Gateway {
   keys: Keys
   idempotency: Idempotency
   wallet: Wallet
+  /** Charged calls whose cost was above their reservation. */
+  overruns: Overruns
   chain: Chain
   escrows: Escrows
   tasks: Tasks
@@ -152,6 +155,16 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     (defaultCredit) => createLimits(store, defaultCredit),
   )
   const limitsOf: LimitsOf = (callerId) => limits.of(callerId)
+  const overruns = createOverruns()
+  overruns.listen(({ callId, callerId, model, reservedMicros, costMicros }) =>
+    log.warn('A call cost more than was reserved for it; the difference is not charged.', {
+      call_id: callId,
+      caller_id: callerId,
+      model,
+      reserved_usd: toUsd(reservedMicros),
+      cost_usd: toUsd(costMicros),
+    }),
+  )
   const wallet = live.follow(
     ({ wallet, pricing, upstream, audit }) => ({ config: wallet, pricing, with: [upstream, audit.store_content] }),
     (settings) =>
@@ -165,6 +178,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
         limitsOf,
         hasFixedKey,
         onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
+        onOverrun: overruns.report,
       }),
   ).always
   const gaze = live.follow(
@@ -260,6 +274,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     keys,
     idempotency,
     wallet,
+    overruns,
     chain,
     escrows,
     tasks,

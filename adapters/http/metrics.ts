@@ -3,6 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { VERSION } from '../../src/version.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { callMetrics } from './call-metrics.ts'
+import { overrunMetrics } from './overrun-metrics.ts'
 import { type RequestMetrics, requestMetrics } from './request-metrics.ts'
 
 /** What the service tells an operator's collector of itself. */
@@ -11,7 +12,7 @@ export interface Metrics {
   requests: RequestMetrics
   /** `GET /metrics`: the text format of Prometheus. */
   expose(c: FrameContext): Promise<Response>
-  /** Stops listening to calls. */
+  /** Stops listening to calls and overruns. */
   stop(): void
 }
 
@@ -29,12 +30,14 @@ export function listenToMetrics(gateway: Gateway): Metrics {
     registers: [registry],
   }).set({ version: VERSION }, 1)
   const requests = requestMetrics(registry)
-  const stop = gateway.calls.listen(callMetrics(registry, gateway))
+  const ends = [gateway.calls.listen(callMetrics(registry, gateway)), gateway.overruns.listen(overrunMetrics(registry))]
   return {
     requests,
     async expose(c) {
       return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
     },
-    stop,
+    stop() {
+      for (const end of ends) end()
+    },
   }
 }

@@ -9,6 +9,7 @@ import { accountOf } from './accounts.ts'
 import type { Answered } from './ask-model.ts'
 import { type NewTransfer, postWith } from './ledger.ts'
 import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
+import type { Overrun } from './overruns.ts'
 import type { ReceiptRow } from './receipts.ts'
 import { addToUsage } from './usage-sums.ts'
 
@@ -48,9 +49,8 @@ export interface Holds {
    */
   reserve(hold: NewHold): Promise<MeteredCallRow | null>
   /**
-   * Takes what the call cost and gives back the rest, and keeps the receipt: all of it or nothing. A call that cost more
-   * than was set aside takes the rest from the caller's credit; where that, or the daily limit, does not reach, it costs
-   * what was set aside.
+   * Takes what the call cost and gives back the rest, and keeps the receipt: all of it or nothing. It never takes more
+   * than was set aside, whatever usage the upstream reported.
    *
    * @returns the receipt's row
    * @throws GazewayError `upstream_timeout` when the hold was given back meanwhile
@@ -64,20 +64,18 @@ export interface Holds {
   sweep(limit: number): Promise<number>
 }
 
-/** The holds in `store`. */
-export function createHolds({ store, now, limitsOf }: { store: Store; now: () => Date; limitsOf: LimitsOf }): Holds {
-  const { db } = store
+/** What holds are made with. */
+export interface HoldsDeps {
+  store: Store
+  now: () => Date
+  limitsOf: LimitsOf
+  /** Told of each captured call whose cost was above its reservation. */
+  onOverrun: (overrun: Overrun) => void
+}
 
-  async function settle(hold: NewHold, captured: Captured, costMicros: Micros): Promise<ReceiptRow> {
-    const row = receiptRow(hold, captured, costMicros)
-    const limits = await limitsOf(hold.callerId)
-    try {
-      await store.write((trx) => payFor(trx, hold, row, limits))
-      return row
-    } catch (error) {
-      throw error === NOT_HELD ? givenBack() : error
-    }
-  }
+/** The holds in `store`. */
+export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Holds {
+  const { db } = store
 
   async function release(callId: string): Promise<boolean> {
     const held = await db
@@ -113,12 +111,17 @@ export function createHolds({ store, now, limitsOf }: { store: Store; now: () =>
     },
 
     async capture(hold, captured) {
+      const { callId, callerId, model, micros, marginMicros } = hold
+      const { costMicros } = captured
+      const reservedMicros = micros - marginMicros
+      const row = receiptRow(hold, captured, Math.min(costMicros, reservedMicros))
       try {
-        return await settle(hold, captured, captured.costMicros)
+        await store.write((trx) => payFor(trx, hold, row))
       } catch (error) {
-        if (!isShort(error)) throw error
-        return settle(hold, captured, hold.micros - hold.marginMicros)
+        throw error === NOT_HELD ? givenBack() : error
       }
+      if (costMicros > reservedMicros) onOverrun({ callId, callerId, model, reservedMicros, costMicros })
+      return row
     },
 
     async isCaptured({ callerId, idempotencyKey, fingerprint }) {
@@ -181,7 +184,6 @@ async function payFor(
   trx: Transaction<Schema>,
   { callId, callerId, micros, marginMicros, at }: NewHold,
   receipt: CallRow,
-  { creditMicros, dailyMicros }: Limits,
 ): Promise<void> {
   const costMicros = receipt.upstream_cost_micros
   const rest = micros - marginMicros - costMicros
@@ -192,14 +194,12 @@ async function payFor(
       { account: accountOf('held', callerId), micros: -micros },
       { account: accountOf('revenue', callerId), micros: marginMicros },
       { account: accountOf('upstream_cost', callerId), micros: costMicros },
-      { account: accountOf('caller', callerId), micros: rest, floor: -creditMicros },
+      { account: accountOf('caller', callerId), micros: rest },
     ],
     at,
   }
   const day = await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
-  if (day === null) return
-  if (rest < 0) await spendOnDay(trx, { callerId, day, micros: -rest }, dailyMicros)
-  if (rest > 0) await giveBackToDay(trx, { callerId, day, micros: rest })
+  if (day !== null && rest > 0) await giveBackToDay(trx, { callerId, day, micros: rest })
 }
 
 /** @throws NOT_HELD */
@@ -352,6 +352,3 @@ function receiptRow(hold: NewHold, captured: Captured, costMicros: Micros): Call
     content: hold.idempotencyKey === null ? null : JSON.stringify(content),
   }
 }
-
-const isShort = (error: unknown): boolean =>
-  error instanceof GazewayError && (error.code === 'insufficient_credit' || error.code === 'daily_limit_reached')

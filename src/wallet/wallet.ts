@@ -8,6 +8,7 @@ import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
 import type { LimitsOf } from './limits.ts'
 import { checkCall, createMetering, fingerprintOf, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
+import type { Overrun } from './overruns.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
 import { type UsageQuery, type UsageReport, usageReceipts, usageReport } from './usage.ts'
@@ -70,12 +71,14 @@ export interface WalletDeps {
   hasFixedKey?: () => boolean
   /** Told when money could not be given back at once; a sweep does it later. */
   onError: (error: unknown) => void
+  /** Told of each call whose cost was above its reservation. */
+  onOverrun: (overrun: Overrun) => void
 }
 
 /** The wallet on `store`, whose calls go to `upstream`. */
 export function createWallet(deps: WalletDeps): Wallet {
-  const { store, limitsOf, pricing, now, hasFixedKey = () => false } = deps
-  const holds = createHolds({ store, now, limitsOf })
+  const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false } = deps
+  const holds = createHolds({ store, now, limitsOf, onOverrun })
   return {
     meteredCall: createMetering({ ...deps, holds }),
     checkCall: (call) => void checkCall(call, deps),

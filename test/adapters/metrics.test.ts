@@ -101,6 +101,20 @@ describe('the metrics of the gateway over HTTP', () => {
     assert.deepEqual(named(samples, 'gazeway_first_token_seconds_count'), [], 'nothing was streamed')
   })
 
+  it('count what a metered call cost above its reservation, and log it', async () => {
+    const { record } = await running.gateway.keys.create({ name: 'payer', scopes: ['platform'] })
+    const used = { prompt_tokens: 1_999_999, completion_tokens: 1, total_tokens: 2_000_000 }
+    server.on('/chat/completions', double.json(200, double.completion('Long', used)))
+    const call = { model: 'llm-4-1-fast-reasoning', prompt: 'Hello', max_tokens: 100 }
+    const context = { surface: 'platform' as const, callerId: record.id }
+    const { call_id } = await running.gateway.wallet.meteredCall(call, { callerId: record.id, context })
+    // 6 USD less 360 tokens that were reserved.
+    await expect({ gazeway_charge_overruns_total: 1, gazeway_charge_overrun_usd_total: 5.99892 })
+    const lines = running.logged.filter((line) => line.includes('cost more than was reserved'))
+    assert.equal(lines.length, 1)
+    assert.ok(lines[0]?.includes(call_id))
+  })
+
   it('count a stream when it ends, and for as long as it took', async () => {
     let goOn = () => {}
     const told = new Promise<void>((resolve) => {

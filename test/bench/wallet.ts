@@ -51,7 +51,9 @@ function servicesOn(store: Store) {
   const upstream = createUpstream({ config: config.upstream, calls, prices: pricing, storeContent: false, countTokens })
   const now = () => new Date()
   const limitsOf = createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of
-  const wallet = createWallet({ store, upstream, config: config.wallet, limitsOf, pricing, countTokens, now, onError })
+  const onOverrun = () => {}
+  const services = { store, upstream, limitsOf, pricing, countTokens, now, onError, onOverrun }
+  const wallet = createWallet({ ...services, config: config.wallet })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })
   return { calls, upstream, wallet, by }
 }

@@ -23,7 +23,7 @@ it('a payer with a daily limit makes tasks and paid calls at once, and none wait
   t.after(() => store.close())
   const works = worksOn(store)
   const payer = await works.payer(100, { daily_limit_usd: 100 })
-  const holds = createHolds({ store, now: works.clock.now, limitsOf: createLimits(store, 0).of })
+  const holds = createHolds({ store, now: works.clock.now, limitsOf: createLimits(store, 0).of, onOverrun: () => {} })
   const at = works.clock.now().toISOString()
   const newHold = () => ({
     callId: newId('call'),

@@ -18,7 +18,7 @@ const AT = '2026-11-21T07:17:52.000Z'
 const [url = '', steps = '[]'] = process.argv.slice(2)
 const store = await openStore(url)
 const limitsOf = async () => ({ creditMicros: CREDIT, dailyMicros: 3 * CREDIT })
-const holds = createHolds({ store, now: () => new Date(AT), limitsOf })
+const holds = createHolds({ store, now: () => new Date(AT), limitsOf, onOverrun: () => {} })
 
 for (const step of JSON.parse(steps) as Step[]) {
   await take(step).catch((error: unknown) => {

@@ -276,22 +276,28 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.deepEqual((await wallet.verify()).faults, [])
   })
 
-  it('charges what a call cost beyond its reservation only as far as the credit reaches', async (t) => {
-    const credit = ONE_RESERVATION + 11_000
-    const { upstream, wallet, caller, check } = await start(t, {
-      wallet: { default_credit_limit_usd: toUsd(credit) },
-    })
-    const used = (total: number) => ({ prompt_tokens: total - 1, completion_tokens: 1, total_tokens: total })
-    upstream.on('/chat/completions', json(200, completion('Long', used(4_000))))
-    const { billing } = await wallet.meteredCall(ONE_CALL, by(caller))
-    assert.equal(billing.total_usd, toUsd(80_000 + 12_000))
-    await check({ available: -92_000 })
-    await wallet.deposit({ caller_id: caller, amount_usd: 0.092, reference: 'back-to-zero' })
-    upstream.on('/chat/completions', json(200, completion('Longer', used(4_000_000))))
-    const capped = await wallet.meteredCall(ONE_CALL, by(caller))
-    assert.equal(capped.billing.total_usd, toUsd(ONE_RESERVATION))
-    assert.equal(capped.billing.upstream_cost_usd, toUsd(ONE_RESERVATION - 80_000))
+  it('never charges more than was reserved, whatever usage the upstream reports, and tells of the difference', async (t) => {
+    const { upstream, wallet, caller, check } = await start(t)
+    const used = { prompt_tokens: 1_999_999, completion_tokens: 1, total_tokens: 2_000_000 }
+    upstream.on('/chat/completions', json(200, completion('Long', used)))
+    const { call_id, usage, billing } = await wallet.meteredCall(ONE_CALL, by(caller))
+    assert.deepEqual(usage, used)
+    assert.equal(billing.total_usd, toUsd(ONE_RESERVATION))
+    assert.equal(billing.upstream_cost_usd, toUsd(ONE_RESERVATION - 80_000))
     await check({ available: -ONE_RESERVATION })
+    assert.equal((await wallet.usage({ limit: 1 })).totals.total_usd, toUsd(ONE_RESERVATION))
+    assert.deepEqual(wallet.overruns, [
+      {
+        callId: call_id,
+        callerId: caller,
+        model: CHAT,
+        reservedMicros: ONE_RESERVATION - 80_000,
+        costMicros: 6_000_000,
+      },
+    ])
+    upstream.on('/chat/completions', json(200, completion('Hello back')))
+    await wallet.meteredCall(ONE_CALL, by(caller))
+    assert.equal(wallet.overruns.length, 1)
   })
 
   it('keeps the daily limit of a key, which starts anew each day', async (t) => {

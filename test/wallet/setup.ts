@@ -10,6 +10,7 @@ import { createCalls } from '../../src/upstream/calls.ts'
 import { createUpstream } from '../../src/upstream/upstream.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
+import type { Overrun } from '../../src/wallet/overruns.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
 
 /** A model that goes to chat completions. */
@@ -38,6 +39,7 @@ export function walletOn(
   options: WalletOptions = {},
 ): Wallet & {
   errors: unknown[]
+  overruns: Overrun[]
   settle(): Promise<void>
   history(): Promise<Array<{ fallback_from: string | null }>>
 } {
@@ -47,6 +49,7 @@ export function walletOn(
     pricing: options.pricing ?? {},
   })
   const errors: unknown[] = []
+  const overruns: Overrun[] = []
   const onError = (error: unknown) => void errors.push(error)
   const calls = createCalls({ store, onError })
   const upstream = createUpstream({
@@ -65,10 +68,12 @@ export function walletOn(
     countTokens,
     now: options.now ?? (() => new Date()),
     onError,
+    onOverrun: (overrun) => void overruns.push(overrun),
   })
   return {
     ...wallet,
     errors,
+    overruns,
     settle: () => calls.flush(),
     history: async () => (await calls.history({ limit: 100 })).items,
   }

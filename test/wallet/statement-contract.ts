@@ -20,6 +20,7 @@ export function statementContract(open: OpenStore): void {
       store,
       now: () => new Date(AT),
       limitsOf: async () => ({ creditMicros: 0, dailyMicros: null }),
+      onOverrun: () => {},
     })
     const hold = {
       callId: 'call_1',

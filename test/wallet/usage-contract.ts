@@ -27,7 +27,7 @@ const FAR = [
 
 const holdsOf = (store: Store) => {
   const limitsOf = async () => ({ creditMicros: 1_000_000, dailyMicros: null })
-  return createHolds({ store, now: () => new Date(), limitsOf })
+  return createHolds({ store, now: () => new Date(), limitsOf, onOverrun: () => {} })
 }
 
 /** Makes a call and captures what it cost. */

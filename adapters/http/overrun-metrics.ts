@@ -1,0 +1,22 @@
+import { Counter, type Registry } from 'prom-client'
+import { toUsd } from '../../src/money.ts'
+import type { Overrun } from '../../src/wallet/overruns.ts'
+
+/** Counts charged calls whose cost was above their reservation, and what of it is not charged. */
+export function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
+  const registers = [registry]
+  const overruns = new Counter({
+    name: 'gazeway_charge_overruns_total',
+    help: 'Charged calls whose reported cost was above their reservation.',
+    registers,
+  })
+  const uncharged = new Counter({
+    name: 'gazeway_charge_overrun_usd_total',
+    help: 'US dollars of reported cost above reservations, which are not charged.',
+    registers,
+  })
+  return ({ reservedMicros, costMicros }) => {
+    overruns.inc()
+    uncharged.inc(toUsd(costMicros - reservedMicros))
+  }
+}
