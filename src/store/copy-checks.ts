@@ -20,6 +20,7 @@ export const COPY_CHECKS: readonly CopyCheck[] = [
   { name: 'micro-dollars of upstream cost', figure: (db) => sum(db, 'call_sums', 'upstream_cost_micros') },
   { name: 'milliseconds of attention', figure: (db) => sum(db, 'gaze_dwell', 'dwell_ms') },
   { name: "micro-dollars in the ledger's accounts", figure: (db) => sum(db, 'ledger_accounts', 'balance_micros') },
+  { name: 'micro-dollars of deposits left to callers', figure: (db) => balance(db, 'caller', 'deposited_micros') },
   { name: 'micro-dollars left to callers', figure: (db) => balance(db, 'caller') },
   { name: 'micro-dollars of deposits', figure: (db) => balance(db, 'deposits') },
   { name: 'micro-dollars of revenue', figure: (db) => balance(db, 'revenue') },
@@ -35,9 +36,9 @@ async function sum(db: Kysely<Schema>, table: keyof Schema, column: string): Pro
   return rows[0]?.sum ?? 0
 }
 
-async function balance(db: Kysely<Schema>, kind: string): Promise<number> {
+async function balance(db: Kysely<Schema>, kind: string, column = 'balance_micros'): Promise<number> {
   const { rows } = await sql<{
     sum: number | null
-  }>`select sum(balance_micros) as sum from ledger_accounts where kind = ${kind}`.execute(db)
+  }>`select sum(${sql.ref(column)}) as sum from ledger_accounts where kind = ${kind}`.execute(db)
   return rows[0]?.sum ?? 0
 }

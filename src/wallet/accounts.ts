@@ -69,7 +69,13 @@ function seenIn(trx: Transaction<Schema>): LRUCache<string, true> {
 
 /** @returns how many there were not; none says that all are there for good */
 async function make(trx: Transaction<Schema>, accounts: readonly AccountRef[]): Promise<bigint> {
-  const rows = accounts.map((account) => ({ ...account, balance_micros: 0, transfers: 0, head: FIRST_HEAD }))
+  const rows = accounts.map((account) => ({
+    ...account,
+    balance_micros: 0,
+    deposited_micros: 0,
+    transfers: 0,
+    head: FIRST_HEAD,
+  }))
   const { numInsertedOrUpdatedRows = 0n } = await trx
     .insertInto('ledger_accounts')
     .values(rows)

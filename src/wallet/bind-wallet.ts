@@ -3,6 +3,7 @@ import type { Schema } from '../store/schema.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
 import type { LedgerAccountRow } from '../store/tables/wallet.ts'
 import { accountOf, lockAccounts } from './accounts.ts'
+import { depositedIn } from './deposited.ts'
 import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 
@@ -89,15 +90,16 @@ async function gather(
 /** Two transfers: one is in one chain, and would be missing from the statement of the other account. */
 async function move(
   trx: Transaction<Schema>,
-  { owner: from, balance_micros: micros, transfers }: LedgerAccountRow,
+  account: LedgerAccountRow,
   { owner, at }: { owner: string; at: string },
 ): Promise<void> {
+  const { owner: from, balance_micros: micros, transfers } = account
   const out = [
     { account: accountOf('caller', from), micros: -micros },
     { account: accountOf('deposits', from), micros },
   ]
   const into = [
-    { account: accountOf('deposits', owner), micros: -micros, floor: null },
+    { account: accountOf('deposits', owner), micros: -micros, floor: null, deposited: -depositedIn(account) },
     { account: accountOf('caller', owner), micros },
   ]
   // What an account has is moved once, whoever moves it.

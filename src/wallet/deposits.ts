@@ -117,7 +117,7 @@ async function credit(
     key: keyOf(reference),
     kind: 'deposit',
     entries: [
-      { account: accountOf('deposits', callerId), micros: -micros, floor: null },
+      { account: accountOf('deposits', callerId), micros: -micros, floor: null, deposited: -micros },
       { account, micros },
     ],
     at: at.toISOString(),

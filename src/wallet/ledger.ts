@@ -5,7 +5,8 @@ import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
 import { type AccountRef, lockAccounts } from './accounts.ts'
-import { type Transfer, type TransferKind, transferHash } from './transfer.ts'
+import { depositedIn, withDeposited } from './deposited.ts'
+import { type Entry, type Transfer, type TransferKind, transferHash } from './transfer.ts'
 
 /** An amount that is to be moved into (positive) or out of (negative) an account. */
 export interface NewEntry {
@@ -13,6 +14,11 @@ export interface NewEntry {
   micros: Micros
   /** The lowest balance that the account may fall to: 0 when absent, below it by a caller's credit, null for none. */
   floor?: Micros | null
+  /**
+   * Of money that leaves: the part that comes from deposits, with the sign of `micros`. The account must have it, unless
+   * it has no floor. When absent, deposits leave first.
+   */
+  deposited?: Micros
 }
 
 /** A transfer to be made. */
@@ -34,9 +40,9 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
  * Moves money between accounts, as part of a write transaction. The transfer is immutable, happens once per `key`, and
  * is chained by its hash to the one before it on its first account.
  *
- * @returns the stored transfer: the earlier one when `key` was used before
- * @throws GazewayError `insufficient_credit` when an account would fall below its floor, `conflict` when `key` was used
- *   for another transfer; the transaction must then be given up
+ * @returns the stored transfer, whose entries say what of them comes from deposits: the earlier one when `key` was used before
+ * @throws GazewayError `insufficient_credit` when an account would fall below its floor, or has not the deposits that it is
+ *   to give, `conflict` when `key` was used for another transfer; the transaction must then be given up
  * @throws RangeError for a transfer that no balance could make right
  */
 export function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
@@ -61,12 +67,13 @@ export async function postWith(
     trx,
     entries.map((entry) => entry.account),
   )
-  const row = toRow(transfer, entries, accounts[0] as LedgerAccountRow)
-  const results = await runTogether(trx, [...statements, insertion(trx, row), move(trx, entries, row)])
-  const [inserted, moved] = results.splice(-2)
+  const moved = withDeposited(entries, accounts)
+  const row = toRow(transfer, moved, accounts[0] as LedgerAccountRow)
+  const results = await runTogether(trx, [...statements, insertion(trx, row), move(trx, { entries, moved, row })])
+  const [inserted, changed] = results.splice(-2)
   verify(results)
   if (inserted?.numAffectedRows === 0n) return earlier(trx, row)
-  if (moved?.numAffectedRows !== BigInt(entries.length)) throw short(entries, accounts)
+  if (changed?.numAffectedRows !== BigInt(entries.length)) throw short(entries, accounts)
   return toTransfer(row)
 }
 
@@ -87,12 +94,16 @@ function insertion(trx: Transaction<Schema>, row: LedgerTransferRow): Statement 
  * One statement that the floors bound, and that does nothing where another transfer has the key; on the first account it
  * also moves the chain on.
  */
-function move(trx: Transaction<Schema>, entries: readonly NewEntry[], row: LedgerTransferRow): Statement {
+function move(
+  trx: Transaction<Schema>,
+  { entries, moved, row }: { entries: readonly NewEntry[]; moved: readonly Entry[]; row: LedgerTransferRow },
+): Statement {
   const { key, chain, hash } = row
-  const moves = entries.map(({ account: { id }, micros, floor = 0 }) => {
+  const moves = entries.map(({ account: { id }, micros, floor = 0 }, i) => {
     // What comes in is never refused: an account may be below a limit that was lowered.
     const least = micros > 0 ? null : floor
-    return id === chain ? [id, micros, least, 1, hash] : [id, micros, least, 0, null]
+    const deposited = moved[i]?.deposited ?? 0
+    return id === chain ? [id, micros, deposited, least, 1, hash] : [id, micros, deposited, least, 0, null]
   })
   return {
     form: `move ${moves.length}`,
@@ -101,31 +112,46 @@ function move(trx: Transaction<Schema>, entries: readonly NewEntry[], row: Ledge
   }
 }
 
-/** @param moves account, amount, floor, steps and head of each */
+/** @param moves account, amount, deposited part, floor, steps and head of each */
 function bounded(
   moves: ReadonlyArray<ReadonlyArray<string | number | null>>,
   key: string,
   hash: string,
 ): RawBuilder<never> {
   const rows = moves.map(
-    ([id, micros, floor, steps, head]) => sql`select cast(${id} as text) as id, cast(${micros} as bigint) as micros,
-      cast(${floor} as bigint) as floor, cast(${steps} as bigint) as steps, cast(${head} as text) as head`,
+    ([id, micros, deposited, floor, steps, head]) => sql`select cast(${id} as text) as id,
+      cast(${micros} as bigint) as micros, cast(${deposited} as bigint) as deposited, cast(${floor} as bigint) as floor, cast(${steps} as bigint) as steps, cast(${head} as text) as head`,
   )
   return sql`update ledger_accounts as a
-    set balance_micros = a.balance_micros + m.micros, transfers = a.transfers + m.steps, head = coalesce(m.head, a.head)
+    set balance_micros = a.balance_micros + m.micros, deposited_micros = a.deposited_micros + m.deposited,
+      transfers = a.transfers + m.steps, head = coalesce(m.head, a.head)
     from (${sql.join(rows, sql` union all `)}) as m
-    where a.id = m.id and (m.floor is null or a.balance_micros + m.micros >= m.floor)
+    where a.id = m.id
+      and (m.floor is null or a.balance_micros + m.micros >= m.floor)
+      and (m.floor is null or m.deposited = 0
+        or (a.deposited_micros + m.deposited >= 0 and a.balance_micros + m.deposited >= 0))
       and exists (select 1 from ledger_transfers where key = ${key} and hash = ${hash})`
 }
 
 function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): GazewayError {
   const left = (i: number, floor: Micros | null = 0) => (accounts[i]?.balance_micros ?? 0) - (floor ?? -Infinity)
   const at = entries.findIndex(({ micros, floor }, i) => micros < 0 && left(i, floor) + micros < 0)
+  if (at === -1) return shortOfDeposits(entries, accounts)
   const { account, micros, floor } = entries[at] as NewEntry
   return new GazewayError(
     'insufficient_credit',
     `${toUsd(-micros)} USD are needed and ${toUsd(Math.max(0, left(at, floor)))} are left in ${account.id}. ` +
       'Deposit funds, ask for less, or have the credit limit raised.',
+  )
+}
+
+function shortOfDeposits(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): GazewayError {
+  const at = entries.findIndex(({ deposited = 0 }, i) => depositedIn(accounts[i] as LedgerAccountRow) + deposited < 0)
+  const { account, deposited = 0 } = entries[at] as NewEntry
+  return new GazewayError(
+    'insufficient_credit',
+    `${toUsd(-deposited)} USD of deposits are needed and ${toUsd(depositedIn(accounts[at] as LedgerAccountRow))} are ` +
+      `left in ${account.id}. Credit, and what was earned from it, cannot be paid out: deposit funds, or ask for less.`,
   )
 }
 
@@ -143,10 +169,10 @@ function check({ key, memo }: NewTransfer, entries: readonly NewEntry[]): void {
 
 function toRow(
   { key, kind, memo = null, at }: Omit<NewTransfer, 'memo'> & { memo?: string | null },
-  entries: readonly NewEntry[],
+  entries: readonly Entry[],
   first: LedgerAccountRow,
 ): LedgerTransferRow {
-  const stored = JSON.stringify(entries.map(({ account, micros }) => ({ account: account.id, micros })))
+  const stored = JSON.stringify(entries)
   const row = { key, chain: first.id, position: first.transfers + 1, kind, entries: stored, memo, at }
   return { ...row, hash: transferHash(first.head, row) }
 }
@@ -157,10 +183,14 @@ async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promis
     .selectAll()
     .where('key', '=', row.key)
     .executeTakeFirstOrThrow()
-  const same = found.kind === row.kind && found.entries === row.entries && found.memo === row.memo
+  const same = found.kind === row.kind && amountsOf(found) === amountsOf(row) && found.memo === row.memo
   if (same) return toTransfer(found)
   throw new GazewayError('conflict', `The ledger already has another transfer under ${row.key}.`)
 }
+
+/** What a transfer moves; the deposited part of it is that of the moment at which it was made. */
+const amountsOf = (row: LedgerTransferRow): string =>
+  JSON.stringify(toTransfer(row).entries.map(({ account, micros }) => ({ account, micros })))
 
 /** A stored row as the transfer that it is. */
 function toTransfer(row: LedgerTransferRow): Transfer {

@@ -20,6 +20,8 @@ export type TransferKind = z.infer<typeof TransferKind>
 export interface Entry {
   account: string
   micros: Micros
+  /** The part of `micros` that comes from deposits, with the same sign. None when absent. */
+  deposited?: Micros
 }
 
 /** A stored transfer. */

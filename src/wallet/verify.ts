@@ -28,6 +28,14 @@ interface Followed {
   head: string
 }
 
+/** What the entries of an account add up to. */
+interface Sums {
+  micros: Micros
+  deposited: Micros
+}
+
+const NO_ENTRIES: Sums = { micros: 0, deposited: 0 }
+
 /**
  * Follows every chain from its first transfer, and adds up every entry. The ledger may be written meanwhile: what is
  * checked is its state at the moment of the call, for balances, heads and transfers change together.
@@ -36,7 +44,7 @@ export async function verifyLedger(store: Store): Promise<LedgerReport> {
   const accounts = await store.db.selectFrom('ledger_accounts').selectAll().orderBy('id').execute()
   const byId = new Map(accounts.map((account) => [account.id, account]))
   const chains = new Map<string, Followed>()
-  const sums = new Map<string, Micros>()
+  const sums = new Map<string, Sums>()
   const later = new Map<string, number>()
   const faults: string[] = []
   let transfers = 0
@@ -50,7 +58,10 @@ export async function verifyLedger(store: Store): Promise<LedgerReport> {
     const chain = chains.get(row.chain) ?? { position: 0, head: FIRST_HEAD }
     faults.push(...faultsOf(row, chain))
     chains.set(row.chain, { position: row.position, head: row.hash })
-    for (const { account, micros } of entriesOf(row)) sums.set(account, (sums.get(account) ?? 0) + micros)
+    for (const { account, micros, deposited = 0 } of entriesOf(row)) {
+      const sum = sums.get(account) ?? NO_ENTRIES
+      sums.set(account, { micros: sum.micros + micros, deposited: sum.deposited + deposited })
+    }
   }
   for (const account of accounts) faults.push(...accountFaults(account, chains.get(account.id), sums.get(account.id)))
   for (const id of sums.keys()) if (!byId.has(id)) faults.push(`${id}: it has entries, but the account is missing.`)
@@ -85,8 +96,11 @@ async function* transfersOf(store: Store): AsyncGenerator<LedgerTransferRow> {
 
 function faultsOf(row: LedgerTransferRow, before: Followed): string[] {
   const faults: string[] = []
-  const sum = entriesOf(row).reduce((total, entry) => total + BigInt(entry.micros), 0n)
+  const entries = entriesOf(row)
+  const sum = entries.reduce((total, entry) => total + BigInt(entry.micros), 0n)
   if (sum !== 0n) faults.push(`Transfer ${row.key}: its entries sum to ${sum}.`)
+  const deposited = entries.reduce((total, entry) => total + BigInt(entry.deposited ?? 0), 0n)
+  if (deposited !== 0n) faults.push(`Transfer ${row.key}: the deposited parts of its entries sum to ${deposited}.`)
   if (row.position !== before.position + 1)
     faults.push(`${row.chain}: a transfer is missing between ${before.position} and ${row.position}.`)
   else if (transferHash(before.head, row) !== row.hash)
@@ -94,13 +108,19 @@ function faultsOf(row: LedgerTransferRow, before: Followed): string[] {
   return faults
 }
 
-function accountFaults(account: LedgerAccountRow, chain: Followed | undefined, sum: Micros | undefined): string[] {
+function accountFaults(account: LedgerAccountRow, chain: Followed | undefined, sum = NO_ENTRIES): string[] {
   const faults: string[] = []
   const { position, head } = chain ?? { position: 0, head: FIRST_HEAD }
   if (position !== account.transfers || head !== account.head)
     faults.push(`${account.id}: its chain ends at ${position}, not at ${account.transfers} with the noted hash.`)
-  if ((sum ?? 0) !== account.balance_micros)
-    faults.push(`${account.id}: the balance is ${account.balance_micros}, its entries sum to ${sum ?? 0}.`)
+  if (sum.micros !== account.balance_micros)
+    faults.push(`${account.id}: the balance is ${account.balance_micros}, its entries sum to ${sum.micros}.`)
+  if (sum.deposited !== account.deposited_micros)
+    faults.push(
+      `${account.id}: ${account.deposited_micros} of the balance are deposits, those of its entries sum to ${sum.deposited}.`,
+    )
+  if (account.deposited_micros < 0 && account.kind !== 'deposits')
+    faults.push(`${account.id}: it gave more deposits than it had, by ${-account.deposited_micros} micro-dollars.`)
   return faults
 }
 

@@ -103,9 +103,9 @@ export function ledgerContract(open: OpenStore): void {
 
   it('reads its head in pages, between which others have their turn', async (t) => {
     const store = await open(t)
-    await sql`insert into ledger_accounts (id, kind, owner, balance_micros, transfers, head)
+    await sql`insert into ledger_accounts (id, kind, owner, balance_micros, deposited_micros, transfers, head)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 15000)
-      select 'caller:' || cast(n as text), 'caller', cast(n as text), 0, 0, '' from numbers`.execute(store.db)
+      select 'caller:' || cast(n as text), 'caller', cast(n as text), 0, 0, 0, '' from numbers`.execute(store.db)
     assert.ok((await turnsDuring(() => readLedgerHead(store))) >= 3)
   })
 

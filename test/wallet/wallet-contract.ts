@@ -1,6 +1,7 @@
 import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { dailyLimitContract } from './daily-limit-contract.ts'
+import { depositedContract } from './deposited-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
 import type { OpenStore } from './setup.ts'
@@ -15,6 +16,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
     return store
   }
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
+  describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
   describe(`daily limits on ${name}`, () => dailyLimitContract(openFor))
   describe(`statements on ${name}`, () => statementContract(openFor))

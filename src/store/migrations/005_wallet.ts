@@ -14,6 +14,7 @@ async function createLedger(db: Kysely<unknown>, engine: Engine): Promise<void> 
     kind ${text} not null,
     owner ${text} not null,
     balance_micros ${integer} not null,
+    deposited_micros ${integer} not null,
     transfers ${integer} not null,
     head ${text} not null
   )`.execute(db)

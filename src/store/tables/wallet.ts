@@ -1,9 +1,13 @@
-/** One account of the ledger. `head` is the hash of the last transfer in its chain, which holds `transfers` of them. */
+/**
+ * One account of the ledger. `head` is the hash of the last transfer in its chain, which holds `transfers` of them.
+ * `deposited_micros` is the part of the balance that comes from deposits; it is above a balance that credit has lowered.
+ */
 export interface LedgerAccountRow {
   id: string
   kind: string
   owner: string
   balance_micros: number
+  deposited_micros: number
   transfers: number
   head: string
 }

@@ -1,0 +1,40 @@
+import type { Micros } from '../money.ts'
+import type { LedgerAccountRow } from '../store/tables/wallet.ts'
+import type { NewEntry } from './ledger.ts'
+import type { Entry } from './transfer.ts'
+
+/**
+ * The part of an account's balance that comes from deposits, which alone may leave the ledger. A debt counts against it:
+ * who deposited 5 USD and drew 5 USD of credit has nothing to be paid out.
+ */
+export const depositedIn = ({
+  deposited_micros,
+  balance_micros,
+}: Pick<LedgerAccountRow, 'deposited_micros' | 'balance_micros'>): Micros =>
+  Math.max(0, Math.min(deposited_micros, balance_micros))
+
+/**
+ * Says of each entry which part of it comes from deposits. The parts sum to zero, as the entries do: deposited money is
+ * moved, and only a deposit makes it. Of what leaves an account deposits go first; of what arrives they go to the last
+ * account by name first, so that a call's cost and margin take them before what is left of its reservation.
+ *
+ * @param entries sorted by account
+ * @param accounts theirs, locked until the transaction ends
+ */
+export function withDeposited(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): Entry[] {
+  const leaving = entries.map(({ micros, deposited }, i) => {
+    if (micros > 0) return 0
+    return deposited === undefined ? Math.min(-micros, depositedIn(accounts[i] as LedgerAccountRow)) : -deposited
+  })
+  let left = leaving.reduce((sum, part) => sum + part, 0)
+  const arriving = entries.map(() => 0)
+  for (let i = entries.length - 1; i >= 0; i--) {
+    const part = Math.min(left, Math.max(0, entries[i]?.micros ?? 0))
+    arriving[i] = part
+    left -= part
+  }
+  return entries.map(({ account, micros }, i) => {
+    const deposited = (arriving[i] ?? 0) - (leaving[i] ?? 0)
+    return { account: account.id, micros, ...(deposited !== 0 && { deposited }) }
+  })
+}
