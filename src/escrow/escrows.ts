@@ -19,7 +19,7 @@ import { createPayees } from './payee.ts'
 import { type Escrow, type EscrowList, type NewEscrow, type Refund, type Release, toEscrow } from './record.ts'
 import { createRelease } from './release.ts'
 import { createTally } from './tally.ts'
-import { escrowFaults } from './verify.ts'
+import { attestationFaults, escrowFaults } from './verify.ts'
 
 export type { Caller } from './access.ts'
 export { Escrow, EscrowList, NewEscrow, Refund, Release } from './record.ts'
@@ -64,7 +64,7 @@ export interface Escrows {
   funding(payer: string, recipient: string | null): Promise<Funding>
   /** Moves the escrows whose time is over to `expired`, at most `limit`. @returns how many */
   expire(limit: number): Promise<number>
-  /** Where escrows and the ledger do not agree; empty when all is well. */
+  /** Where escrows, the ledger and the uses of attestations do not agree; empty when all is well. */
   verify(): Promise<string[]>
   /** What a long-running process does again and again, for `startSweeps`. */
   sweeps: readonly Sweep[]
@@ -181,7 +181,7 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
 
     funding,
     expire: expiry.sweep,
-    verify: () => escrowFaults(store),
+    verify: async () => [...(await escrowFaults(store)), ...(await attestationFaults(store))],
     sweeps: [{ name: 'escrow.expiry', everyMs: EXPIRY_MS, batch: expiry.sweep }],
   }
 }

@@ -28,3 +28,22 @@ export async function escrowFaults({ db }: Store): Promise<string[]> {
     ({ id, held, due }) => `${id}: its account holds ${held ?? 'nothing'}, not ${due} micro-dollars.`,
   )
 }
+
+/** Releases without the use of their attestation, and uses for a release that was not made. */
+export async function attestationFaults({ db }: Store): Promise<string[]> {
+  const { rows: unproven } = await sql<{ id: string }>`
+    select e.id from escrows as e left join attestation_uses as u
+      on u.attestation_id = e.attestation_id and u.used_by = 'release ' || e.id
+    where e.status in ('released', 'settled') and u.attestation_id is null
+    limit ${TOLD}`.execute(db)
+  const { rows: unreleased } = await sql<{ id: string; used_by: string }>`
+    select u.attestation_id as id, u.used_by from attestation_uses as u left join escrows as e
+      on e.id = substr(u.used_by, 9)
+    where u.used_by like 'release %' and (e.id is null or e.status not in ('released', 'settled')
+      or e.attestation_id is null or e.attestation_id <> u.attestation_id)
+    limit ${TOLD}`.execute(db)
+  return [
+    ...unproven.map(({ id }) => `${id}: it is released, and no use of an attestation is noted for it.`),
+    ...unreleased.map(({ id, used_by }) => `${id}: it was used for "${used_by}", which was not made with it.`),
+  ]
+}

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import { accountOf } from './accounts.ts'
 import type { Answered } from './ask-model.ts'
+import { captureEntries } from './capture.ts'
 import { type NewTransfer, postWith } from './ledger.ts'
 import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
 import type { Overrun } from './overruns.ts'
@@ -185,19 +186,8 @@ async function payFor(
   { callId, callerId, micros, marginMicros, at }: NewHold,
   receipt: CallRow,
 ): Promise<void> {
-  const costMicros = receipt.upstream_cost_micros
-  const rest = micros - marginMicros - costMicros
-  const transfer: NewTransfer = {
-    key: `capture:${callId}`,
-    kind: 'capture',
-    entries: [
-      { account: accountOf('held', callerId), micros: -micros },
-      { account: accountOf('revenue', callerId), micros: marginMicros },
-      { account: accountOf('upstream_cost', callerId), micros: costMicros },
-      { account: accountOf('caller', callerId), micros: rest },
-    ],
-    at,
-  }
+  const rest = micros - marginMicros - receipt.upstream_cost_micros
+  const transfer: NewTransfer = { key: `capture:${callId}`, kind: 'capture', entries: captureEntries(receipt), at }
   const day = await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
   if (day !== null && rest > 0) await giveBackToDay(trx, { callerId, day, micros: rest })
 }

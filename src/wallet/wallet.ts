@@ -14,6 +14,7 @@ import { readStatement, type StatementLine } from './statement.ts'
 import { type UsageQuery, type UsageReport, usageReceipts, usageReport } from './usage.ts'
 import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
+import { callFaults } from './verify-calls.ts'
 
 export { Balances } from './balances.ts'
 export { Deposit, DepositReceipt } from './deposits.ts'
@@ -50,7 +51,7 @@ export interface Wallet {
   usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
   /** What calls cost now. */
   pricing(): Pricing
-  /** Whether the ledger agrees with itself. */
+  /** Compares the ledger with itself, with receipts and with daily spending. */
   verify(): Promise<LedgerReport>
   /** Gives back at most `limit` holds whose calls never ended, as after a crash. @returns how many */
   sweepHolds(limit: number): Promise<number>
@@ -91,7 +92,10 @@ export function createWallet(deps: WalletDeps): Wallet {
     usage: (query) => usageReport(store, query),
     usageCsv: (query) => usageCsv((page) => usageReceipts(store, page), query),
     pricing: () => priceList(pricing),
-    verify: () => verifyLedger(store),
+    async verify() {
+      const { faults, ...report } = await verifyLedger(store)
+      return { ...report, faults: [...faults, ...(await callFaults(store))] }
+    },
     sweepHolds: holds.sweep,
     sweeps: [
       { name: 'wallet.holds', everyMs: HOLDS_MS, batch: holds.sweep },

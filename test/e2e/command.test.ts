@@ -242,6 +242,29 @@ describe('doctor', () => {
     assert.match(lines[1] ?? '', /^FAIL {2}store .*It is damaged \(.*\)\. Stop every process .* -wal and -shm files/)
   })
 
+  it('names receipts, days and attestations that the ledger and releases do not agree with, and what to do', async () => {
+    const { file, database } = await storeOf('corrupt')
+    database.exec(`
+      insert into metered_calls (call_id, caller_id, model, status, at, deadline, held_micros, margin_micros,
+        upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms)
+      values ('call_1', 'key_1', 'm', 'captured', '2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', 9, 4, 5, 't', 1, 1, 2, 0, 1);
+      insert into daily_spending (caller_id, day, spent_micros) values ('key_1', '2026-11-21', 9);
+      insert into attestation_uses (attestation_id, used_by, used_at)
+      values ('att_1', 'release esc_1', '2026-11-21T08:00:00.000Z');`)
+    database.close()
+    const { code, lines } = await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])
+    assert.equal(code, 1)
+    const line = lines[2] ?? ''
+    for (const fault of [
+      'FAIL  ledger',
+      'Receipt call_1: the ledger has no capture of it.',
+      'Daily spending of key_1 on 2026-11-21: it is 9, its calls and escrows sum to 0 micro-dollars.',
+      'att_1: it was used for "release esc_1", which was not made with it.',
+      'Restore a backup',
+    ])
+      assert.ok(line.includes(fault), `${line} says ${fault}`)
+  })
+
   it('leaves a store of an earlier version as it is, and so does a copy', async () => {
     const { file, database } = await storeOf('earlier')
     database.exec('delete from kysely_migration where name = (select max(name) from kysely_migration)')

@@ -209,9 +209,11 @@ export function escrowContract(open: OpenStore): void {
       const holder = await newKey(works.store, { wallet })
       assert.deepEqual([await works.left(wallet), await works.left(holder)], [0, 5])
       const found = { recipient: wallet, account: wallet }
-      const of = { payee: found, attestationId: 'att_1', at: works.clock.now().toISOString() }
+      const at = works.clock.now().toISOString()
+      const of = { payee: found, attestationId: await works.attest(late.id), at }
       await works.store.write(async (trx) => {
         const tally = createTally()
+        await works.gaze.verifier.use(trx, { ...of, usedBy: `release ${late.escrow_id}` })
         await release(trx, (await lockedRow(trx, late.escrow_id ?? '')) ?? assert.fail(), of, tally)
         await tally.write(trx)
       })
@@ -505,7 +507,30 @@ export function escrowContract(open: OpenStore): void {
       assert.deepEqual(await works.escrows.verify(), [
         `${held.escrow_id}: its account holds 1, not 5000000 micro-dollars.`,
         `escrow:${paid.escrow_id}: its account holds 5000000, not 0 micro-dollars.`,
+        `${paid.escrow_id}: it is released, and no use of an attestation is noted for it.`,
       ])
+    })
+
+    it('is compared with the uses of attestations, either way', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const [one, two] = [await completed(works, payer, agent), await completed(works, payer, agent)]
+      const used = await works.attest(one.id)
+      await works.release(payer, { escrow_id: one.escrow_id, attestation_id: used })
+      await works.audit()
+      const point = (usedBy: string) =>
+        works.store.db
+          .updateTable('attestation_uses')
+          .set({ used_by: usedBy })
+          .where('attestation_id', '=', used)
+          .execute()
+      await point(`release ${two.escrow_id}`)
+      assert.deepEqual(await works.escrows.verify(), [
+        `${one.escrow_id}: it is released, and no use of an attestation is noted for it.`,
+        `${used}: it was used for "release ${two.escrow_id}", which was not made with it.`,
+      ])
+      await point(`release ${one.escrow_id}`)
+      await works.audit()
     })
   })
 }

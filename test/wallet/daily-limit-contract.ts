@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { type Kysely, sql } from 'kysely'
-import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { createHolds, type NewHold } from '../../src/wallet/holds.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
 import { keysOn, newAddress, newKey, type OpenStore } from './setup.ts'
@@ -96,29 +94,5 @@ export function dailyLimitContract(open: OpenStore): void {
     await keys.change(id, { credit_limit_usd: 0, daily_limit_usd: 1 })
     assert.deepEqual(await limits.of(id), { creditMicros: 0, dailyMicros: 1_000_000 })
     await keys.close()
-  })
-
-  it('takes calls that were under way in an older store for counted where their key has a limit', async (t) => {
-    const { store } = await start(t, null)
-    const db = store.db as unknown as Kysely<unknown>
-    const keys = { limited: await newKey(store, { daily_limit_usd: 1 }), free: await newKey(store) }
-    const limitsOf = async () => ({ creditMicros: 1_000, dailyMicros: null })
-    const holds = createHolds({ store, now: () => new Date(ENDED), limitsOf, onOverrun: () => {} })
-    const end = { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }, content: '', latencyMs: 5 }
-    const hold = { model: 'm', at: BEGAN, deadline: BEGAN, micros: 100, marginMicros: 10, token: 't' }
-    for (const [name, callerId] of Object.entries(keys))
-      for (const callId of [`${name} held`, `${name} captured`]) {
-        const made = { ...hold, callId, callerId, idempotencyKey: null, fingerprint: null }
-        await holds.reserve(made)
-        if (callId.endsWith('captured')) await holds.capture(made, { ...end, costMicros: 20, upstreamCallId: 'up' })
-      }
-    await sql`alter table metered_calls drop column counted_on`.execute(db)
-    await MIGRATIONS['019_counted_calls']?.(db, store.engine)
-    const rows = await store.db
-      .selectFrom('metered_calls')
-      .select(['call_id', 'counted_on'])
-      .where('counted_on', 'is not', null)
-      .execute()
-    assert.deepEqual(rows, [{ call_id: 'limited held', counted_on: DAY }])
   })
 }

@@ -300,6 +300,48 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.equal(wallet.overruns.length, 1)
   })
 
+  it('compares receipts with the ledger, and daily spending with its calls', async (t) => {
+    const { store, wallet } = await start(t)
+    const { db } = store
+    const key = await newKey(store, { daily_limit_usd: 1 })
+    const { call_id } = await wallet.meteredCall(ONE_CALL, by(key))
+    const day = new Date().toISOString().slice(0, 10)
+    const faults = async () => (await wallet.verify()).faults
+    assert.deepEqual(await faults(), [])
+    const receipt = (set: object) => db.updateTable('metered_calls').set(set).where('call_id', '=', call_id).execute()
+
+    await receipt({ upstream_cost_micros: 46 })
+    assert.deepEqual(await faults(), [
+      `Receipt ${call_id}: its capture in the ledger took other amounts.`,
+      `Daily spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 80046 micro-dollars.`,
+    ])
+    await receipt({ upstream_cost_micros: 45, status: 'voided' })
+    assert.deepEqual(await faults(), [
+      `Transfer capture:${call_id}: there is no receipt of the call that it was taken for.`,
+      `Daily spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 0 micro-dollars.`,
+    ])
+    await receipt({ status: 'captured' })
+    assert.deepEqual(await faults(), [])
+
+    await db.deleteFrom('daily_spending').execute()
+    assert.deepEqual(await faults(), [
+      `Daily spending of ${key} on ${day}: it is missing, and calls or escrows are counted on that day.`,
+    ])
+    await db.insertInto('daily_spending').values({ caller_id: key, day, spent_micros: 80_045 }).execute()
+
+    const copies = Array.from({ length: 25 }, (_, i) => ({ copied: `call_${i}` }))
+    const whole = await db.selectFrom('metered_calls').selectAll().executeTakeFirstOrThrow()
+    for (const { copied } of copies)
+      await db
+        .insertInto('metered_calls')
+        .values({ ...whole, call_id: copied, counted_on: null })
+        .execute()
+    const found = await faults()
+    assert.equal(found.length, 21)
+    assert.match(found[0] ?? '', /^Receipt call_\d+: the ledger has no capture of it\.$/)
+    assert.equal(found[20], 'There may be more of this kind.')
+  })
+
   it('keeps the daily limit of a key, which starts anew each day', async (t) => {
     let now = new Date('2026-11-21T23:59:59.000Z')
     const { store, upstream, wallet } = await start(t, { now: () => now })
