@@ -5,7 +5,7 @@ import { fileHome } from './config/file-home.ts'
 import { type LiveConfig, openLiveConfig } from './config/live.ts'
 import { redactText } from './config/redact.ts'
 import { tableHome } from './config/table-home.ts'
-import { type ContextInput, createContext, renderContext, type WorkContext } from './context/context.ts'
+import { type ContextInput, createContext, type WorkContext } from './context/context.ts'
 import { GazewayError } from './errors.ts'
 import { createEscrows, type Escrows } from './escrow/escrows.ts'
 import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
@@ -211,7 +211,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     token: () => live.current().config.pricing.token,
   })
   const tasks = createTasks({ store, now, escrows, verifier })
-  const { get } = createContext({
+  const context: Gateway['context'] = createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
     async memories({ query, limit }) {
       if (query === undefined) return (await memory.recent({ limit })).items
@@ -221,14 +221,6 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     dataFolder: loaded.dataDir,
   })
-  const context: Gateway['context'] = {
-    get,
-    async text(input, projectRoot, signal) {
-      const found = await get(input, projectRoot, signal)
-      return { text: renderContext(found), tokens: found.tokens }
-    },
-  }
-
   const sessions = createSessions({
     store,
     now,

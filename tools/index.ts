@@ -8,22 +8,23 @@ import { memorySearch } from './memory-search.ts'
 import { memoryStore } from './memory-store.ts'
 import { retrieveGazeData } from './retrieve-gaze-data.ts'
 import { storeGazeData } from './store-gaze-data.ts'
-import type { Tool } from './tool.ts'
+import { type Tool, withNotice } from './tool.ts'
 import { upstreamApiHistory } from './upstream-api-history.ts'
 import { upstreamApiStats } from './upstream-api-stats.ts'
 
 /** The twelve tools, in the specification's order. */
 export const tools: readonly Tool[] = [
-  llmQuery,
+  withNotice(llmQuery),
+  // Its notice is a part of its budget.
   getContext,
   storeGazeData,
-  retrieveGazeData,
-  analyzeGazePattern,
-  chatCompletion,
-  upstreamApiHistory,
-  upstreamApiStats,
-  upstreamGateway,
+  withNotice(retrieveGazeData),
+  withNotice(analyzeGazePattern),
+  withNotice(chatCompletion),
+  withNotice(upstreamApiHistory),
+  withNotice(upstreamApiStats),
+  withNotice(upstreamGateway),
   memoryStore,
-  memoryRecall,
-  memorySearch,
+  withNotice(memoryRecall),
+  withNotice(memorySearch),
 ]

@@ -1,5 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Gateway } from '../src/gateway.ts'
+import { NOTICE } from '../src/notice.ts'
 import type { CallContext } from '../src/upstream/call-record.ts'
 
 /** What a tool may change, in MCP's terms; clients ask their user before they run a destructive one. */
@@ -33,4 +34,16 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 /** Ties a tool's input and output types to its schemas. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(tool: Tool<Input, Output>): Tool {
   return tool as unknown as Tool
+}
+
+/**
+ * Puts `notice` before the result of a tool that returns text of others: some clients show their model the structured
+ * result alone.
+ */
+export function withNotice(tool: Tool): Tool {
+  return {
+    ...tool,
+    output: z.object({ notice: z.string(), ...tool.output.shape }),
+    run: async (gateway, input, context) => ({ notice: NOTICE, ...(await tool.run(gateway, input, context)) }),
+  }
 }

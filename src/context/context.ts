@@ -9,10 +9,12 @@ import { resolveFocus, resolveRoot } from './confine.ts'
 import { createExcerptReader } from './excerpt.ts'
 import { fit } from './fit.ts'
 import { distanceTo } from './focus.ts'
+import { type Form, jsonForm, textForm } from './form.ts'
 import { createOutline } from './outline.ts'
 import { findPassages } from './passages.ts'
 import type { ContextMemory, WorkContext } from './place.ts'
 import { createQueryMatcher } from './query.ts'
+import { renderContext } from './render.ts'
 import { scoreFiles } from './score.ts'
 import { createTreeReader, type ProjectTree } from './tree.ts'
 
@@ -29,7 +31,7 @@ export const ContextInput = z.object({
     .max(2000)
     .optional()
     .describe('What the work is about: places and memories that match gain weight.'),
-  max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('The text is never longer than this.'),
+  max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('The result is never longer than this.'),
 })
 export type ContextInput = z.input<typeof ContextInput>
 
@@ -59,8 +61,8 @@ const SINCE_MS = 7 * 24 * 3_600_000
 const FILES = 20_000
 const MEMORIES = 20
 const MEMORY_LENGTH = 800
-/** No place takes less of the budget: as JSON it has at least 170 bytes, of 12 a token. */
-const TOKENS_PER_PLACE = 14
+/** No place takes less of the budget: its line has a name, a weight and a reason. */
+const TOKENS_PER_PLACE = 8
 
 /** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
 export function createContext(deps: ContextDeps) {
@@ -89,7 +91,12 @@ export function createContext(deps: ContextDeps) {
    * @throws GazewayError `not_found` (param `root`), `forbidden_path` (param `focus` outside the root), `validation_failed`
    *   (a `max_tokens` outside 200–32000), `cancelled`
    */
-  async function get(input: ContextInput, defaultRoot: string, signal?: AbortSignal): Promise<WorkContext> {
+  async function read(
+    input: ContextInput,
+    defaultRoot: string,
+    form: Form,
+    signal: AbortSignal | undefined,
+  ): Promise<WorkContext> {
     const { focus: asked, query, max_tokens: maxTokens } = parseInput(ContextInput, input)
     const now = deps.now()
     const named = resolve(input.root ?? defaultRoot)
@@ -134,13 +141,23 @@ export function createContext(deps: ContextDeps) {
       outline,
       memories: memories.map(shorten),
       maxTokens,
+      form,
       incomplete: !tree.complete,
       countTokens: deps.countTokens,
       excerptOf: createExcerptReader(root),
     })
   }
 
-  return { get }
+  return {
+    /** The context as a structured result: as JSON, and as text, it is never longer than `max_tokens`. @throws see above */
+    get: (input: ContextInput, defaultRoot: string, signal?: AbortSignal) => read(input, defaultRoot, jsonForm, signal),
+
+    /** The context as text for a model, never longer than `max_tokens`. @throws see above */
+    async text(input: ContextInput, defaultRoot: string, signal?: AbortSignal) {
+      const context = await read(input, defaultRoot, textForm, signal)
+      return { text: renderContext(context), tokens: context.tokens }
+    },
+  }
 }
 
 /** The focus as the project writes it: macOS stores names decomposed (NFD), people type them composed. */
@@ -166,7 +183,14 @@ function shorten(memory: StoredMemory): ContextMemory {
   const { key, namespace, value, tags, updated_at } = memory
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   const isLong = text.length > MEMORY_LENGTH
-  return { key, namespace, value: isLong ? cut(text, 0, MEMORY_LENGTH) : value, cut: isLong, tags, updated_at }
+  return {
+    key,
+    namespace,
+    value: isLong ? cut(text, 0, MEMORY_LENGTH) : value,
+    ...(isLong && { cut: true as const }),
+    ...(tags.length > 0 && { tags }),
+    updated_at,
+  }
 }
 
 function throwIfCancelled(signal: AbortSignal | undefined): void {

@@ -1,5 +1,5 @@
 import { focusInterest, weightOf } from './interest.ts'
-import type { Place } from './place.ts'
+import { type Place, signalsOf } from './place.ts'
 import type { ScoredFile } from './score.ts'
 import { type Inside, whyDirectory } from './why.ts'
 
@@ -30,20 +30,12 @@ export function createDirectories(
   return function directory(path) {
     const inside = directories.get(path) ?? { interest: 0, files: 0, attention: null, changes: 0, focus: false }
     const interest = Math.max(inside.interest, inside.focus ? focusInterest(0) : 0)
-    const { attention } = inside
     return {
       path,
       kind: 'directory',
       weight: weightOf(interest),
       why: weightOf(interest) > 0 ? whyDirectory(inside, now) : ['top level'],
-      signals: {
-        dwell_ms: attention?.dwellMs ?? 0,
-        last_seen_at: attention?.lastSeenAt ?? null,
-        git: null,
-        size: inside.files,
-        language: null,
-      },
-      children: [],
+      signals: signalsOf({ size: inside.files }),
     }
   }
 }

@@ -1,11 +1,14 @@
+import { cut } from '../cut.ts'
+import { NOTICE } from '../notice.ts'
+import { type Form, measure } from './form.ts'
 import type { Candidate, Outline } from './outline.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'
-import { excerptBlock, header, MEMORIES, MORE, memoryLine, noteLine, placeLine, renderContext } from './render.ts'
 
-/** Bytes of JSON that may be spent per token of text: a line of ~25 tokens is ~300 bytes as a place, an excerpt 4–5. */
-export const JSON_BYTES_PER_TOKEN = 12
-
-/** Shares of the budget: memories at most a fifth, names of places half before the first excerpt, one excerpt a quarter. */
+/**
+ * Shares of the budget: the root's name at most a quarter, memories a fifth, names of places half before the first
+ * excerpt, one excerpt a quarter.
+ */
+const ROOT_SHARE = 0.25
 const MEMORY_SHARE = 0.2
 const NAMES_SHARE = 0.5
 const EXCERPT_SHARE = 0.25
@@ -26,6 +29,8 @@ export interface FitInput {
   /** Best first. */
   memories: ContextMemory[]
   maxTokens: number
+  /** How the budget is spent. */
+  form: Form
   /** Whether part of the tree was not read at all. */
   incomplete: boolean
   countTokens: (text: string) => Promise<number> | number
@@ -35,33 +40,29 @@ export interface FitInput {
 
 /**
  * Fills the budget greedily: memories, then places by weight, then excerpts of the weightiest, then more places, then the
- * top level of the tree. The text rendering never has more than `maxTokens` tokens, and places and memories as JSON never
- * more than 12 bytes for each of them.
+ * top level of the tree. In none of the form's ways of writing it the context has more than `maxTokens` tokens.
  */
 export async function fit(input: FitInput): Promise<WorkContext> {
-  const { root, outline, maxTokens, countTokens } = input
+  const { outline, maxTokens, countTokens, form } = input
   const context: WorkContext = {
-    root,
+    root: await shownRoot(input),
     generated_at: input.generatedAt,
+    notice: NOTICE,
+    notes: [],
     places: [],
     memories: [],
-    tokens: 0,
+    tokens: maxTokens,
     truncated: false,
-    notes: [],
   }
   const chosen = new Map<Candidate, Place>()
   const directories = new Map<string, Place>()
   const undo: Array<() => void> = []
   let tokensLeft = maxTokens
-  let bytesLeft = maxTokens * JSON_BYTES_PER_TOKEN
 
-  async function take(text: string, values: unknown[]): Promise<boolean> {
-    const bytes = values.reduce((sum: number, value) => sum + Buffer.byteLength(JSON.stringify(value)) + 1, 0)
-    if (bytes > bytesLeft) return false
-    const tokens = await countTokens(`${text}\n`)
+  async function take(piece: string): Promise<boolean> {
+    const tokens = await countTokens(piece)
     if (tokens > tokensLeft) return false
     tokensLeft -= tokens
-    bytesLeft -= bytes
     return true
   }
 
@@ -69,9 +70,9 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     const floor = tokensLeft * (1 - MEMORY_SHARE)
     let missed = 0
     for (const memory of input.memories) {
-      const text = context.memories.length === 0 ? `${MEMORIES}\n${memoryLine(memory)}` : memoryLine(memory)
-      const affordable = tokensLeft - (await countTokens(text)) >= floor
-      if (affordable && (await take(text, [memory]))) {
+      const piece = form.memory(memory, context.memories.length === 0)
+      const affordable = tokensLeft - (await countTokens(piece)) >= floor
+      if (affordable && (await take(piece))) {
         context.memories.push(memory)
         undo.push(() => context.memories.pop())
       } else missed++
@@ -82,22 +83,30 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   async function addPlace(candidate: Candidate): Promise<boolean> {
     if (chosen.has(candidate)) return true
     if (candidate.file && !(await addPlace(candidate.file))) return false
-    const place: Place = { ...candidate.place, children: [] }
+    const place: Place = { ...candidate.place }
     const missing = foldersOf(place)
       .filter((path) => !directories.has(path))
       .map(outline.directory)
-    const added = [...missing, place]
-    if (!(await take(added.map(placeLine).join('\n'), added))) return false
-    for (const each of added) attach(each, candidate.file && each === place ? chosen.get(candidate.file) : undefined)
+    const [outermost = place, ...inner] = [...missing, place]
+    const around = (candidate.file && chosen.get(candidate.file)) ?? directories.get(foldersOf(outermost).at(-1) ?? '')
+    const isFirst = around !== undefined && around.children === undefined
+    const piece = [form.place(outermost, isFirst), ...inner.map((each) => form.place(each, true))].join('')
+    if (!(await take(piece))) return false
+    attach(outermost, around)
+    for (const each of inner) attach(each, directories.get(foldersOf(each).at(-1) ?? ''))
     chosen.set(candidate, place)
     return true
   }
 
-  function attach(place: Place, file: Place | undefined): void {
-    const siblings = file?.children ?? directories.get(foldersOf(place).at(-1) ?? '')?.children ?? context.places
+  function attach(place: Place, around: Place | undefined): void {
+    if (around) around.children ??= []
+    const siblings = around?.children ?? context.places
     siblings.push(place)
     if (place.kind === 'directory') directories.set(place.path, place)
-    undo.push(() => siblings.splice(siblings.indexOf(place), 1))
+    undo.push(() => {
+      siblings.splice(siblings.indexOf(place), 1)
+      if (around && siblings.length === 0) delete around.children
+    })
   }
 
   /** @returns the candidates that did not fit, or were not tried because less than `floor` tokens are left */
@@ -133,8 +142,8 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   async function addExcerpt(place: Place, lines: string[]): Promise<boolean> {
     for (let kept = lines; ; kept = kept.slice(0, Math.max(FEWEST_LINES, kept.length >> 1))) {
       const text = kept.join('\n')
-      const block = excerptBlock(text, place.signals.language)
-      if ((await countTokens(block)) <= maxTokens * EXCERPT_SHARE && (await take(block, [{ excerpt: text }]))) {
+      const piece = form.excerpt(text, place)
+      if ((await countTokens(piece)) <= maxTokens * EXCERPT_SHARE && (await take(piece))) {
         place.excerpt = text
         undo.push(() => delete place.excerpt)
         return true
@@ -143,8 +152,8 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     }
   }
 
-  await take(`${header(context)}\n${MORE}`, [])
-  for (const note of input.notes) if (await take(noteLine(note), [note])) context.notes.push(note)
+  await take(form.frame(context))
+  for (const note of input.notes) if (await take(form.note(note))) context.notes.push(note)
   const allMemories = await addMemories()
   const later = await addPlaces(outline.candidates, tokensLeft * (1 - NAMES_SHARE))
   await addExcerpts()
@@ -157,13 +166,18 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   sortPlaces(context.places)
 
   // The pieces were counted apart; together they rarely count for more, and then what weighs least goes.
-  context.tokens = await countTokens(renderContext(context))
-  while (context.tokens > maxTokens && undo.length > 0) {
+  while ((await measure(context, form, countTokens)) > maxTokens && undo.length > 0) {
     undo.pop()?.()
     context.truncated = true
-    context.tokens = await countTokens(renderContext(context))
   }
   return context
+}
+
+/** The root's name, of a very long one its end. */
+async function shownRoot({ root, maxTokens, countTokens }: FitInput): Promise<string> {
+  let shown = root
+  while ((await countTokens(shown)) > maxTokens * ROOT_SHARE) shown = `…${cut(shown, Math.ceil(shown.length / 4))}`
+  return shown
 }
 
 /** The directories above a place, outermost first. */
@@ -177,5 +191,5 @@ function foldersOf({ path, kind }: Place): string[] {
 
 function sortPlaces(places: Place[]): void {
   places.sort((a, b) => b.weight - a.weight || (a.path < b.path ? -1 : 1))
-  for (const place of places) sortPlaces(place.children)
+  for (const place of places) sortPlaces(place.children ?? [])
 }

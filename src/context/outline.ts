@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { isUnreadable } from './confine.ts'
 import { createDirectories } from './directories.ts'
 import { attentionInterest, queryInterest, weightOf } from './interest.ts'
-import { languageOf } from './language.ts'
-import type { Place } from './place.ts'
+import { type Place, signalsOf } from './place.ts'
 import { byInterest, type ScoredFile } from './score.ts'
 import { attended, whyFile } from './why.ts'
 
@@ -62,32 +61,23 @@ function candidatesOf(root: string, file: ScoredFile, { commits, now }: OutlineO
   const size = sizeOf(root, file)
   if (size === null) return []
   const { path, attention, change } = file
-  const signals = {
-    dwell_ms: attention?.dwellMs ?? 0,
-    last_seen_at: attention?.lastSeenAt ?? null,
-    git: change,
-    size,
-    language: languageOf(path),
-  }
   const place: Place = {
     path,
     kind: 'file',
     weight: weightOf(file.interest),
     why: whyFile(file, commits, now),
-    signals,
-    children: [],
+    signals: signalsOf({ dwell_ms: attention?.dwellMs ?? null, git: change, size }),
   }
   const whole = { path, from: 1, to: Number.POSITIVE_INFINITY }
   const candidate = { place, file: null, lines: change === 'deleted' ? null : whole }
   if (change === 'deleted') return [candidate]
-  const regions = regionsOf(file, now).map(({ from, to, weight, why, dwellMs, lastSeenAt }) => ({
+  const regions = regionsOf(file, now).map(({ from, to, weight, why, dwellMs }) => ({
     place: {
       path: `${path}#L${from}-L${to}`,
       kind: 'region' as const,
       weight,
       why,
-      signals: { ...signals, dwell_ms: dwellMs, last_seen_at: lastSeenAt },
-      children: [],
+      signals: signalsOf({ dwell_ms: dwellMs }),
     },
     file: candidate,
     lines: { path, from, to },

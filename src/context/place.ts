@@ -1,20 +1,32 @@
 import { z } from 'zod'
 
-/** What is known about a place, whatever its weight. */
+/**
+ * Figures about a place. When it was last seen and its language are not among them: `why` and the path say both, and each
+ * signal costs every place its tokens.
+ */
 const PlaceSignals = z.object({
-  dwell_ms: z.number().min(0).describe('Attention on this place, or inside it, in milliseconds.'),
-  last_seen_at: z.string().nullable().describe('When attention was last here; null when it never was.'),
+  dwell_ms: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('Attention on this file or region in milliseconds; absent without any.'),
   git: z
     .string()
-    .nullable()
-    .describe('Uncommitted state: modified, added, untracked, renamed, deleted, conflicted; null when clean.'),
+    .optional()
+    .describe('Uncommitted state: modified, added, untracked, renamed, deleted, conflicted; absent when clean.'),
   size: z
     .number()
     .int()
     .min(0)
-    .describe('Bytes of the file (a region has its file’s); for a directory, the number of files below it.'),
-  language: z.string().nullable().describe('By file extension; null when unknown.'),
+    .optional()
+    .describe('Bytes of the file; for a directory, the number of files below it. A region has none of its own.'),
 })
+type PlaceSignals = z.infer<typeof PlaceSignals>
+
+/** The signals of a place without those that say nothing. */
+export function signalsOf(known: { [Name in keyof PlaceSignals]: PlaceSignals[Name] | null }): PlaceSignals {
+  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null && value !== 0))
+}
 
 /** A directory, a file, or a range of lines of a file (`src/a.ts#L10-L20`), with how interesting it is and why. */
 export const Place = z.object({
@@ -31,8 +43,8 @@ export const Place = z.object({
     .string()
     .optional()
     .describe('The lines of the region, or the head of the file. Never of files that look like secrets.'),
-  get children(): z.ZodArray<typeof Place> {
-    return z.array(Place)
+  get children(): z.ZodOptional<z.ZodArray<typeof Place>> {
+    return z.array(Place).optional()
   },
 })
 export type Place = z.infer<typeof Place>
@@ -42,20 +54,27 @@ export const ContextMemory = z.object({
   key: z.string(),
   namespace: z.string(),
   value: z.unknown().describe('The stored value; its first characters, as text, when `cut` is true.'),
-  cut: z.boolean(),
-  tags: z.array(z.string()),
+  cut: z.literal(true).optional(),
+  tags: z.array(z.string()).optional().describe('Absent when it has none.'),
   updated_at: z.string(),
 })
 export type ContextMemory = z.infer<typeof ContextMemory>
 
 /** What a model needs to know before it starts: where the person has been, what has changed, what is remembered. */
 export const WorkContext = z.object({
-  root: z.string().describe('The absolute path that the places are relative to, links resolved.'),
+  root: z
+    .string()
+    .describe('The absolute path that the places are relative to, links resolved; the end of a very long one.'),
   generated_at: z.string(),
+  notice: z.string(),
+  notes: z.array(z.string()).describe('What could not be read, in plain words; empty when all could.'),
   places: z.array(Place).describe('A tree, most interesting first.'),
   memories: z.array(ContextMemory),
-  tokens: z.number().int().min(0).describe('Tokens of the text rendering (cl100k_base); never over max_tokens.'),
+  tokens: z
+    .number()
+    .int()
+    .min(0)
+    .describe('Tokens of this result as compact JSON (cl100k_base); never over max_tokens.'),
   truncated: z.boolean().describe('True when a place with weight, a memory, or part of the tree was left out.'),
-  notes: z.array(z.string()).describe('What could not be read, in plain words; empty when all could.'),
 })
 export type WorkContext = z.infer<typeof WorkContext>

@@ -1,5 +1,6 @@
 import { cut } from '../cut.ts'
 import { plain } from '../plain.ts'
+import { languageOf } from './language.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'
 
 const NAME_LENGTH = 120
@@ -47,16 +48,21 @@ export function excerptBlock(excerpt: string, language: string | null): string {
   return `${fence}${language ?? ''}\n${excerpt}\n${fence}`
 }
 
+/** The language of a file's or a region's lines. */
+export function languageOfPlace({ path, kind }: Place): string | null {
+  return languageOf(filePart(path, kind))
+}
+
 /** A memory as a line: `- deploy/staging: uses the eu-west cluster [deploy]`; the namespace stands first unless it is the default. */
-export function memoryLine({ key, namespace, value, tags, cut: isCut }: ContextMemory): string {
+export function memoryLine({ key, namespace, value, tags = [], cut: isCut }: ContextMemory): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const name = namespace === 'default' ? key : `${namespace}: ${key}`
   return `- ${plain(`${name}: ${text}${isCut ? '…' : ''}${tags.length > 0 ? ` [${tags.join(', ')}]` : ''}`)}`
 }
 
 function renderPlace(place: Place): string[] {
-  const block = place.excerpt === undefined ? [] : [excerptBlock(place.excerpt, place.signals.language)]
-  return [placeLine(place), ...block, ...place.children.flatMap(renderPlace)]
+  const block = place.excerpt === undefined ? [] : [excerptBlock(place.excerpt, languageOfPlace(place))]
+  return [placeLine(place), ...block, ...(place.children ?? []).flatMap(renderPlace)]
 }
 
 function depthOf({ path, kind }: Place): number {

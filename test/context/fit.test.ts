@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type Place, renderContext, WorkContext } from '../../src/context/context.ts'
-import { fit, JSON_BYTES_PER_TOKEN } from '../../src/context/fit.ts'
+import { fit } from '../../src/context/fit.ts'
+import { type Form, jsonForm, textForm } from '../../src/context/form.ts'
 import type { Candidate, Outline } from '../../src/context/outline.ts'
 import { countTokens } from './project.ts'
 
-const signals = { dwell_ms: 1, last_seen_at: null, git: null, size: 1, language: 'typescript' }
+const signals = { dwell_ms: 1, size: 1 }
 const name = fc.oneof(
   fc.stringMatching(/^[a-z]{1,12}\.ts$/),
   fc
@@ -25,7 +26,6 @@ const memory = fc.record({
   key: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }),
   namespace: fc.constantFrom('default', 'team'),
   value: fc.oneof(fc.string({ unit: 'grapheme', maxLength: 800 }), fc.jsonValue({ maxDepth: 2 })),
-  cut: fc.boolean(),
   tags: fc.array(fc.string({ maxLength: 20 }), { maxLength: 5 }),
   updated_at: fc.constant('2026-11-21T07:17:52.000Z'),
 })
@@ -46,7 +46,6 @@ function outlineOf(wanted: Array<{ path: string; weight: number; regions: number
     weight,
     why: ['4.2 s of attention, 3 min ago'],
     signals,
-    children: [],
   })
   const candidates = wanted.flatMap(({ path: at, weight, regions }): Candidate[] => {
     const file = { place: place(at, 'file', weight), file: null, lines: { path: at, from: 1, to: 60 } }
@@ -66,42 +65,50 @@ function outlineOf(wanted: Array<{ path: string; weight: number; regions: number
 }
 
 function pathsOf(places: readonly Place[]): string[] {
-  return places.flatMap((place) => [place.path, ...pathsOf(place.children)])
+  return places.flatMap((place) => [place.path, ...pathsOf(place.children ?? [])])
 }
 
 describe('fitting the context into its budget', () => {
-  it('never exceeds the tokens or the bytes, whatever the tree, the memories and the budget', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        files,
-        fc.array(memory, { maxLength: 8 }),
-        fc.integer({ min: 200, max: 6000 }),
-        async (tree, memories, maxTokens) => {
-          const excerpts = new Map(tree.map((file) => [file.path, file.excerpt]))
-          const context = await fit({
-            root: `/home/${'プロジェクト'.repeat(20)}`,
-            generatedAt: '2026-11-21T07:17:52.000Z',
-            notes: ['git is not installed'],
-            outline: outlineOf(tree),
-            memories,
-            maxTokens,
-            incomplete: false,
-            countTokens,
-            excerptOf: async (at) => excerpts.get(at) ?? null,
-          })
-          assert.equal(context.tokens, await countTokens(renderContext(context)))
-          assert.ok(context.tokens <= maxTokens, `${context.tokens} > ${maxTokens}`)
-          const bytes = Buffer.byteLength(JSON.stringify({ places: context.places, memories: context.memories }))
-          assert.ok(bytes <= maxTokens * JSON_BYTES_PER_TOKEN + 40, `${bytes} bytes for ${maxTokens}`)
-          WorkContext.parse(context)
-          const shown = pathsOf(context.places)
-          assert.equal(new Set(shown).size, shown.length)
-          if (!context.truncated) for (const file of tree) assert.ok(shown.includes(file.path), file.path)
-        },
-      ),
-      { numRuns: 60 },
-    )
-  })
+  const cases: [string, Form][] = [
+    ['structured result', jsonForm],
+    ['text', textForm],
+  ]
+  for (const [what, form] of cases)
+    it(`never exceeds the tokens of a ${what}, whatever the tree, the memories, the root and the budget`, async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          files,
+          fc.array(memory, { maxLength: 8 }),
+          fc.integer({ min: 0, max: 200 }),
+          fc.integer({ min: 200, max: 6000 }),
+          async (tree, memories, repeats, maxTokens) => {
+            const excerpts = new Map(tree.map((file) => [file.path, file.excerpt]))
+            const context = await fit({
+              root: `/home/${'プロジェクト'.repeat(repeats)}`,
+              generatedAt: '2026-11-21T07:17:52.000Z',
+              notes: ['git is not installed'],
+              outline: outlineOf(tree),
+              memories,
+              maxTokens,
+              form,
+              incomplete: false,
+              countTokens,
+              excerptOf: async (at) => excerpts.get(at) ?? null,
+            })
+            const written = form.whole(context)
+            assert.equal(context.tokens, await countTokens(written[0] ?? ''))
+            for (const each of written)
+              assert.ok((await countTokens(each)) <= maxTokens, `${each.length}: ${maxTokens}`)
+            assert.ok(written.includes(renderContext(context)))
+            assert.equal(JSON.stringify(WorkContext.parse(context)), JSON.stringify(context))
+            const shown = pathsOf(context.places)
+            assert.equal(new Set(shown).size, shown.length)
+            if (!context.truncated) for (const file of tree) assert.ok(shown.includes(file.path), file.path)
+          },
+        ),
+        { numRuns: 60 },
+      )
+    })
 
   it('keeps the weightiest places when not all fit, and says that it left some out', async () => {
     const wanted = Array.from({ length: 300 }, (_, i) => ({
@@ -115,7 +122,8 @@ describe('fitting the context into its budget', () => {
       notes: [],
       outline: outlineOf(wanted),
       memories: [],
-      maxTokens: 600,
+      maxTokens: 900,
+      form: jsonForm,
       incomplete: false,
       countTokens,
       excerptOf: async () => null,

@@ -4,7 +4,9 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { describeTools } from '../../adapters/stdio/describe-tools.ts'
-import { connect, newPlace, type ToolReply } from './server.ts'
+import { NOTICE } from '../../src/notice.ts'
+import { createTokenCounter } from '../../src/tokens.ts'
+import { connect, newPlace, type ToolReply, writeProject } from './server.ts'
 
 /** As the specification lists them. */
 const NAMES = [
@@ -109,6 +111,32 @@ describe('the twelve tools over stdio', () => {
       assert.ok((reply.content[0]?.text.trim().length ?? 0) > 3, `${name} says something`)
     }
     assert.deepEqual([...new Set(CALLS.map(([name]) => name))].sort(), [...NAMES].sort(), 'each tool was called')
+  })
+
+  it('say of results with text of others that it is data', async () => {
+    const own = new Set(['gateway_store_gaze_data', 'gateway_memory_store'])
+    for (const [name, input] of CALLS.filter(([called]) => !own.has(called))) {
+      const { structuredContent } = await server.call(name, input)
+      assert.equal(structuredContent.notice, NOTICE, name)
+      const [first] = Object.keys(structuredContent)
+      if (name !== 'gateway_get_context') assert.equal(first, 'notice', name)
+    }
+  })
+
+  it('keep the budget of the work context in both forms', async () => {
+    const wide = newPlace()
+    const files = Array.from({ length: 400 }, (_, i) => [`src/part${i % 20}/track${i}.ts`, 'export {}\n'.repeat(60)])
+    writeProject(wide.project, Object.fromEntries(files))
+    const { call } = await connect(wide)
+    await call('gateway_memory_store', { key: 'track', value: 'tracked '.repeat(200) })
+    const countTokens = createTokenCounter()
+    for (const max_tokens of [200, 700, 1000, 4000, 16_000]) {
+      const { structuredContent, content } = await call('gateway_get_context', { query: 'track', max_tokens })
+      const tokens = await countTokens(JSON.stringify(structuredContent))
+      assert.equal(structuredContent.tokens, tokens)
+      assert.ok(tokens <= max_tokens && tokens > max_tokens * 0.8, `${tokens} of ${max_tokens}`)
+      assert.ok((await countTokens(content[0]?.text ?? '')) <= max_tokens)
+    }
   })
 
   it('count gaze records as people do', async () => {
