@@ -15,7 +15,7 @@ import { createIdempotency, type Idempotency } from './idempotency/idempotency.t
 import { createKeys, type Keys } from './identity/keys.ts'
 import { inTime } from './in-time.ts'
 import type { Log } from './log.ts'
-import { createMemory, type MemoryService } from './memory/memory.ts'
+import { createMemory, endSpace, type Memories, memoryOwner } from './memory/memory.ts'
 import { type Micros, toMicros, toUsd } from './money.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
@@ -51,7 +51,7 @@ export interface Gateway {
   config: LiveConfig
   log: Log
   store: Store
-  memory: MemoryService
+  memory: Memories
   gaze: Gaze & {
     /**
      * An analysis with its narrative, where one is wanted and an upstream can write it; with `visibleTo`, only of what
@@ -136,6 +136,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onChanged: (id) => limits.forget(id),
     onBound: bindWallet,
     onUnbound: unbindWallet,
+    onEnded: endSpace,
     onError: (err) => log.error('Keys could not be read or noted.', { err }),
   })
   const idempotency = createIdempotency({
@@ -213,9 +214,9 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const tasks = createTasks({ store, now, escrows, verifier })
   const context: Gateway['context'] = createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
-    async memories({ query, limit }) {
-      if (query === undefined) return (await memory.recent({ limit })).items
-      return (await memory.search({ query, limit })).results.map((result) => result.memory)
+    async memories({ query, ...of }) {
+      if (query === undefined) return memory.newest(of)
+      return (await memory.search({ query, ...of })).results.map((result) => result.memory)
     },
     countTokens,
     now,
@@ -226,6 +227,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     chatModel: () => upstream.provider.resolve(undefined, 'chat').requested,
   })
+  const memoriesOf = async (keyId: string) => {
+    const key = await keys.find(keyId)
+    return key === null ? keyId : memoryOwner(key)
+  }
   const hide = (text: string) => redactText(text, live.current().secrets)
 
   async function finish(): Promise<void> {
@@ -272,7 +277,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     tasks,
     swarm: createSwarm({ upstream, balances: (id) => wallet.balances(id), escrows, createGraph: tasks.createGraph }),
     sessions,
-    agent: createAgent({ sessions, memory, gaze, upstream, countTokens, hide, now }),
+    agent: createAgent({ sessions, memory, memoriesOf, gaze, upstream, countTokens, hide, now }),
     skills: createSkills({ config: () => live.current().config.skills, dataDir: loaded.dataDir }),
     countTokens,
     async close() {

@@ -15,8 +15,8 @@ export interface RetentionDeps {
   readonly callDays: number | null
   /** `gaze.retention_days`, read at each sweep; null keeps gaze records. */
   readonly gazeDays: number | null
-  /** Expired memories. */
-  memory: { sweep(limit: number): Promise<number> }
+  /** Expired memories, and those of keys that were revoked long ago. */
+  memory: { sweep(limit: number): Promise<number>; sweepEnded(limit: number): Promise<number> }
   /** Idempotency keys that are no longer remembered. */
   idempotency: { sweep(limit: number): Promise<number> }
 }
@@ -28,6 +28,7 @@ export function retentionSweeps(deps: RetentionDeps): Sweep[] {
   const sweep = (name: string, batch: Sweep['batch']): Sweep => ({ name, everyMs: OFTEN_MS, batch })
   return [
     sweep('memory.expired', (limit) => memory.sweep(limit)),
+    sweep('memory.ended', (limit) => memory.sweepEnded(limit)),
     sweep('idempotency.expired', (limit) => idempotency.sweep(limit)),
     sweep('audit.retention', async (limit) =>
       deps.callDays === null ? 0 : pruneCalls(store, daysAgo(deps.callDays), limit),

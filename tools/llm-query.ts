@@ -7,7 +7,8 @@ export const llmQuery = defineTool({
   title: 'Ask the research model',
   description:
     'Ask a second, stronger model that searches the web and the social platform and is told what this project looks ' +
-    'like and where its owner is working. Use it for questions that need current facts, other opinions or deep ' +
+    'like, where its owner is working, and what memories of this project and general ones say about the question: they ' +
+    'go along to the provider unless include_context is false. Use it for questions that need current facts, other opinions or deep ' +
     'reasoning: "is this library still maintained", "why would this migration deadlock". Not for plain text ' +
     'transformations (gateway_chat_completion) nor for what this machine already remembers (gateway_memory_search). ' +
     'It costs money; the answer names its cost and its sources. ' +

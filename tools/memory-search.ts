@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { projectOf } from '../src/memory/project.ts'
 import { Memory, MemorySearch } from '../src/memory/record.ts'
 import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
@@ -7,16 +8,18 @@ export const memorySearch = defineTool({
   name: 'gateway_memory_search',
   title: 'Search memories',
   description:
-    'Find memories by words in their key, value or tags; beginnings of words and typos match too, the best come first. ' +
+    'Find memories of this project, and those of none, by words in their key, value or tags; beginnings of words and ' +
+    'typos match too, the best come first. ' +
     'Use it at the start of a task to see what is already known, before you ask a person or a model. ' +
     'Example: query "staging cluster", tags ["deploy"].',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: MemorySearch.omit({ from: true, to: true }).strict(),
+  input: MemorySearch.omit({ from: true, to: true, project: true }).strict(),
   output: z.object({
     results: z.array(z.object({ memory: Memory, score: z.number(), excerpt: z.string() })),
     total: z.int(),
   }),
-  run: (gateway, input) => gateway.memory.search(input),
+  run: async (gateway, input, { projectRoot }) =>
+    gateway.memory.search({ ...input, project: await projectOf(await projectRoot()) }),
   render({ results, total }) {
     if (results.length === 0) return 'No memory matches.'
     const lines = results.map(({ memory, excerpt }) => plain(`${memory.namespace}/${memory.key}: ${excerpt}`))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { projectOf } from '../src/memory/project.ts'
 import { Memory, MemoryInput } from '../src/memory/record.ts'
 import { plain } from '../src/plain.ts'
 import { defineTool } from './tool.ts'
@@ -9,12 +10,16 @@ export const memoryStore = defineTool({
   description:
     'Keep a fact under a key so that you, or another assistant on this machine, can recall it in a later session. ' +
     'Storing an existing key replaces its value and raises its version; pass if_version to be sure that nobody changed ' +
-    'it since you read it. Not for secrets. ' +
+    'it since you read it. It is about this project unless project is null. Not for secrets: memories of this project go ' +
+    'along with questions to models. ' +
     'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.strict(),
   output: z.object({ memory: Memory, created: z.boolean() }),
-  run: (gateway, input) => gateway.memory.store(input),
+  async run(gateway, { project, ...input }, { projectRoot }) {
+    const of = project === undefined ? await projectOf(await projectRoot()) : project
+    return gateway.memory.store({ ...input, project: of })
+  },
   render: ({ memory, created }) =>
     `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`,
 })

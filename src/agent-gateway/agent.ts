@@ -44,7 +44,7 @@ export function createRemoteAgent(deps: {
       message.onStart?.({ session_id: sessionId, message_id }),
     )
     remote.changed('sessions')
-    const { records, poaScore } = await latestAttention(gaze, { sessionId, callerId: undefined }, now())
+    const { records, poaScore } = await latestAttention(gaze, { sessionId, callerId: message.identity.id }, now())
     return {
       content,
       tensor: exchangeTensor([asked, content], records, now()),

@@ -3,7 +3,7 @@ import type { Gaze } from '../gaze/gaze.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Identity } from '../identity/identity.ts'
 import { newId } from '../ids.ts'
-import type { MemoryService } from '../memory/memory.ts'
+import { type Memories, type MemoryOwner, memoryOwner } from '../memory/memory.ts'
 import { toMicros } from '../money.ts'
 import { MAX_MESSAGE_BYTES, OwnSessionId, type Sessions } from '../sessions/sessions.ts'
 import type { Surface } from '../upstream/call-record.ts'
@@ -81,7 +81,8 @@ interface ExchangeIds {
 /** Who answers chat messages. */
 export interface Agent {
   /**
-   * Answers a message through the chat model, with the session's history, the memories that match and the latest gaze.
+   * Answers a message through the chat model, with the session's history, the memories that match of those that the
+   * session's owner uses and that are of no project, and the latest gaze of whoever speaks.
    * The messages of one session are answered one after the other, those of a key in the order in which they came. Message
    * and answer are stored together once the answer is complete; when that fails, or the client goes, the session stays as
    * it was.
@@ -95,17 +96,21 @@ export interface Agent {
   chat(message: AgentMessage): Promise<AgentReply>
 }
 
-/** @param deps.hide takes secrets out of what the model is told about the user */
+/**
+ * @param deps.memoriesOf whose memories the key with an id uses
+ * @param deps.hide takes secrets out of what the model is told about the user
+ */
 export function createAgent(deps: {
   sessions: Sessions
-  memory: Pick<MemoryService, 'search'>
+  memory: Pick<Memories, 'of'>
+  memoriesOf: (keyId: string) => Promise<MemoryOwner>
   gaze: Gaze
   upstream: Pick<Upstream, 'chat' | 'provider'>
   countTokens: (text: string) => Promise<number>
   hide: (text: string) => string
   now: () => Date
 }): Agent {
-  const { sessions, memory, gaze, upstream, countTokens, hide, now } = deps
+  const { sessions, memory, memoriesOf, gaze, upstream, countTokens, hide, now } = deps
   const turns = createTurns(MESSAGE_TURNS)
   /** In which messages wait for their turns as they came, where the store answers the look-ups of several at once. */
   const admissions = createTurns({ ...MESSAGE_TURNS, mostWaiting: Number.POSITIVE_INFINITY })
@@ -122,13 +127,14 @@ export function createAgent(deps: {
     return { id: sessionId ?? newId('ses'), user_id: identity.id, model: null, isNew: true }
   }
 
-  async function messagesFor({ content, user = null, identity }: AgentMessage, { id, isNew }: Target) {
-    const callerId = identity.scopes.has('admin') ? undefined : identity.id
+  async function messagesFor({ content, user = null, identity }: AgentMessage, { id, user_id, isNew }: Target) {
+    // The answer stays in the session, for its owner to read.
+    const owner = user_id === identity.id ? memoryOwner(identity) : await memoriesOf(user_id)
     const query = content.slice(0, SEARCHED_CHARACTERS)
     const [history, found, attention] = await Promise.all([
       isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
-      memory.search({ query, limit: MEMORIES }),
-      latestAttention(gaze, { sessionId: id, callerId }, now()),
+      memory.of(owner).search({ query, limit: MEMORIES }),
+      latestAttention(gaze, { sessionId: id, callerId: identity.id }, now()),
     ])
     const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }
     const system = await systemPrompt(known, AGENT_BUDGET.context, { countTokens: count, hide })

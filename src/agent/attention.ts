@@ -20,11 +20,11 @@ export interface Attention {
  * The latest gaze that belongs to a conversation: that of the gaze session with the conversation's own id or, where there
  * is none, the newest of the last 15 minutes.
  *
- * @param of.callerId only gaze that this key stored; any when absent
+ * @param of.callerId the key that stored it
  */
 export async function latestAttention(
   gaze: Gaze,
-  { sessionId, callerId }: { sessionId: string; callerId: string | undefined },
+  { sessionId, callerId }: { sessionId: string; callerId: string },
   now: Date,
 ): Promise<Attention> {
   const to = latestPresent(now).toISOString()
@@ -35,7 +35,7 @@ export async function latestAttention(
   return { records, poaScore: await scoreOf(gaze, gazeSession) }
 }
 
-async function present(gaze: Gaze, callerId: string | undefined, now: Date): Promise<GazeRecord[]> {
+async function present(gaze: Gaze, callerId: string, now: Date): Promise<GazeRecord[]> {
   const from = new Date(now.getTime() - PRESENT_MS).toISOString()
   const { items } = await gaze.retrieve({ from, to: now.toISOString(), limit: RECORDS }, callerId)
   return items.filter((record) => record.session_id === items[0]?.session_id)

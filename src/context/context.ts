@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'
+import { projectOf } from '../memory/project.ts'
+import { Projects } from '../memory/record.ts'
 import { parseInput } from '../validation.ts'
 import { attentionByFile } from './attention.ts'
 import { resolveFocus, resolveRoot } from './confine.ts'
@@ -31,6 +33,7 @@ export const ContextInput = z.object({
     .max(2000)
     .optional()
     .describe('What the work is about: places and memories that match gain weight.'),
+  projects: Projects,
   max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('The result is never longer than this.'),
 })
 export type ContextInput = z.input<typeof ContextInput>
@@ -44,12 +47,21 @@ export interface StoredMemory {
   updated_at: string
 }
 
+/** Which memories go into a context. */
+export interface MemoriesOf {
+  query?: string
+  project: string | null
+  /** Those of all projects. */
+  projects?: 'all'
+  limit: number
+}
+
 /** What the work context is made of, beside the project's files. */
 export interface ContextDeps {
   /** Attention by place since a time; indexed, it is asked once or twice a call. */
   dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
-  /** The memories that match best, or the newest ones. */
-  memories: (query: { query?: string; limit: number }) => Promise<StoredMemory[]>
+  /** The memories of a project, and those of none, that match best; or the newest ones. */
+  memories: (of: MemoriesOf) => Promise<StoredMemory[]>
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
   /** Where Gazeway keeps its own files, which are nobody's work. */
@@ -75,10 +87,10 @@ export function createContext(deps: ContextDeps) {
   }
 
   /** What the store holds about the project, and the encoding: what keeps this thread busy and can be done beside git. */
-  async function readStored(roots: readonly string[], query: string | undefined, now: Date) {
+  async function readStored(roots: readonly string[], of: MemoriesOf, now: Date) {
     const [rows, memories] = await Promise.all([
       readDwell(roots, new Date(now.getTime() - SINCE_MS).toISOString()),
-      deps.memories({ ...(query !== undefined && { query }), limit: MEMORIES }),
+      deps.memories(of),
       deps.countTokens(''),
     ])
     return { attention: attentionByFile(rows, roots, now), memories }
@@ -97,7 +109,7 @@ export function createContext(deps: ContextDeps) {
     form: Form,
     signal: AbortSignal | undefined,
   ): Promise<WorkContext> {
-    const { focus: asked, query, max_tokens: maxTokens } = parseInput(ContextInput, input)
+    const { focus: asked, query, projects, max_tokens: maxTokens } = parseInput(ContextInput, input)
     const now = deps.now()
     const named = resolve(input.root ?? defaultRoot)
     const root = await resolveRoot(named)
@@ -105,8 +117,14 @@ export function createContext(deps: ContextDeps) {
     const resolved = asked === undefined ? null : await resolveFocus(root, asked, roots)
 
     let reading: ReturnType<typeof readStored> | undefined
+    const of: MemoriesOf = {
+      project: await projectOf(root),
+      limit: MEMORIES,
+      ...(query !== undefined && { query }),
+      ...(projects !== undefined && { projects }),
+    }
     const stored = () => {
-      reading ??= readStored(roots, query, now)
+      reading ??= readStored(roots, of, now)
       return reading
     }
     const attend = async () => new Set([...(await stored()).attention.keys(), ...(resolved ? [resolved.path] : [])])

@@ -10,7 +10,7 @@ import type { KeyRow } from '../store/tables/keys.ts'
 import { parseInput } from '../validation.ts'
 import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
 import { keepFirstKey } from './first-key.ts'
-import { ENVIRONMENT_IDENTITY, type Identity } from './identity.ts'
+import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
 import {
   KEY_COLUMNS,
   KeyChange,
@@ -71,6 +71,8 @@ export interface Keys {
    * @throws GazewayError `invalid_api_key`, the same for every token that is not good; or the store's error
    */
   authenticate(token: string | null): Promise<Identity>
+  /** The identity of a key by its id, of a revoked one, too; null where there is none. */
+  find(id: string): Promise<Identity | null>
   /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
   authenticateCached(token: string | null): Identity | null
   /**
@@ -109,13 +111,25 @@ export interface KeysDeps {
   onBound?: (trx: Transaction<Schema>, key: KeyRow & { wallet: string }) => Promise<void>
   /** Part of the transaction that revokes a key of a wallet, and of those that do it again: what is to happen with what it has. */
   onUnbound?: (trx: Transaction<Schema>, key: { id: string; wallet: string; at: string }) => Promise<void>
+  /** Part of the transaction that revokes a key, and of those that do it again. */
+  onEnded?: (trx: Transaction<Schema>, key: { id: string; at: string }) => Promise<void>
   /** A clock that is never set, in milliseconds; the process's own when absent. */
   elapsedMs?: () => number
 }
 
 /** The keys in `store`. */
 export function createKeys(deps: KeysDeps): Keys {
-  const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, elapsedMs = () => performance.now() } = deps
+  const {
+    store,
+    now,
+    fixedKey,
+    onError,
+    onChanged,
+    onBound,
+    onUnbound,
+    onEnded,
+    elapsedMs = () => performance.now(),
+  } = deps
   const { db } = store
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
@@ -208,6 +222,7 @@ export function createKeys(deps: KeysDeps): Keys {
           .where('id', '=', id)
           .returning(KEY_COLUMNS)
           .executeTakeFirst()
+        if (revoked) await onEnded?.(trx, { id, at })
         if (revoked && revoked.wallet !== null) await onUnbound?.(trx, { id, wallet: revoked.wallet, at })
         return revoked
       })
@@ -227,6 +242,12 @@ export function createKeys(deps: KeysDeps): Keys {
       if (identity === null)
         throw new GazewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.')
       return identity
+    },
+
+    async find(id) {
+      if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
+      const row = await db.selectFrom('keys').select(CHECKED_COLUMNS).where('id', '=', id).executeTakeFirst()
+      return row === undefined ? null : identityOf(row)
     },
 
     authenticateCached,

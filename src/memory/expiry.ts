@@ -1,10 +1,10 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
-import { addToTotals } from './totals.ts'
+import { addToTotals, type Totals } from './totals.ts'
 
 /** What has to be known of a memory to delete it. */
-export type Removed = Pick<Selectable<MemoryRow>, 'seq' | 'namespace' | 'bytes'>
+export type Removed = Pick<Selectable<MemoryRow>, 'seq' | 'space' | 'namespace' | 'bytes'>
 
 /** The condition that a row of `memories` has not expired at `now`. */
 export const isLive = (now: string): RawBuilder<boolean> =>
@@ -16,20 +16,26 @@ export async function deleteMemories(trx: Transaction<Schema>, removed: readonly
   const rows = removed.map((row) => row.seq)
   await trx.deleteFrom('memory_tags').where('seq', 'in', rows).execute()
   await trx.deleteFrom('memories').where('seq', 'in', rows).execute()
-  for (const namespace of namespacesOf(removed)) {
-    const sizes = removed.filter((row) => row.namespace === namespace).map((row) => row.bytes)
-    await addToTotals(trx, { namespace, memories: -sizes.length, bytes: -sizes.reduce((sum, bytes) => sum + bytes, 0) })
-  }
+  for (const { space, namespace, memories, bytes } of sumsOf(removed))
+    await addToTotals(trx, { space, namespace, memories: -memories, bytes: -bytes })
 }
 
-/** In one order, so that two transactions never wait for each other in a circle. */
-const namespacesOf = (rows: readonly Removed[]): string[] => [...new Set(rows.map((row) => row.namespace))].sort()
+/** What `rows` hold of each namespace; in one order, so that two transactions never wait for each other in a circle. */
+function sumsOf(rows: readonly Removed[]): Totals[] {
+  const sums = new Map<string, Totals>()
+  for (const { space, namespace, bytes } of rows) {
+    const id = `${space} ${namespace}`
+    const sum = sums.get(id) ?? { space, namespace, memories: 0, bytes: 0 }
+    sums.set(id, { ...sum, memories: sum.memories + 1, bytes: sum.bytes + bytes })
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
 
 /** Deletes the longest expired memories, at most `limit`; returns how many. */
 export async function sweepExpired(trx: Transaction<Schema>, now: string, limit: number): Promise<number> {
   const expired = await trx
     .selectFrom('memories')
-    .select(['seq', 'namespace', 'bytes'])
+    .select(['seq', 'space', 'namespace', 'bytes'])
     .where('expires_at', '<=', now)
     .orderBy('expires_at')
     .limit(limit)

@@ -5,13 +5,14 @@ import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { indexedText, textOf } from '../words.ts'
 import { deleteMemories } from './expiry.ts'
+import { marked } from './marks.ts'
 import { type Memory, type MemoryInput, toMemory } from './record.ts'
 import { addToTotals } from './totals.ts'
 
-type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_at' | 'tags' | 'bytes'>
+type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_at' | 'project' | 'tags' | 'bytes'>
 
 /**
- * Stores a memory within `trx`: a new one, or the next version of the one under the same key. An expired memory is as
+ * Stores a memory in a space within `trx`: a new one, or the next version of the one under the same key. An expired memory is as
  * good as gone, so its key starts again at version 1.
  *
  * @param now RFC 3339 UTC with milliseconds
@@ -19,19 +20,21 @@ type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_
  */
 export async function keepMemory(
   trx: Transaction<Schema>,
+  space: number,
   input: MemoryInput,
   now: string,
 ): Promise<{ memory: Memory; created: boolean }> {
   for (;;) {
-    const existing = await liveOrNothing(trx, input, now)
+    const existing = await liveOrNothing(trx, space, input, now)
     checkVersion(input, existing?.version ?? 0)
-    const row = compose(input, existing, now)
+    const row = compose(space, input, existing, now)
     const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
     // Another process stored the key since it was looked for: it exists now.
     if (seq === undefined) continue
     await tag(trx, seq, row, existing !== undefined)
     // Last, because writers to one namespace wait for each other from here on.
     await addToTotals(trx, {
+      space,
       namespace: row.namespace,
       memories: existing ? 0 : 1,
       bytes: row.bytes - (existing?.bytes ?? 0),
@@ -43,22 +46,24 @@ export async function keepMemory(
 async function tag(
   trx: Transaction<Schema>,
   seq: number,
-  { tags, namespace, updated_at }: Omit<MemoryRow, 'seq'>,
+  { tags, space, namespace, updated_at }: Omit<MemoryRow, 'seq'>,
   replaced: boolean,
 ): Promise<void> {
   if (replaced) await trx.deleteFrom('memory_tags').where('seq', '=', seq).execute()
-  const rows = (JSON.parse(tags) as string[]).map((name) => ({ seq, tag: name, namespace, updated_at }))
+  const rows = (JSON.parse(tags) as string[]).map((name) => ({ seq, tag: name, space, namespace, updated_at }))
   if (rows.length > 0) await trx.insertInto('memory_tags').values(rows).execute()
 }
 
 async function liveOrNothing(
   trx: Transaction<Schema>,
+  space: number,
   { namespace, key }: MemoryInput,
   now: string,
 ): Promise<Existing | undefined> {
   const existing = await trx
     .selectFrom('memories')
-    .select(['seq', 'id', 'namespace', 'version', 'created_at', 'tags', 'bytes', 'expires_at'])
+    .select(['seq', 'id', 'space', 'project', 'namespace', 'version', 'created_at', 'tags', 'bytes', 'expires_at'])
+    .where('space', '=', space)
     .where('namespace', '=', namespace)
     .where('key', '=', key)
     .forUpdate()
@@ -78,12 +83,19 @@ function checkVersion({ namespace, key, if_version: expected }: MemoryInput, ver
   )
 }
 
-function compose(input: MemoryInput, existing: Existing | undefined, now: string): Omit<MemoryRow, 'seq'> {
+function compose(
+  space: number,
+  input: MemoryInput,
+  existing: Existing | undefined,
+  now: string,
+): Omit<MemoryRow, 'seq'> {
   const { namespace, key, ttl_seconds: ttl } = input
   const value = JSON.stringify(input.value)
   const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (existing?.tags ?? '[]')
   return {
     id: existing?.id ?? newId('mem'),
+    space,
+    project: input.project === undefined ? (existing?.project ?? null) : input.project,
     namespace,
     key,
     value,
@@ -93,9 +105,9 @@ function compose(input: MemoryInput, existing: Existing | undefined, now: string
     created_at: existing?.created_at ?? now,
     updated_at: now,
     expires_at: ttl === undefined ? null : new Date(Date.parse(now) + ttl * 1000).toISOString(),
-    key_text: indexedText(key),
-    value_text: indexedText(textOf(input.value)),
-    tags_text: indexedText(textOf(JSON.parse(tags))),
+    key_text: marked(space, indexedText(key)),
+    value_text: marked(space, indexedText(textOf(input.value))),
+    tags_text: marked(space, indexedText(textOf(JSON.parse(tags)))),
   }
 }
 
@@ -103,14 +115,14 @@ async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promi
   const added = await trx
     .insertInto('memories')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['namespace', 'key']).doNothing())
+    .onConflict((conflict) => conflict.columns(['space', 'namespace', 'key']).doNothing())
     .returning('seq')
     .executeTakeFirst()
   return added?.seq
 }
 
 async function replace(trx: Transaction<Schema>, seq: number, row: Omit<MemoryRow, 'seq'>): Promise<number> {
-  const { id, namespace, key, created_at, ...changed } = row
+  const { id, space, namespace, key, created_at, ...changed } = row
   await trx.updateTable('memories').set(changed).where('seq', '=', seq).execute()
   return seq
 }

@@ -13,14 +13,15 @@ export interface KeysQuery {
 }
 
 /** The first keys that begin with `start`, in order, each of them once. They are read from the index of each namespace. */
-export async function memoryKeys(db: Kysely<Schema>, query: KeysQuery, now: string): Promise<string[]> {
+export async function memoryKeys(db: Kysely<Schema>, space: number, query: KeysQuery, now: string): Promise<string[]> {
   const { start, namespace, limit } = query
-  const namespaces = namespace === undefined ? (await totals(db, now)).map((row) => row.namespace) : [namespace]
+  const namespaces = namespace === undefined ? (await totals(db, now, space)).map((row) => row.namespace) : [namespace]
   const found = new Set<string>()
   for (const one of namespaces) {
     const rows = await db
       .selectFrom('memories')
       .select('key')
+      .where('space', '=', space)
       .where('namespace', '=', one)
       .where('key', '>=', start)
       .where('key', '<', `${start}\u{10ffff}`)

@@ -1,7 +1,9 @@
+import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Page } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { textOf } from '../words.ts'
 import { excerpt } from './excerpt.ts'
@@ -18,10 +20,12 @@ import {
   toMemory,
 } from './record.ts'
 import { createSearch, type Found } from './search.ts'
+import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
 import { totals } from './totals.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './record.ts'
+export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
 
 /** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
 const SWEPT_PER_STORE = 8
@@ -35,7 +39,7 @@ export interface MemoryResult {
   excerpt: string
 }
 
-/** The memories of all assistants that share the store. Every method sees expired memories as gone. */
+/** The memories of one owner. Every method sees those of others, and expired ones, as not there. */
 export interface MemoryService {
   /**
    * Stores a memory, or the next version of the one under the same key; durable when the promise resolves.
@@ -49,7 +53,10 @@ export interface MemoryService {
   ): Promise<{ memory: Memory; created: boolean }>
   /** The memory under a key. */
   recall(of: { key: string; namespace: string }): Promise<{ found: boolean; memory: Memory | null }>
-  /** The memories that match best; `total` is counted up to 1,000. A query without a word finds nothing. */
+  /**
+   * The memories that match best, of the project and of none; `total` is counted up to 1,000. A query without a word finds
+   * nothing.
+   */
   search(query: MemorySearch): Promise<{ results: MemoryResult[]; total: number }>
   /**
    * Memories, the last stored first.
@@ -57,17 +64,28 @@ export interface MemoryService {
    * @throws GazewayError `invalid_cursor`
    */
   recent(query: MemoryList): Promise<Page<Memory>>
+  /** The newest memories of a project and of none; of all projects where `projects` says so. */
+  newest(of: { project: string | null; projects?: 'all' | undefined; limit: number }): Promise<Memory[]>
   /** The first keys that begin alike, in order, each of them once. */
   keys(query: KeysQuery): Promise<string[]>
   /** @throws GazewayError `not_found` */
   remove(id: string): Promise<void>
-  /** What the store holds; `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
+  /** How much there is; `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
   stats(): Promise<MemoryStats>
-  /** Deletes at most `limit` expired memories; returns how many. Storing does a little of it by itself. */
-  sweep(limit: number): Promise<number>
 }
 
-/** How much the store holds. */
+/** The memories of the operator, which all assistants and admins share, and those of keys that have their own. */
+export interface Memories extends MemoryService {
+  of(owner: MemoryOwner): MemoryService
+  /** Deletes a memory, whoever's it is. @throws GazewayError `not_found` */
+  removeAnyones(id: string): Promise<void>
+  /** Deletes at most `limit` expired memories; returns how many. Storing does a little of it by itself. */
+  sweep(limit: number): Promise<number>
+  /** Deletes at most `limit` memories of keys that were revoked 30 days ago; returns how many. */
+  sweepEnded(limit: number): Promise<number>
+}
+
+/** How much there is. */
 export interface MemoryStats {
   engine: Store['engine']
   count: number
@@ -78,9 +96,8 @@ export interface MemoryStats {
   newest_at: string | null
 }
 
-/** The memory service on `store`. */
-export function createMemory({ store, now }: { store: Store; now: () => Date }): MemoryService {
-  const { db } = store
+/** The memories in `store`. */
+export function createMemory({ store, now }: { store: Store; now: () => Date }): Memories {
   const time = () => now().toISOString()
   let opening: Promise<ReturnType<typeof createSearch>> | undefined
 
@@ -89,11 +106,32 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
     return opening
   }
 
-  async function results({ hits, spellings }: Found): Promise<MemoryResult[]> {
+  return {
+    ...ownMemory(null, { store, time, opened }),
+    of: (owner) => ownMemory(owner, { store, time, opened }),
+    removeAnyones: (id) => store.write((trx) => remove(trx, id, { space: undefined, now: time() })),
+    sweep: (limit) => store.write((trx) => sweepExpired(trx, time(), limit)),
+    sweepEnded: (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit)),
+  }
+}
+
+/** What the memories of every owner are kept with. */
+interface Shared {
+  store: Store
+  /** RFC 3339 UTC */
+  time: () => string
+  opened: () => Promise<ReturnType<typeof createSearch>>
+}
+
+function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryService {
+  const { db } = store
+
+  async function results(space: number, { hits, spellings }: Found): Promise<MemoryResult[]> {
     if (hits.length === 0) return []
     const rows = await db
       .selectFrom('memories')
       .select(['seq', ...MEMORY_COLUMNS])
+      .where('space', '=', space)
       .where(
         'seq',
         'in',
@@ -115,7 +153,7 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
       store.write(async (trx) => {
         const at = time()
         await sweepExpired(trx, at, SWEPT_PER_STORE)
-        const stored = await keepMemory(trx, input, at)
+        const stored = await keepMemory(trx, await claimSpace(trx, owner), input, at)
         await keep?.(trx, stored)
         return stored
       }),
@@ -124,6 +162,7 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
       const row = await db
         .selectFrom('memories')
         .select(MEMORY_COLUMNS)
+        .where('space', '=', await findSpace(db, owner))
         .where('namespace', '=', namespace)
         .where('key', '=', key)
         .where(isLive(time()))
@@ -131,38 +170,40 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
       return { found: row !== undefined, memory: row ? toMemory(row) : null }
     },
 
-    async search({ query, namespace, tags, from, to, limit }) {
+    async search({ query, namespace, tags, project = null, projects, from, to, limit }) {
       const search = await opened()
       const at = time()
-      const all = await countAll(db, undefined, at)
-      const size = namespace === undefined ? all : await countAll(db, namespace, at)
+      const space = await findSpace(db, owner)
+      const all = await countAll(db, space, undefined, at)
+      const size = namespace === undefined ? all : await countAll(db, space, namespace, at)
       const scope = namespace === undefined ? undefined : { name: namespace, share: size / Math.max(1, all) }
-      const filter = { now: at, namespace: scope, tags, from: utc(from), to: utc(to) }
+      const only = projects === 'all' ? {} : { project }
+      const filter = { space, now: at, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
       const found = await search(query, { filter, size }, limit)
-      return { results: await results(found), total: found.total }
+      return { results: await results(space, found), total: found.total }
     },
 
-    recent: (query) => recentMemories(db, query, time()),
+    recent: async (query) => recentMemories(db, await findSpace(db, owner), query, time()),
 
-    keys: (query) => memoryKeys(db, query, time()),
+    async newest({ project, projects, limit }) {
+      const [space, at] = [await findSpace(db, owner), time()]
+      const list = async (of: { project?: string | null }) =>
+        (await recentMemories(db, space, { ...of, limit }, at)).items
+      if (projects === 'all') return list({})
+      // Each from its own index: another project's memories are not walked through.
+      const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]
+      return found.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
+    },
 
-    remove: (id) =>
-      store.write(async (trx) => {
-        const row = await trx
-          .selectFrom('memories')
-          .select(['seq', 'namespace', 'bytes'])
-          .where('id', '=', id)
-          .where(isLive(time()))
-          .forUpdate()
-          .executeTakeFirst()
-        if (!row) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
-        await deleteMemories(trx, [row])
-      }),
+    keys: async (query) => memoryKeys(db, await findSpace(db, owner), query, time()),
+
+    remove: (id) => store.write(async (trx) => remove(trx, id, { space: await findSpace(trx, owner), now: time() })),
 
     async stats() {
       const at = time()
-      const held = await totals(db, at)
-      const live = db.selectFrom('memories').where(isLive(at)).limit(1)
+      const space = await findSpace(db, owner)
+      const held = await totals(db, at, space)
+      const live = db.selectFrom('memories').where('space', '=', space).where(isLive(at)).limit(1)
       const oldest = await live.select('created_at').orderBy('seq').executeTakeFirst()
       const newest = await live.select('updated_at').orderBy('updated_at', 'desc').executeTakeFirst()
       return {
@@ -174,9 +215,20 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
         newest_at: newest?.updated_at ?? null,
       }
     },
-
-    sweep: (limit) => store.write((trx) => sweepExpired(trx, time(), limit)),
   }
+}
+
+/** @param of.space whose it must be; anyone's when undefined */
+async function remove(
+  trx: Transaction<Schema>,
+  id: string,
+  of: { space: number | undefined; now: string },
+): Promise<void> {
+  let query = trx.selectFrom('memories').select(['seq', 'space', 'namespace', 'bytes']).where('id', '=', id)
+  if (of.space !== undefined) query = query.where('space', '=', of.space)
+  const row = await query.where(isLive(of.now)).forUpdate().executeTakeFirst()
+  if (!row) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
+  await deleteMemories(trx, [row])
 }
 
 const utc = (at: string | undefined) => (at === undefined ? undefined : toUtc(at))

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { bestMatches, MOST_RANKED } from './best-matches.ts'
+import { marked, markOf } from './marks.ts'
 import { type IndexedWord, nearest } from './nearest.ts'
 import type { Alternatives, Spelling, TextFilter, TextHit, TextIndex, TextQuery } from './text-index.ts'
 import { startsCorrected } from './typos.ts'
@@ -36,23 +37,23 @@ export function createPostgresTextIndex(db: Kysely<Schema>): TextIndex {
     return rows[0]?.found ?? 0
   }
 
-  /** `terms` with the number of memories that hold them; words that no memory holds any more are left out. */
-  async function weighed(terms: readonly string[]): Promise<IndexedWord[]> {
+  /** `terms` of a space with the number of memories that hold them; words that no memory holds any more are left out. */
+  async function weighed(terms: readonly string[], mark: string): Promise<IndexedWord[]> {
     if (terms.length === 0) return []
     const { rows } = await sql<IndexedWord>`select term, doc from unnest(${[...terms]}::text[]) as term,
       lateral (select count(*) as doc from (
-        select 1 from memories where words @@ quote_literal(term)::tsquery limit ${MOST_FREQUENT}) as counted) as held
+        select 1 from memories where words @@ quote_literal(${mark} || term)::tsquery limit ${MOST_FREQUENT}) as counted) as held
       where doc > 0`.execute(db)
     return rows
   }
 
-  async function nearestHeld(word: string, typos: number, rows: ReadonlyArray<{ term: string }>) {
+  async function nearestHeld(word: string, typos: number, mark: string, rows: ReadonlyArray<{ term: string }>) {
     const candidates = rows.map(({ term }) => ({ term, doc: 0 }))
     const near = nearest(word, typos, candidates).map(({ term }) => term)
     const held: IndexedWord[] = []
     // The vocabulary keeps words that no memory holds any more: on through them, to as many that one does.
     for (let at = 0; at < near.length && held.length < MOST_WEIGHED; at += MOST_WEIGHED)
-      held.push(...(await weighed(near.slice(at, at + MOST_WEIGHED))))
+      held.push(...(await weighed(near.slice(at, at + MOST_WEIGHED), mark)))
     return nearest(word, typos, held)
   }
 
@@ -60,35 +61,46 @@ export function createPostgresTextIndex(db: Kysely<Schema>): TextIndex {
     match: (query, filter, limit) =>
       bestMatches(
         {
-          count: (most) => countUpTo(most, formatQuery(query), filter),
-          rank: (where) => rank(formatQuery(query, where === 'everywhere' ? '' : IN_KEY_OR_TAGS), filter, limit),
+          count: (most) => countUpTo(most, formatQuery(query, filter.space), filter),
+          rank: (where) =>
+            rank(formatQuery(query, filter.space, where === 'everywhere' ? '' : IN_KEY_OR_TAGS), filter, limit),
         },
         limit,
       ),
 
-    count: (word, filter, limit) => countUpTo(limit, formatAlternatives(word), filter),
+    count: (word, filter, limit) => countUpTo(limit, formatAlternatives(word, filter.space), filter),
 
-    async similar(word, typos, limit) {
-      const start = [...word].slice(0, 2).join('')
-      const { rows: sameStart } = await sql<{ term: string }>`select term from memory_terms
+    async similar(word, { space, typos, limit }) {
+      const mark = markOf(space)
+      const start = mark + [...word].slice(0, 2).join('')
+      const { rows: sameStart } = await sql<{
+        term: string
+      }>`select substr(term, ${mark.length + 1}::int) as term from memory_terms
         where term >= ${start} and term < ${`${start}\u{10ffff}`}
-          and length(term) between ${word.length - typos} and ${word.length + typos}`.execute(db)
-      const found = await nearestHeld(word, typos, sameStart)
+          and length(term) between ${mark.length + word.length - typos} and ${mark.length + word.length + typos}`.execute(
+        db,
+      )
+      const found = await nearestHeld(word, typos, mark, sameStart)
       if (found[0]?.typos === 1) return found.slice(0, limit).map(({ term }) => term)
-      const { rows: otherStart } = await sql<{ term: string }>`select term from memory_terms
-        where term = any(${startsCorrected(word)}::text[])`.execute(db)
-      return (await nearestHeld(word, typos, [...sameStart, ...otherStart])).slice(0, limit).map(({ term }) => term)
+      const variants = startsCorrected(word).map((variant) => mark + variant)
+      const { rows: otherStart } = await sql<{ term: string }>`select substr(term, ${mark.length + 1}::int) as term
+        from memory_terms where term = any(${variants}::text[])`.execute(db)
+      return (await nearestHeld(word, typos, mark, [...sameStart, ...otherStart]))
+        .slice(0, limit)
+        .map(({ term }) => term)
     },
   }
 }
 
 /** The memories that hold `words` and pass the filter. */
-function matches(words: string, { now, namespace, tags = [], from, to }: TextFilter): RawBuilder<unknown> {
+function matches(words: string, { now, namespace, project, tags = [], from, to }: TextFilter): RawBuilder<unknown> {
   const conditions = [
     sql`memories.words @@ ${words}::tsquery`,
     sql`(memories.expires_at is null or memories.expires_at > ${now})`,
     ...tags.map((tag) => sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`),
   ]
+  if (project === null) conditions.push(sql`memories.project is null`)
+  else if (project !== undefined) conditions.push(sql`(memories.project is null or memories.project = ${project})`)
   if (namespace) conditions.push(sql`memories.namespace = ${namespace.name}`)
   if (from !== undefined) conditions.push(sql`memories.updated_at >= ${from}`)
   if (to !== undefined) conditions.push(sql`memories.updated_at <= ${to}`)
@@ -96,16 +108,16 @@ function matches(words: string, { now, namespace, tags = [], from, to }: TextFil
 }
 
 /** @param places the weights of the parts that are looked at; all of them when empty */
-function formatQuery({ match, words }: TextQuery, places = ''): string {
-  return words.map((word) => `(${formatAlternatives(word, places)})`).join(match === 'all' ? ' & ' : ' | ')
+function formatQuery({ match, words }: TextQuery, space: number, places = ''): string {
+  return words.map((word) => `(${formatAlternatives(word, space, places)})`).join(match === 'all' ? ' & ' : ' | ')
 }
 
-const formatAlternatives = (word: Alternatives, places = ''): string =>
-  word.map((spelling) => formatSpelling(spelling, places)).join(' | ')
+const formatAlternatives = (word: Alternatives, space: number, places = ''): string =>
+  word.map((spelling) => formatSpelling(spelling, space, places)).join(' | ')
 
 /** A prefix is looked for beside the word itself, so that the word itself counts more. */
-function formatSpelling({ text, prefix }: Spelling, places: string): string {
-  const [first = '', ...rest] = text.split(' ').map(quote)
+function formatSpelling({ text, prefix }: Spelling, space: number, places: string): string {
+  const [first = '', ...rest] = marked(space, text).split(' ').map(quote)
   if (rest.length > 0) return `(${[first, ...rest].map((word) => `${word}:${places}`).join(' <-> ')})`
   return prefix ? `${first}:${places} | ${first}:*${places}` : `${first}:${places}`
 }

@@ -9,19 +9,28 @@ import { totals } from './totals.ts'
 
 const Place = z.tuple([z.string(), z.int()])
 
+/** What a list is narrowed to; `project` null: to those without one. */
+export type RecentQuery = Omit<MemoryList, 'project'> & { project?: string | null | undefined }
+
 /**
- * Lists memories, the last stored first. Each page is read from an index, and `total` from the running totals or, with
- * a tag, from the tag's index.
+ * Lists memories of a space, the last stored first. Each page is read from an index, and `total` from the running totals or, with
+ * a tag or a project, from its index.
  *
  * @throws GazewayError `invalid_cursor`
  */
-export async function recentMemories(db: Kysely<Schema>, query: MemoryList, now: string): Promise<Page<Memory>> {
-  const { namespace, tag, limit, cursor, offset = 0 } = query
+export async function recentMemories(
+  db: Kysely<Schema>,
+  space: number,
+  query: RecentQuery,
+  now: string,
+): Promise<Page<Memory>> {
+  const { namespace, tag, project, limit, cursor, offset = 0 } = query
   const listed =
     tag === undefined ? sql`memories` : sql`memory_tags as listed join memories on memories.seq = listed.seq`
   const order = sql.table(tag === undefined ? 'memories' : 'listed')
-  const conditions = [isLive(now)]
+  const conditions = [isLive(now), sql<boolean>`${order}.space = ${space}`]
   if (tag !== undefined) conditions.push(sql`listed.tag = ${tag}`)
+  if (project !== undefined) conditions.push(isOf(project))
   if (namespace !== undefined) conditions.push(sql`${order}.namespace = ${namespace}`)
   if (cursor !== undefined) {
     const [updatedAt, seq] = decodeCursor(cursor, Place)
@@ -33,20 +42,36 @@ export async function recentMemories(db: Kysely<Schema>, query: MemoryList, now:
     order by ${order}.updated_at desc, ${order}.seq desc limit ${limit + 1} offset ${offset}`.execute(db)
   return toPage(rows, {
     limit,
-    total: tag === undefined ? await countAll(db, namespace, now) : await countTagged(db, tag, namespace, now),
+    total: await count(db, space, query, now),
     item: toMemory,
     cursor: (row) => [row.updated_at, row.seq],
   })
 }
 
-/** How many memories `namespace` (or the whole store) holds at `now`. */
-export async function countAll(db: Kysely<Schema>, namespace: string | undefined, now: string): Promise<number> {
-  return (await totals(db, now, namespace)).reduce((sum, row) => sum + row.memories, 0)
+/** The condition that a row of `memories` is of a project, or of none. */
+const isOf = (project: string | null) =>
+  project === null ? sql<boolean>`memories.project is null` : sql<boolean>`memories.project = ${project}`
+
+function count(db: Kysely<Schema>, space: number, query: RecentQuery, now: string): Promise<number> {
+  const { namespace, tag, project } = query
+  if (project !== undefined) return countOfProject(db, space, { ...query, project }, now)
+  return tag === undefined ? countAll(db, space, namespace, now) : countTagged(db, space, tag, namespace, now)
+}
+
+/** How many memories of a space `namespace` (or all of it) holds at `now`. */
+export async function countAll(
+  db: Kysely<Schema>,
+  space: number,
+  namespace: string | undefined,
+  now: string,
+): Promise<number> {
+  return (await totals(db, now, space, namespace)).reduce((sum, row) => sum + row.memories, 0)
 }
 
 /** Counted in the tag's index, up to `MOST_COUNTED`, less those that have expired and are not yet swept. */
 async function countTagged(
   db: Kysely<Schema>,
+  space: number,
   tag: string,
   namespace: string | undefined,
   now: string,
@@ -54,9 +79,27 @@ async function countTagged(
   const inNamespace = namespace === undefined ? sql`` : sql`and listed.namespace = ${namespace}`
   const { rows } = await sql<{ count: number }>`select
     (select count(*) from
-      (select 1 from memory_tags as listed where tag = ${tag} ${inNamespace} limit ${MOST_COUNTED}) as counted)
+      (select 1 from memory_tags as listed where space = ${space} and tag = ${tag} ${inNamespace} limit ${MOST_COUNTED}) as counted)
     - (select count(*) from
       (select 1 from memories join memory_tags as listed on listed.seq = memories.seq and listed.tag = ${tag}
-       where memories.expires_at <= ${now} ${inNamespace} limit ${MOST_COUNTED}) as expired) as count`.execute(db)
+       where memories.space = ${space} and memories.expires_at <= ${now} ${inNamespace} limit ${MOST_COUNTED}) as expired) as count`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Counted in the project's index, up to `MOST_COUNTED`. */
+async function countOfProject(
+  db: Kysely<Schema>,
+  space: number,
+  { namespace, tag, project }: RecentQuery & { project: string | null },
+  now: string,
+): Promise<number> {
+  const conditions = [sql`memories.space = ${space}`, isOf(project), isLive(now)]
+  if (namespace !== undefined) conditions.push(sql`memories.namespace = ${namespace}`)
+  if (tag !== undefined)
+    conditions.push(sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`)
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (
+    select 1 from memories where ${sql.join(conditions, sql` and `)} limit ${MOST_COUNTED}) as counted`.execute(db)
   return rows[0]?.count ?? 0
 }

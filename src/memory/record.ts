@@ -12,6 +12,9 @@ const MAX_VALUE_DEPTH = 100
 /** 100 years, so that every time keeps a four-digit year and sorts as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
 
+/** The longest name of a project, in characters. */
+export const MAX_PROJECT = 512
+
 /** Text that both engines can hold as it is: PostgreSQL has no NUL in text, and UTF-8 no half of a surrogate pair. */
 const name = (max: number) =>
   z
@@ -22,7 +25,8 @@ const name = (max: number) =>
     .refine(isWhole, WHOLE)
 
 const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
-const Namespace = name(128).default('default').describe('A separate set of keys, e.g. one for each project.')
+const Namespace = name(128).default('default').describe('A separate set of keys.')
+const Project = name(MAX_PROJECT)
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
 /** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
@@ -44,6 +48,7 @@ export const Memory = z.object({
   id: z.string().describe('`mem_…`'),
   key: Key,
   namespace: Namespace,
+  project: Project.nullable().describe('The project that it is about; null: every project.'),
   value: Value,
   tags: Tags,
   version: z.int().min(1).describe('1 when created, one more with every store.'),
@@ -53,7 +58,10 @@ export const Memory = z.object({
 })
 export type Memory = z.infer<typeof Memory>
 
-/** What storing a memory takes. On an existing key, `tags` left out keeps its tags, and `ttl_seconds` left out ends its expiry. */
+/**
+ * What storing a memory takes. On an existing key, `tags` and `project` left out keep what it has, and `ttl_seconds` left
+ * out ends its expiry.
+ */
 export const MemoryInput = z.object({
   key: Key,
   // Only where it comes in: what was stored before can still be read.
@@ -66,6 +74,7 @@ export const MemoryInput = z.object({
     .describe('The fact itself: text, or any JSON value. Whole numbers beyond 9007199254740991 (2^53 - 1) go as text.'),
   namespace: Namespace,
   tags: Tags.optional(),
+  project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
   ttl_seconds: z
     .int()
     .min(1)
@@ -82,11 +91,16 @@ export type MemoryInput = z.infer<typeof MemoryInput>
 
 const time = z.iso.datetime({ offset: true })
 
+/** How far memories are looked for. */
+export const Projects = z.literal('all').optional().describe('"all": memories of other projects, too.')
+
 /** What searching takes. `from` and `to` bound `updated_at`, both included. */
 export const MemorySearch = z.object({
   query: z.string().max(4000).describe('Words to look for in keys, tags and values; endings and typos are forgiven.'),
   namespace: Namespace.unwrap().optional().describe('Search only this namespace; all of them when left out.'),
   tags: Tags.optional().describe('Only memories that have all of these tags.'),
+  project: Project.nullable().optional().describe('Memories of this project and of none; without it, only of none.'),
+  projects: Projects,
   from: time.optional().describe('Only memories stored at this time or later.'),
   to: time.optional().describe('Only memories stored at this time or earlier.'),
   limit: z.int().min(1).max(100).default(10).describe('How many results to return, best first.'),
@@ -97,6 +111,7 @@ export type MemorySearch = z.infer<typeof MemorySearch>
 export const MemoryList = ListQuery.extend({
   namespace: Namespace.unwrap().optional().describe('Only this namespace; all of them when left out.'),
   tag: name(64).optional().describe('Only memories with this tag.'),
+  project: Project.optional().describe('Only memories of this project; of all and of none when left out.'),
 })
 export type MemoryList = z.infer<typeof MemoryList>
 
@@ -105,6 +120,7 @@ export const MEMORY_COLUMNS = [
   'id',
   'key',
   'namespace',
+  'project',
   'value',
   'tags',
   'version',
@@ -115,11 +131,12 @@ export const MEMORY_COLUMNS = [
 
 /** The memory that a row holds. */
 export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>): Memory {
-  const { id, key, namespace, value, tags, version, created_at, updated_at, expires_at } = row
+  const { id, key, namespace, project, value, tags, version, created_at, updated_at, expires_at } = row
   return {
     id,
     key,
     namespace,
+    project,
     value: JSON.parse(value),
     tags: JSON.parse(tags),
     version,

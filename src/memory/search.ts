@@ -51,10 +51,10 @@ export function createSearch(index: TextIndex) {
     return found > 0 || (await index.count(begun, scope, 1)) > 0 ? begun : []
   }
 
-  async function respell(word: string): Promise<Alternatives> {
+  async function respell(word: string, space: number): Promise<Alternatives> {
     const typos = isUnspaced(word) ? 0 : typosAllowed(word)
     if (typos === 0) return []
-    return (await index.similar(word, typos, MOST_SIMILAR)).map((text) => ({ text, prefix: false }))
+    return (await index.similar(word, { space, typos, limit: MOST_SIMILAR })).map((text) => ({ text, prefix: false }))
   }
 
   async function understand(query: string, scope: TextFilter): Promise<Alternatives[]> {
@@ -62,7 +62,7 @@ export function createSearch(index: TextIndex) {
     let respelled = 0
     for (const word of queryWords(query, MOST_WORDS)) {
       let alternatives = await spellings(word, scope)
-      if (alternatives.length === 0 && respelled++ < MOST_RESPELLED) alternatives = await respell(word)
+      if (alternatives.length === 0 && respelled++ < MOST_RESPELLED) alternatives = await respell(word, scope.space)
       if (alternatives.length > 0) words.push(alternatives)
     }
     return words
@@ -84,8 +84,8 @@ export function createSearch(index: TextIndex) {
   }
 
   return async function search(query: string, { filter, size }: SearchScope, limit: number): Promise<Found> {
-    // Words are weighed by the namespace alone: a filter by tag or time does not change what they mean.
-    const scope = { now: filter.now, namespace: filter.namespace }
+    // Words are weighed by the namespace alone: a filter by tag, project or time does not change what they mean.
+    const scope = { space: filter.space, now: filter.now, namespace: filter.namespace }
     const words = await understand(query, scope)
     if (words.length === 0) return { hits: [], total: 0, spellings: [] }
     const spellingsUsed = words.flat().map((spelling) => spelling.text)

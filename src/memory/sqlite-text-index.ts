@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { indexedText, wordsOf } from '../words.ts'
 import { bestMatches, MOST_RANKED } from './best-matches.ts'
+import { marked, markOf } from './marks.ts'
 import { type IndexedWord, nearest } from './nearest.ts'
 import type { Alternatives, Spelling, TextFilter, TextHit, TextIndex, TextQuery } from './text-index.ts'
 import { startsCorrected } from './typos.ts'
@@ -22,7 +23,7 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
   async function rank(columns: string, query: TextQuery, filter: TextFilter, limit: number): Promise<TextHit[]> {
     const { rows } = await sql<TextHit>`select seq, score from (
         select memories_text.rowid as seq, -bm25(memories_text, ${WEIGHTS}) as score
-        from ${matches(columns, formatQuery(query), filter)}
+        from ${matches(columns, formatQuery(query, filter.space), filter)}
         order by memories_text.rowid desc limit ${MOST_RANKED}
       ) order by score desc, seq desc limit ${limit}`.execute(db)
     return rows
@@ -38,24 +39,28 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
     match: (query, filter, limit) =>
       bestMatches(
         {
-          count: (most) => countUpTo(most, formatQuery(query), filter),
+          count: (most) => countUpTo(most, formatQuery(query, filter.space), filter),
           rank: (where) => rank(where === 'everywhere' ? EVERYWHERE : IN_KEY_OR_TAGS, query, filter, limit),
         },
         limit,
       ),
 
-    count: (word, filter, limit) => countUpTo(limit, formatAlternatives(word), filter),
+    count: (word, filter, limit) => countUpTo(limit, formatAlternatives(word, filter.space), filter),
 
-    async similar(word, typos, limit) {
-      const start = [...word].slice(0, 2).join('')
-      const { rows: sameStart } = await sql<IndexedWord>`select term, doc from memories_terms
+    async similar(word, { space, typos, limit }) {
+      const mark = markOf(space)
+      const start = mark + [...word].slice(0, 2).join('')
+      const { rows: sameStart } =
+        await sql<IndexedWord>`select substr(term, ${mark.length + 1}) as term, doc from memories_terms
         where term >= ${start} and term < ${`${start}\u{10ffff}`}
-          and length(term) between ${word.length - typos} and ${word.length + typos}
+          and length(term) between ${mark.length + word.length - typos} and ${mark.length + word.length + typos}
           and term not glob '*[0-9]*'`.execute(db)
       const found = nearest(word, typos, sameStart)
       if (found[0]?.typos === 1) return found.slice(0, limit).map(({ term }) => term)
-      const { rows: otherStart } = await sql<IndexedWord>`select term, doc from memories_terms
-        where term in (select value from json_each(${JSON.stringify(startsCorrected(word))}))`.execute(db)
+      const variants = JSON.stringify(startsCorrected(word).map((variant) => mark + variant))
+      const { rows: otherStart } =
+        await sql<IndexedWord>`select substr(term, ${mark.length + 1}) as term, doc from memories_terms
+        where term in (select value from json_each(${variants}))`.execute(db)
       return nearest(word, typos, [...sameStart, ...otherStart])
         .slice(0, limit)
         .map(({ term }) => term)
@@ -69,15 +74,17 @@ export function createSqliteTextIndex(db: Kysely<Schema>): TextIndex {
  * told apart by the rows, which are read only where that is needed.
  */
 function matches(columns: string, words: string, filter: TextFilter): RawBuilder<unknown> {
-  const { now, namespace, tags = [], from, to } = filter
+  const { space, now, namespace, project, tags = [], from, to } = filter
   const scopes = [
     ...(namespace && namespace.share < SMALL_SHARE && hasWords(namespace.name)
       ? [`namespace : ${quote(namespace.name)}`]
       : []),
-    ...tags.filter(hasWords).map((tag) => `tags_text : ${quote(indexedText(tag))}`),
+    ...tags.filter(hasWords).map((tag) => `tags_text : ${quote(marked(space, indexedText(tag)))}`),
   ]
   const expression = [`{${columns}} : (${words})`, ...scopes].join(' AND ')
   const rows = []
+  if (project === null) rows.push(sql`memories.project is null`)
+  else if (project !== undefined) rows.push(sql`(memories.project is null or memories.project = ${project})`)
   if (namespace) rows.push(sql`memories.namespace = ${namespace.name}`)
   if (from !== undefined) rows.push(sql`memories.updated_at >= ${from}`)
   if (to !== undefined) rows.push(sql`memories.updated_at <= ${to}`)
@@ -94,15 +101,17 @@ function matches(columns: string, words: string, filter: TextFilter): RawBuilder
 
 const hasWords = (text: string): boolean => !wordsOf(text).next().done
 
-function formatQuery({ match, words }: TextQuery): string {
-  return words.map((word) => `(${formatAlternatives(word)})`).join(match === 'all' ? ' AND ' : ' OR ')
+function formatQuery({ match, words }: TextQuery, space: number): string {
+  return words.map((word) => `(${formatAlternatives(word, space)})`).join(match === 'all' ? ' AND ' : ' OR ')
 }
 
-const formatAlternatives = (word: Alternatives): string => word.map(formatSpelling).join(' OR ')
+const formatAlternatives = (word: Alternatives, space: number): string =>
+  word.map((spelling) => formatSpelling(spelling, space)).join(' OR ')
 
 /** A prefix is looked for beside the word itself, so that the word itself counts more. */
-function formatSpelling({ text, prefix }: Spelling): string {
-  return prefix ? `${quote(text)} OR ${quote(text)} *` : quote(text)
+function formatSpelling({ text, prefix }: Spelling, space: number): string {
+  const quoted = quote(marked(space, text))
+  return prefix ? `${quoted} OR ${quoted} *` : quoted
 }
 
 const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`

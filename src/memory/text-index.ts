@@ -23,9 +23,13 @@ export interface NamespaceScope {
 
 /** Which memories a search may find. Times are RFC 3339 UTC with milliseconds. */
 export interface TextFilter {
+  /** Whose memories: see `marks.ts`. */
+  space: number
   /** Memories that have expired by now are never found. */
   now: string
   namespace?: NamespaceScope | undefined
+  /** Only memories of this project and of none; null: of none; every project's when absent. */
+  project?: string | null | undefined
   /** All of these. */
   tags?: readonly string[] | undefined
   from?: string | undefined
@@ -51,8 +55,8 @@ export interface TextIndex {
   match(query: TextQuery, filter: TextFilter, limit: number): Promise<{ hits: TextHit[]; total: number }>
   /** How many memories that pass the filter hold the word, counted up to `limit`. */
   count(word: Alternatives, filter: TextFilter, limit: number): Promise<number>
-  /** At most `limit` indexed words within `typos` typos of `word`, the nearest first, then the most frequent. */
-  similar(word: string, typos: number, limit: number): Promise<string[]>
+  /** At most `limit` words of a space within `typos` typos of `word`, the nearest first, then the most frequent. */
+  similar(word: string, of: { space: number; typos: number; limit: number }): Promise<string[]>
 }
 
 /** The full-text index of the store's engine. */

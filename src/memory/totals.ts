@@ -9,13 +9,16 @@ export type Totals = Omit<MemoryTotalsRow, 'shard'>
 const SHARDS = 16
 
 /** Adds to (or, with negative figures, takes from) what a namespace holds; a row that holds nothing is forgotten. */
-export async function addToTotals(trx: Transaction<Schema>, { namespace, memories, bytes }: Totals): Promise<void> {
+export async function addToTotals(
+  trx: Transaction<Schema>,
+  { space, namespace, memories, bytes }: Totals,
+): Promise<void> {
   const shard = Math.floor(Math.random() * SHARDS)
   await trx
     .insertInto('memory_totals')
-    .values({ namespace, shard, memories, bytes })
+    .values({ space, namespace, shard, memories, bytes })
     .onConflict((conflict) =>
-      conflict.columns(['namespace', 'shard']).doUpdateSet({
+      conflict.columns(['space', 'namespace', 'shard']).doUpdateSet({
         memories: sql`memory_totals.memories + excluded.memories`,
         bytes: sql`memory_totals.bytes + excluded.bytes`,
       }),
@@ -24,6 +27,7 @@ export async function addToTotals(trx: Transaction<Schema>, { namespace, memorie
   if (memories < 0)
     await trx
       .deleteFrom('memory_totals')
+      .where('space', '=', space)
       .where('namespace', '=', namespace)
       .where('shard', '=', shard)
       .where('memories', '=', 0)
@@ -32,16 +36,16 @@ export async function addToTotals(trx: Transaction<Schema>, { namespace, memorie
 }
 
 /**
- * What each namespace (or only the given one) holds at `now`, in one read: the running totals less the memories that
- * have expired but are not yet swept.
+ * What each namespace of a space (or only the given one) holds at `now`, in one read: the running totals less the memories
+ * that have expired but are not yet swept.
  */
-export async function totals(db: Kysely<Schema>, now: string, namespace?: string): Promise<Totals[]> {
-  const only = namespace === undefined ? sql`` : sql`where namespace = ${namespace}`
+export async function totals(db: Kysely<Schema>, now: string, space: number, namespace?: string): Promise<Totals[]> {
+  const only = namespace === undefined ? sql`` : sql`and namespace = ${namespace}`
   const { rows } = await sql<Totals>`
-    select namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes from (
-      select namespace, memories, bytes from memory_totals
+    select ${space} as space, namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes from (
+      select namespace, memories, bytes from memory_totals where space = ${space} ${only}
       union all
-      select namespace, -1, -bytes from memories where expires_at <= ${now}
-    ) as held ${only} group by namespace having sum(memories) > 0 order by namespace`.execute(db)
+      select namespace, -1, -bytes from memories where space = ${space} ${only} and expires_at <= ${now}
+    ) as held group by namespace having sum(memories) > 0 order by namespace`.execute(db)
   return rows
 }

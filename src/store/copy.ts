@@ -146,9 +146,10 @@ function createWriter(to: Transaction<Schema>, table: RecordTable, columns: read
 
 /** PostgreSQL numbers new rows by a counter that rows with their own number leave where it was. */
 async function continueNumbers(to: Transaction<Schema>): Promise<void> {
-  for (const table of ['memories', 'session_texts'] as const)
-    await sql`select setval(pg_get_serial_sequence(${table}, 'seq'), max(seq)) from ${sql.table(table)}
-      having max(seq) > 0`.execute(to)
+  const numbered = { memories: 'seq', memory_spaces: 'space', session_texts: 'seq' }
+  for (const [table, column] of Object.entries(numbered))
+    await sql`select setval(pg_get_serial_sequence(${table}, ${column}), max(${sql.ref(column)})) from ${sql.table(table)}
+      having max(${sql.ref(column)}) > 0`.execute(to)
 }
 
 async function verifyCounts(

@@ -32,9 +32,10 @@ export interface Schema
 
 /** The tables that hold records, with the columns of their primary keys: what moving to another engine copies. */
 export const RECORD_TABLES = {
+  memory_spaces: ['space'],
   memories: ['seq'],
   memory_tags: ['seq', 'tag'],
-  memory_totals: ['namespace', 'shard'],
+  memory_totals: ['space', 'namespace', 'shard'],
   calls: ['call_id'],
   call_rollups: ['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'],
   call_sums: ['level', 'start', 'caller_id', 'model', 'path', 'status'],

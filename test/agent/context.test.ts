@@ -14,6 +14,7 @@ const deps = { countTokens, hide }
 const memory = (value: unknown, key = 'k'): Memory => ({
   id: 'mem_1',
   key,
+  project: null,
   namespace: 'default',
   value: value as string,
   tags: ['t'],

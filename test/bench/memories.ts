@@ -66,6 +66,6 @@ export async function seedData(folder: string, sizes: readonly number[]): Promis
 function storeTogether(store: Store, memories: readonly MemoryInput[]): Promise<void> {
   const now = new Date().toISOString()
   return store.write(async (trx) => {
-    for (const memory of memories) await keepMemory(trx, memory, now)
+    for (const memory of memories) await keepMemory(trx, 0, memory, now)
   })
 }

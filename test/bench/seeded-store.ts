@@ -18,9 +18,9 @@ export async function seedStore(store: Store, count: number): Promise<void> {
 
   for (let first = 1; first <= count; first += CHUNK) {
     const rows = numbers(first, Math.min(first + CHUNK - 1, count))
-    await run(`insert into memories (id, namespace, key, value, tags, bytes, version, created_at, updated_at, expires_at,
+    await run(`insert into memories (id, space, namespace, key, value, tags, bytes, version, created_at, updated_at, expires_at,
         key_text, value_text, tags_text)
-      select 'mem_' || n, 'default', 'seed/' || n, '"' || words || '"', '["tag' || (n % 8) || '"]', 100, 1, at, at, null,
+      select 'mem_' || n, 0, 'default', 'seed/' || n, '"' || words || '"', '["tag' || (n % 8) || '"]', 100, 1, at, at, null,
         'seed ' || n, words, 'tag' || (n % 8)
       from (select n, ${time('n')} as at, ${value} as words from ${rows}) as made order by n`)
     await run(`insert into calls (call_id, at, surface, caller_id, path, requested_model, model, upstream, stream, status,
@@ -30,10 +30,10 @@ export async function seedStore(store: Store, count: number): Promise<void> {
         'model-' || (n % 3), 'double', 0, 'ok', 200, null, 100, 93, null, 10, 10, 20, 0, 60, null, null
       from ${rows}`)
   }
-  await run(`insert into memory_tags (seq, tag, namespace, updated_at)
-    select seq, 'tag' || (seq % 8), namespace, updated_at from memories`)
+  await run(`insert into memory_tags (seq, tag, space, namespace, updated_at)
+    select seq, 'tag' || (seq % 8), 0, namespace, updated_at from memories`)
   await run(
-    `insert into memory_totals (namespace, shard, memories, bytes) select 'default', 0, count(*), sum(bytes) from memories`,
+    `insert into memory_totals (space, namespace, shard, memories, bytes) select 0, 'default', 0, count(*), sum(bytes) from memories`,
   )
   await run(`insert into call_rollups (hour, model, caller_id, path, status, latency_bucket, calls, prompt_tokens,
       completion_tokens, total_tokens, upstream_cost_micros)

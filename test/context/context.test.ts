@@ -148,7 +148,7 @@ describe('work context', () => {
       },
     ]
     const context = await contextWith({ memories: answering(asked, stored) }).get({ query: 'deploy' }, root)
-    assert.deepEqual(asked, [{ query: 'deploy', limit: 20 }])
+    assert.deepEqual(asked, [{ query: 'deploy', project: root, limit: 20 }])
     assert.deepEqual(context.memories[0], stored[0])
     assert.equal(context.memories[1]?.cut, true)
     assert.equal(String(context.memories[1]?.value).length, 800)

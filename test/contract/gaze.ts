@@ -418,11 +418,11 @@ export function gazeContract(open: () => Promise<Store>): void {
     it('takes what is dated hours or years ahead for no attention to anything', async () => {
       const here = humanStream(5, { paths: ['here.ts'] })
       const ahead = humanStream(6, { paths: ['ahead.ts'], start: '2076-11-21T07:00:00.000Z' })
-      await gaze.store({ session_id: 's', records: [...here, ...ahead] })
+      await gaze.store({ session_id: 's', records: [...here, ...ahead] }, 'key_a')
       const places = await gaze.dwell({ root: '/p', since: '2026-11-21T00:00:00.000Z', limit: 1000 })
       assert.deepEqual([...new Set(places.map((place) => place.path))], ['here.ts'])
 
-      const { records } = await latestAttention(gaze, { sessionId: 's', callerId: undefined }, clock)
+      const { records } = await latestAttention(gaze, { sessionId: 's', callerId: 'key_a' }, clock)
       assert.deepEqual([...new Set(records.map((record) => record.env.path))], ['here.ts'])
     })
 

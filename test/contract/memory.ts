@@ -74,6 +74,7 @@ export function memoryContract(open: () => Promise<Store>): void {
           id: first.memory.id,
           key: 'deploy/staging',
           namespace: 'default',
+          project: null,
           value: 'eu-west',
           tags: ['deploy'],
           version: 1,

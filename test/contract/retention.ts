@@ -12,7 +12,7 @@ import { humanStream } from '../gaze/human-stream.ts'
 
 const DAY = 86_400_000
 const NOW = Date.parse('2026-11-21T12:30:00.000Z')
-const NOTHING = { sweep: async () => 0 }
+const NOTHING = { sweep: async () => 0, sweepEnded: async () => 0 }
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
 const fail = (error: unknown) => assert.fail(String(error))

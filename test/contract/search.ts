@@ -284,7 +284,7 @@ export function searchContract(open: () => Promise<Store>): void {
       await store.write(async (trx) => {
         const now = new Date(at).toISOString()
         const put = (key: string, value: string) =>
-          keepMemory(trx, MemoryInput.parse({ key, value, namespace: 'many' }), now)
+          keepMemory(trx, 0, MemoryInput.parse({ key, value, namespace: 'many' }), now)
         await put('walrus', 'the one')
         for (let i = 0; i < 1_100; i++) await put(`m${i}`, `something about a walrus, number ${i}`)
       })

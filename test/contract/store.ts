@@ -9,6 +9,7 @@ import { connectionsContract } from './connections.ts'
 import { gazeContract } from './gaze.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
+import { memorySpacesContract } from './memory-spaces.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
@@ -96,7 +97,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         store.write(async (trx) => {
           const { keepMemory } = await import('../../src/memory/keep.ts')
           for (const half of ['a', 'b'])
-            await keepMemory(trx, MemoryInput.parse({ key: `${i}/${half}`, value: i }), NOW.toISOString())
+            await keepMemory(trx, 0, MemoryInput.parse({ key: `${i}/${half}`, value: i }), NOW.toISOString())
         })
       const seen = await Promise.all(Array.from({ length: 20 }, (_, i) => pair(i).then(count)))
       assert.ok(seen.every(({ n }) => n % 2 === 0))
@@ -106,6 +107,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
     togetherContract(open)
     memoryContract(open)
+    memorySpacesContract(open)
     searchContract(open)
     gazeContract(open)
     callsContract(open)

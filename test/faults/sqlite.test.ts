@@ -329,7 +329,7 @@ async function makeOlder(file: string): Promise<string[]> {
   await sql`insert into kysely_migration values (${first}, '2026-01-01T00:00:00.000Z')`.execute(older)
   await (older as unknown as Kysely<unknown>).transaction().execute(async (trx) => MIGRATIONS[first]?.(trx, 'sqlite'))
   const now = '2026-01-01T00:00:00.000Z'
-  await older.transaction().execute((trx) => keepMemory(trx, MemoryInput.parse({ key: 'old', value: 'kept' }), now))
+  await older.transaction().execute((trx) => keepMemory(trx, 0, MemoryInput.parse({ key: 'old', value: 'kept' }), now))
   await older.destroy()
   return steps
 }

@@ -58,14 +58,23 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
 }
 
 /**
- * Memories, their tags in the order of the newest-first list, and running totals for each namespace. `value` and `tags`
+ * Memories by whose they are (space 0 is the operator's, `memory_spaces` numbers those of keys), their tags in the order of
+ * the newest-first list, and running totals for each namespace. `value` and `tags`
  * are plain text although they hold JSON: a value comes back exactly as it was stored (key order, numbers, \u0000).
  */
 async function createMemories(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const { time, integer, sequence, text } = columns(engine)
+  await sql`create table memory_spaces (
+    space ${sequence},
+    key_id ${text} not null unique,
+    ends_at ${time}
+  )`.execute(db)
+  await sql`create index memory_spaces_end on memory_spaces (ends_at) where ends_at is not null`.execute(db)
   await sql`create table memories (
     seq ${sequence},
     id ${text} not null unique,
+    space ${integer} not null,
+    project ${text},
     namespace ${text} not null,
     key ${text} not null,
     value ${text} not null,
@@ -78,27 +87,31 @@ async function createMemories(db: Kysely<unknown>, engine: Engine): Promise<void
     key_text ${text} not null,
     value_text ${text} not null,
     tags_text ${text} not null,
-    unique (namespace, key)
+    unique (space, namespace, key)
   )`.execute(db)
-  await sql`create index memories_recent on memories (updated_at, seq)`.execute(db)
-  await sql`create index memories_recent_in_namespace on memories (namespace, updated_at, seq)`.execute(db)
+  await sql`create index memories_in_space on memories (space, seq)`.execute(db)
+  await sql`create index memories_recent on memories (space, updated_at, seq)`.execute(db)
+  await sql`create index memories_recent_in_namespace on memories (space, namespace, updated_at, seq)`.execute(db)
+  await sql`create index memories_recent_in_project on memories (space, project, updated_at, seq)`.execute(db)
   await sql`create index memories_expiry on memories (expires_at) where expires_at is not null`.execute(db)
-  await sql`create index memories_expiry_in_namespace on memories (namespace, expires_at)
+  await sql`create index memories_expiry_in_namespace on memories (space, namespace, expires_at)
     where expires_at is not null`.execute(db)
   await sql`create table memory_tags (
     seq ${integer} not null,
     tag ${text} not null,
+    space ${integer} not null,
     namespace ${text} not null,
     updated_at ${time} not null,
     primary key (seq, tag)
   )`.execute(db)
-  await sql`create index memory_tags_recent on memory_tags (tag, updated_at, seq, namespace)`.execute(db)
+  await sql`create index memory_tags_recent on memory_tags (space, tag, updated_at, seq, namespace)`.execute(db)
   await sql`create table memory_totals (
+    space ${integer} not null,
     namespace ${text} not null,
     shard ${integer} not null,
     memories ${integer} not null,
     bytes ${integer} not null,
-    primary key (namespace, shard)
+    primary key (space, namespace, shard)
   )`.execute(db)
   await (engine === 'sqlite' ? fullTextOnSqlite(db, 'unicode61 remove_diacritics 2') : fullTextOnPostgres(db))
 }

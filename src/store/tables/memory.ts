@@ -1,5 +1,12 @@
 import type { Generated } from 'kysely'
 
+/** The number of a key's own memories; `ends_at` is when those of a revoked key are deleted. */
+export interface MemorySpaceRow {
+  space: Generated<number>
+  key_id: string
+  ends_at: string | null
+}
+
 /**
  * One memory. `value` and `tags` are JSON; the `_text` columns hold what the full-text index reads; `bytes` is what the
  * memory counts for in its namespace's total.
@@ -7,6 +14,9 @@ import type { Generated } from 'kysely'
 export interface MemoryRow {
   seq: Generated<number>
   id: string
+  /** 0: the operator's. */
+  space: number
+  project: string | null
   namespace: string
   key: string
   value: string
@@ -25,6 +35,7 @@ export interface MemoryRow {
 export interface MemoryTagRow {
   seq: number
   tag: string
+  space: number
   namespace: string
   updated_at: string
 }
@@ -34,6 +45,7 @@ export interface MemoryTagRow {
  * rows of a namespace add up, and one alone may be negative.
  */
 export interface MemoryTotalsRow {
+  space: number
   namespace: string
   shard: number
   memories: number
@@ -41,6 +53,7 @@ export interface MemoryTotalsRow {
 }
 
 export interface MemoryTables {
+  memory_spaces: MemorySpaceRow
   memories: MemoryRow
   memory_tags: MemoryTagRow
   memory_totals: MemoryTotalsRow

@@ -50,6 +50,8 @@ export function MemoryView(props: { memory: Memory; onClose: () => void; onChang
           <dl class="facts">
             <dt>Namespace</dt>
             <dd>{memory.namespace}</dd>
+            <dt>Project</dt>
+            <dd>{memory.project ?? 'every project'}</dd>
             <dt>Tags</dt>
             <dd class="actions">
               {memory.tags.length === 0 ? '—' : memory.tags.map((tag) => <Badge key={tag}>{tag}</Badge>)}

@@ -3,6 +3,8 @@ export interface Memory {
   id: string
   key: string
   namespace: string
+  /** Null: every project. */
+  project: string | null
   value: unknown
   tags: string[]
   version: number

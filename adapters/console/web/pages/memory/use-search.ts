@@ -27,7 +27,7 @@ export function useSearch({ query, namespace, tag }: SearchFor) {
     }
     const ending = new AbortController()
     const ask = async () => {
-      const filters = { ...(namespace && { namespace }), ...(tag && { tags: [tag] }) }
+      const filters = { projects: 'all', ...(namespace && { namespace }), ...(tag && { tags: [tag] }) }
       try {
         setFound(await api.post('/api/memory/search', { query, filters, limit: MOST }, { signal: ending.signal }))
         setError(null)

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { lstat, realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+import { MAX_PROJECT } from './record.ts'
+
+/**
+ * The project of a folder, as its memories name it: the real path of the nearest folder, from it upwards, that holds a
+ * `.git`, else of the folder itself. Where a `.git` points to is not followed, so a linked worktree is a project of its own,
+ * and no repository can pass for another one. Null for a folder that is gone, and for the home folder and all above it, which
+ * are no project.
+ */
+export async function projectOf(folder: string): Promise<string | null> {
+  const [root, home] = await Promise.all([
+    realpath(folder).catch(() => null),
+    realpath(homedir()).catch(() => homedir()),
+  ])
+  if (root === null) return null
+  const shared = new Set([...upwards(home)])
+  if (shared.has(root)) return null
+  return named((await repositoryOf(root, shared)) ?? root)
+}
+
+async function repositoryOf(root: string, shared: ReadonlySet<string>): Promise<string | null> {
+  for (const folder of upwards(root)) {
+    if (shared.has(folder)) return null
+    if (await lstat(`${folder}/.git`).catch(() => null)) return folder
+  }
+  return null
+}
+
+function* upwards(from: string): Generator<string> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    yield folder
+    if (folder === dirname(folder)) return
+  }
+}
+
+/** A path that is longer than the name of a project may be stands for itself by its hash. */
+const named = (path: string): string =>
+  path.length <= MAX_PROJECT ? path : `sha256:${createHash('sha256').update(path).digest('hex')}`

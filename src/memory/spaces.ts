@@ -1,0 +1,79 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Identity } from '../identity/identity.ts'
+import type { Schema } from '../store/schema.ts'
+import { deleteMemories } from './expiry.ts'
+
+/** Whose memories: the operator's (null), or those of the key with this id. */
+export type MemoryOwner = string | null
+
+/** The number of the operator's space. */
+const OPERATORS = 0
+/** The number of a space that nothing was ever stored in. */
+const EMPTY = Number.MAX_SAFE_INTEGER
+/** How long the memories of a revoked key are kept, in milliseconds: an admin can read them until then. */
+const KEPT_MS = 30 * 86_400_000
+
+/**
+ * Whose memories a key uses. One with the scope `platform` has its own, whatever other scopes it has; admins and keys for
+ * model calls alone use the operator's, as the tools do.
+ */
+export const memoryOwner = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): MemoryOwner =>
+  scopes.has('admin') || !scopes.has('platform') ? null : id
+
+/** The number of an owner's space, to read from. */
+export async function findSpace(db: Kysely<Schema>, owner: MemoryOwner): Promise<number> {
+  if (owner === null) return OPERATORS
+  const row = await db.selectFrom('memory_spaces').select('space').where('key_id', '=', owner).executeTakeFirst()
+  return row?.space ?? EMPTY
+}
+
+/** The number of an owner's space, to store in: made where there is none yet. */
+export async function claimSpace(trx: Transaction<Schema>, owner: MemoryOwner): Promise<number> {
+  const found = await findSpace(trx, owner)
+  if (owner === null || found !== EMPTY) return found
+  await trx
+    .insertInto('memory_spaces')
+    .values({ key_id: owner, ends_at: null })
+    .onConflict((conflict) => conflict.column('key_id').doNothing())
+    .execute()
+  return findSpace(trx, owner)
+}
+
+/** Has the memories of a revoked key deleted 30 days after `at`, as part of the transaction that revokes it. */
+export async function endSpace(trx: Transaction<Schema>, { id, at }: { id: string; at: string }): Promise<void> {
+  const ends_at = new Date(Date.parse(at) + KEPT_MS).toISOString()
+  await trx
+    .updateTable('memory_spaces')
+    .set({ ends_at: sql`coalesce(ends_at, ${ends_at})` })
+    .where('key_id', '=', id)
+    .execute()
+}
+
+/** Deletes memories of keys that were revoked 30 days ago, at most `limit`; returns how many. */
+export async function sweepEndedSpaces(trx: Transaction<Schema>, now: string, limit: number): Promise<number> {
+  let deleted = 0
+  while (deleted < limit) {
+    const ended = await trx
+      .selectFrom('memory_spaces')
+      .select('space')
+      .where('ends_at', '<=', now)
+      .orderBy('ends_at')
+      .limit(1)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst()
+    if (ended === undefined) break
+    const rows = await trx
+      .selectFrom('memories')
+      .select(['seq', 'space', 'namespace', 'bytes'])
+      .where('space', '=', ended.space)
+      .orderBy('seq')
+      .limit(limit - deleted)
+      .forUpdate()
+      .execute()
+    await deleteMemories(trx, rows)
+    deleted += rows.length
+    if (deleted < limit) await trx.deleteFrom('memory_spaces').where('space', '=', ended.space).execute()
+  }
+  return deleted
+}

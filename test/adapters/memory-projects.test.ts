@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { callTool } from '../../adapters/stdio/call-tool.ts'
+import { projectOf } from '../../src/memory/project.ts'
+import * as double from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+describe('memories of a project, by tools', () => {
+  let upstream: double.UpstreamDouble
+  let running: RunningGateway
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gazeway-projects-')))
+  const [shop, blog] = [join(folder, 'shop'), join(folder, 'blog')]
+  before(async () => {
+    for (const root of [shop, blog]) mkdirSync(join(root, '.git'), { recursive: true })
+    mkdirSync(join(shop, 'packages', 'cart'), { recursive: true })
+    upstream = await double.startUpstream()
+    running = await startGateway(upstream.url)
+  })
+  after(async () => {
+    await running.close()
+    await upstream.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  // biome-ignore lint/suspicious/noExplicitAny: a result is looked into field by field.
+  async function call(root: string, name: string, args: object): Promise<any> {
+    const context = { surface: 'stdio' as const, callerId: null, projectRoot: async () => root }
+    const gateway = async () => running.gateway
+    const result = await callTool(name, args, gateway, context, (fault) => assert.fail(String(fault)))
+    assert.notEqual(result.isError, true, JSON.stringify(result.content))
+    return result.structuredContent
+  }
+  const store = (root: string, input: object) => call(root, 'gateway_memory_store', input)
+  const found = async (root: string, more = {}) =>
+    (await call(root, 'gateway_memory_search', { query: 'penguin', ...more })).results
+      .map(({ memory }: { memory: { key: string } }) => memory.key)
+      .sort()
+
+  it('are of the client’s project, unless none is asked for', async () => {
+    const { memory } = await store(join(shop, 'packages', 'cart'), { key: 'shops', value: 'penguin of the shop' })
+    assert.equal(memory.project, shop)
+    assert.equal((await store(blog, { key: 'blogs', value: 'penguin of the blog' })).memory.project, blog)
+    const general = await store(blog, { key: 'general', value: 'penguin of everyone', project: null })
+    assert.equal(general.memory.project, null)
+    assert.deepEqual(await found(shop), ['general', 'shops'])
+    assert.deepEqual(await found(blog), ['blogs', 'general'])
+    assert.deepEqual(await found(blog, { projects: 'all' }), ['blogs', 'general', 'shops'])
+  })
+
+  it('go upstream with questions about their project alone', async () => {
+    upstream.on('/responses', double.json(200, double.response('The answer.')))
+    await call(blog, 'gateway_llm_query', { query: 'What about the penguin?' })
+    const sent = JSON.stringify(upstream.received.at(-1)?.body)
+    assert.match(sent, /penguin of the blog/)
+    assert.match(sent, /penguin of everyone/)
+    assert.doesNotMatch(sent, /penguin of the shop/)
+  })
+
+  it('are in the work context of their project, and others where all are asked for', async () => {
+    const keys = async (input: object) =>
+      (await call(shop, 'gateway_get_context', { max_tokens: 4000, ...input })).memories
+        .map(({ key }: { key: string }) => key)
+        .sort()
+    for (const more of [{}, { query: 'penguin' }]) {
+      assert.deepEqual(await keys(more), ['general', 'shops'])
+      assert.deepEqual(await keys({ ...more, projects: 'all' }), ['blogs', 'general', 'shops'])
+    }
+  })
+
+  it('belong to the nearest repository, else to the folder, and to none in the home folder', async () => {
+    const plain = join(folder, 'plain')
+    mkdirSync(plain)
+    assert.equal(await projectOf(plain), plain)
+    assert.equal(await projectOf(join(shop, 'packages')), shop)
+    assert.equal(await projectOf(join(folder, 'gone')), null)
+    for (const shared of [homedir(), dirname(homedir()), '/']) assert.equal(await projectOf(shared), null)
+    const pretender = join(folder, 'pretender')
+    mkdirSync(pretender)
+    writeFileSync(join(pretender, '.git'), `gitdir: ${join(shop, '.git', 'worktrees', 'x')}\n`)
+    assert.equal(await projectOf(pretender), pretender, 'what a .git points to is not followed')
+  })
+})

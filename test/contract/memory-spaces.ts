@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createKeys } from '../../src/identity/keys.ts'
+import {
+  createMemory,
+  endSpace,
+  MemoryInput,
+  MemoryList,
+  MemorySearch,
+  type MemoryService,
+} from '../../src/memory/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const START = Date.parse('2026-11-21T07:17:52.000Z')
+const DAY = 86_400_000
+
+/** Whose memories are whose, and of which project, on every engine. `open` opens an empty store. */
+export function memorySpacesContract(open: () => Promise<Store>): void {
+  async function start() {
+    const store = await open()
+    let at = START
+    const now = () => new Date(at)
+    const memory = createMemory({ store, now })
+    return {
+      store,
+      now,
+      memory,
+      operator: using(memory),
+      one: using(memory.of('key_one')),
+      other: using(memory.of('key_other')),
+      wait: (ms: number) => {
+        at += ms
+      },
+    }
+  }
+
+  describe("keys' own memories", () => {
+    it('keep the same key of several owners apart', async () => {
+      const { store, operator, one, other } = await start()
+      for (const [i, owner] of [operator, one, other].entries())
+        for (const value of [`first of ${i}`, `second of ${i}`]) await owner.put({ key: 'deploy', value, tags: ['t'] })
+      for (const [i, owner] of [operator, one, other].entries()) {
+        const { memory } = await owner.service.recall({ key: 'deploy', namespace: 'default' })
+        assert.deepEqual([memory?.value, memory?.version], [`second of ${i}`, 2])
+        for (const query of [{}, { namespace: 'default' }, { tag: 't' }]) {
+          const page = await owner.list(query)
+          assert.deepEqual([page.total, page.items.map(({ value }) => value)], [1, [`second of ${i}`]])
+        }
+        assert.deepEqual(await owner.found('deploy'), ['deploy'])
+        assert.deepEqual(await owner.found('second', { namespace: 'default', tags: ['t'] }), ['deploy'])
+        assert.deepEqual(await owner.service.keys({ start: 'd', limit: 5 }), ['deploy'])
+        const { count, namespaces } = await owner.service.stats()
+        assert.deepEqual([count, namespaces], [1, { default: 1 }])
+      }
+      await store.close()
+    })
+
+    it('let nobody read, list, count or delete what is of another', async () => {
+      const { store, operator, one, other } = await start()
+      const { memory } = await operator.put({ key: 'vault', value: 'the combination is penguin', namespace: 'secret' })
+      const { memory: ones } = await one.put({ key: 'plan', value: 'walrus', namespace: 'mine' })
+      for (const stranger of [one, other]) {
+        assert.equal((await stranger.service.recall({ key: 'vault', namespace: 'secret' })).found, false)
+        for (const query of ['penguin', 'penguni', 'peng', 'vault', 'combination is'])
+          assert.deepEqual(await stranger.search(query), { results: [], total: 0 }, query)
+        assert.equal((await stranger.list({ namespace: 'secret' })).total, 0)
+        assert.deepEqual(await stranger.service.keys({ start: '', namespace: 'secret', limit: 5 }), [])
+        await assert.rejects(stranger.service.remove(memory.id), { code: 'not_found' })
+      }
+      for (const stranger of [operator, other]) {
+        assert.deepEqual(await stranger.search('walrus'), { results: [], total: 0 })
+        await assert.rejects(stranger.service.remove(ones.id), { code: 'not_found' })
+      }
+      assert.deepEqual((await other.service.stats()).namespaces, {})
+      assert.deepEqual((await one.service.stats()).namespaces, { mine: 1 })
+      await store.close()
+    })
+
+    it('learn no word of others from how a typo is corrected', async () => {
+      const { store, operator, one } = await start()
+      await operator.put({ key: 'animals', value: 'penguin penguins walrus' })
+      await one.put({ key: 'own', value: 'penquin' })
+      assert.deepEqual(await one.found('pengiun'), [], 'two typos from its own word, one from the operator’s')
+      await one.put({ key: 'birds', value: 'ostrich' })
+      assert.deepEqual(await one.found('ostrihc'), ['birds'], 'its own words correct it')
+      assert.deepEqual(await operator.found('ostrihc'), [])
+      assert.deepEqual(await operator.found('pneguin'), ['animals'])
+      await store.close()
+    })
+
+    it('rank by their own words alone', async () => {
+      const { store, operator, one } = await start()
+      const scores = async () =>
+        (await one.search('zeta omega')).results.map(({ memory, score }) => [memory.key, score])
+      await one.put({ key: 'a', value: 'zeta one two' })
+      await one.put({ key: 'b', value: 'omega one two' })
+      const before = await scores()
+      for (let i = 0; i < 40; i++) await operator.put({ key: `o${i}`, value: 'zeta one two' })
+      assert.deepEqual(await scores(), before)
+      await store.close()
+    })
+
+    it('are deleted 30 days after their key was revoked, and no others', async () => {
+      const { store, now, operator, one, other, wait, memory } = await start()
+      const keys = createKeys({
+        store,
+        now,
+        fixedKey: null,
+        onEnded: endSpace,
+        onError: (error) => assert.fail(`${error}`),
+      })
+      const { record } = await keys.create({ name: 'customer', scopes: ['platform'] })
+      const customer = using(memory.of(record.id))
+      for (let i = 0; i < 5; i++) await customer.put({ key: `k${i}`, value: 'kept', tags: ['t'] })
+      for (const owner of [operator, one, other]) await owner.put({ key: 'k0', value: 'kept' })
+      await keys.revoke(record.id)
+      wait(29 * DAY)
+      await keys.revoke(record.id)
+      assert.equal(await memory.sweepEnded(100), 0)
+      assert.equal((await customer.service.stats()).count, 5)
+      wait(DAY)
+      assert.deepEqual([await memory.sweepEnded(3), await memory.sweepEnded(3), await memory.sweepEnded(3)], [3, 2, 0])
+      assert.deepEqual((await customer.service.stats()).namespaces, {})
+      for (const table of ['memory_tags', 'memory_spaces'] as const) {
+        const { rows } = await store.db
+          .selectFrom(table)
+          .selectAll()
+          .execute()
+          .then((rows) => ({ rows }))
+        assert.equal(rows.length, table === 'memory_tags' ? 0 : 2, table)
+      }
+      for (const owner of [operator, one, other]) assert.deepEqual(await owner.found('kept'), ['k0'])
+      await keys.close()
+      await store.close()
+    })
+
+    it('are one space for a key whose first memories are stored at once', async () => {
+      const { store, one } = await start()
+      await Promise.all(Array.from({ length: 12 }, (_, i) => one.put({ key: `k${i}`, value: i })))
+      assert.equal((await one.service.stats()).count, 12)
+      await store.close()
+    })
+  })
+
+  describe('memories of projects', () => {
+    it('are found in their project, and with those of none', async () => {
+      const { store, operator } = await start()
+      await operator.put({ key: 'a', value: 'penguin here', project: '/a', tags: ['t'] })
+      await operator.put({ key: 'b', value: 'penguin there', project: '/b', tags: ['t'] })
+      await operator.put({ key: 'all', value: 'penguin everywhere' })
+      const found = async (of: Record<string, unknown>) => (await operator.found('penguin', of)).toSorted()
+      assert.deepEqual(await found({ project: '/a' }), ['a', 'all'])
+      assert.deepEqual(await found({ project: '/b' }), ['all', 'b'])
+      assert.deepEqual(await found({ project: null }), ['all'])
+      assert.deepEqual(await found({}), ['all'])
+      assert.deepEqual(await found({ project: '/a', projects: 'all' }), ['a', 'all', 'b'])
+      assert.equal((await operator.search('penguin', { project: '/a' })).total, 2)
+      const newest = async (of: { project: string | null; projects?: 'all' }) =>
+        (await operator.service.newest({ ...of, limit: 2 })).map(({ key }) => key)
+      assert.deepEqual((await newest({ project: '/a' })).toSorted(), ['a', 'all'])
+      assert.deepEqual(await newest({ project: null }), ['all'])
+      assert.equal((await newest({ project: null, projects: 'all' })).length, 2)
+      for (const query of [{ project: '/a' }, { project: '/a', tag: 't' }, { project: '/a', namespace: 'default' }]) {
+        const page = await operator.list(query)
+        assert.deepEqual([page.total, page.items.map(({ key }) => key)], [1, ['a']])
+      }
+      assert.equal((await operator.list()).total, 3)
+      await store.close()
+    })
+
+    it('keep their project until another one is sent', async () => {
+      const { store, operator } = await start()
+      const put = async (input: object) => (await operator.put({ key: 'k', value: 1, ...input })).memory.project
+      assert.deepEqual(
+        [
+          await put({}),
+          await put({ project: '/a' }),
+          await put({}),
+          await put({ project: '/b' }),
+          await put({ project: null }),
+        ],
+        [null, '/a', '/a', '/b', null],
+      )
+      await store.close()
+    })
+  })
+}
+
+/** A service with the defaults of its inputs. */
+function using(service: MemoryService) {
+  const search = (query: string, more: Record<string, unknown> = {}) =>
+    service.search(MemorySearch.parse({ query, ...more }))
+  return {
+    service,
+    put: (input: Record<string, unknown>) => service.store(MemoryInput.parse(input)),
+    list: (query: Record<string, unknown> = {}) => service.recent(MemoryList.parse(query)),
+    search,
+    found: async (query: string, more: Record<string, unknown> = {}) =>
+      (await search(query, more)).results.map(({ memory }) => memory.key),
+  }
+}
