@@ -39,6 +39,7 @@ export const CODES = {
   method_not_allowed: 405,
   request_timeout: 408,
   conflict: 409,
+  balance_too_large: 409,
   invalid_transition: 409,
   task_not_completed: 409,
   version_conflict: 409,

@@ -6,6 +6,9 @@ export type Micros = number
 /** Micro-dollars in one US dollar. */
 export const MICROS_PER_USD = 1_000_000
 
+/** The most that an account can hold, or owe: 2^53 − 1, which JSON numbers still tell from its neighbours. */
+export const MOST_MICROS: Micros = Number.MAX_SAFE_INTEGER
+
 /** Micro-dollars as a JSON number of US dollars, with at most 6 decimals. */
 export const toUsd = (micros: Micros): number => micros / MICROS_PER_USD
 

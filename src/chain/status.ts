@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Micros, toUsd } from '../money.ts'
+import { safeSum } from '../store/safe-sum.ts'
 import type { Store } from '../store/store.ts'
 import type { ChainBalance } from './balances.ts'
 import type { Network } from './networks.ts'
@@ -88,9 +89,9 @@ function covers(
 
 /** Written as the partial index is, so that only accounts with money in them are read. */
 async function lockedMicros({ db }: Store): Promise<Micros> {
-  const { rows } = await sql<{ micros: number | string | null }>`select sum(balance_micros) as micros
+  const { rows } = await sql<{ micros: number | null }>`select ${safeSum('balance_micros')} as micros
     from ledger_accounts where kind in ('escrow', 'settling') and balance_micros > 0`.execute(db)
-  return Number(rows[0]?.micros ?? 0)
+  return rows[0]?.micros ?? 0
 }
 
 /**
@@ -104,7 +105,7 @@ export async function strandedIn(
 ): Promise<Stranded[]> {
   const rows = await db
     .selectFrom('settlements')
-    .select(['chain_id', ({ fn }) => fn.countAll().as('payments'), ({ fn }) => fn.sum<number>('micros').as('micros')])
+    .select(['chain_id', ({ fn }) => fn.countAll().as('payments'), safeSum('micros').as('micros')])
     .where('status', '<>', 'confirmed')
     // No chain has the id 0.
     .where('chain_id', '<>', settlement?.network.chainId ?? 0)

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { runBuilt } from '../store/built.ts'
+import { safeSum } from '../store/safe-sum.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskTotalsRow } from '../store/tables/tasks.ts'
 
@@ -71,7 +72,7 @@ export function createTally(): Tally {
 /** All totals, in one read of a few rows. */
 export async function readTotals(db: Kysely<Schema>): Promise<Totals> {
   const { rows } = await sql<Totals>`select ${sql.join(
-    NAMES.map((name) => sql`cast(coalesce(sum(${sql.ref(name)}), 0) as bigint) as ${sql.ref(name)}`),
+    NAMES.map((name) => sql`coalesce(${safeSum(name)}, 0) as ${sql.ref(name)}`),
   )} from task_totals`.execute(db)
   return rows[0] as Totals
 }

@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { z } from 'zod'
-import { type Micros, toUsd } from '../money.ts'
+import { toUsd } from '../money.ts'
+import { safeSum } from '../store/safe-sum.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { type AccountRef, accountOf } from './accounts.ts'
@@ -47,7 +48,7 @@ function inEscrow(eb: ExpressionBuilder<Schema, never>, payer: string) {
   return (
     eb
       .selectFrom('escrows')
-      .select(sql<Micros | null>`sum(amount_micros)`.as('micros'))
+      .select(safeSum('amount_micros').as('micros'))
       .where('payer', '=', payer)
       // Written out, for the index is of live escrows alone.
       .where(sql<boolean>`status in ('locked', 'expired')`)

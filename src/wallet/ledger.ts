@@ -1,6 +1,6 @@
 import { type QueryResult, type RawBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import { type Micros, toUsd } from '../money.ts'
+import { type Micros, MOST_MICROS, toUsd } from '../money.ts'
 import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
@@ -34,6 +34,7 @@ export interface NewTransfer {
   at: string
 }
 
+const MOST = sql.lit(MOST_MICROS)
 const PRINTABLE = /^[\x20-\x7e]{1,512}$/
 
 /**
@@ -42,7 +43,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
  *
  * @returns the stored transfer, whose entries say what of them comes from deposits: the earlier one when `key` was used before
  * @throws GazewayError `insufficient_credit` when an account would fall below its floor, or has not the deposits that it is
- *   to give, `conflict` when `key` was used for another transfer; the transaction must then be given up
+ *   to give, `balance_too_large` when it would go beyond {@link MOST_MICROS}, `conflict` when `key` was used for another transfer; the transaction must then be given up
  * @throws RangeError for a transfer that no balance could make right
  */
 export function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
@@ -73,7 +74,7 @@ export async function postWith(
   const [inserted, changed] = results.splice(-2)
   verify(results)
   if (inserted?.numAffectedRows === 0n) return earlier(trx, row)
-  if (changed?.numAffectedRows !== BigInt(entries.length)) throw short(entries, accounts)
+  if (changed?.numAffectedRows !== BigInt(entries.length)) throw refusal(entries, moved, accounts)
   return toTransfer(row)
 }
 
@@ -128,9 +129,31 @@ function bounded(
     from (${sql.join(rows, sql` union all `)}) as m
     where a.id = m.id
       and (m.floor is null or a.balance_micros + m.micros >= m.floor)
+      and abs(a.balance_micros + m.micros) <= ${MOST} and abs(a.deposited_micros + m.deposited) <= ${MOST}
       and (m.floor is null or m.deposited = 0
         or (a.deposited_micros + m.deposited >= 0 and a.balance_micros + m.deposited >= 0))
       and exists (select 1 from ledger_transfers where key = ${key} and hash = ${hash})`
+}
+
+function refusal(
+  entries: readonly NewEntry[],
+  moved: readonly Entry[],
+  accounts: readonly LedgerAccountRow[],
+): GazewayError {
+  const isTooLarge = (micros = 0, more = 0) => Math.abs(micros + more) > MOST_MICROS
+  const over = accounts.find(
+    ({ balance_micros, deposited_micros }, i) =>
+      isTooLarge(balance_micros, moved[i]?.micros) || isTooLarge(deposited_micros, moved[i]?.deposited),
+  )
+  return over === undefined ? short(entries, accounts) : tooLarge(over)
+}
+
+function tooLarge({ id }: LedgerAccountRow): GazewayError {
+  return new GazewayError(
+    'balance_too_large',
+    `${id} would go beyond ${toUsd(MOST_MICROS)} USD, the most that an account can hold or owe; nothing was moved. ` +
+      'Use another account, or spend some first.',
+  )
 }
 
 function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): GazewayError {

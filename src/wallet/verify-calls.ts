@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 import type { DailySpendingRow, MeteredCallRow } from '../store/tables/wallet.ts'
 import { type CapturedMoney, captureEntries } from './capture.ts'
+import type { Entry } from './transfer.ts'
 
 /** Rows that are read at a time. */
 const PAGE = 1_000
@@ -43,7 +44,7 @@ async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
       .limit(PAGE)
       .execute()
     for (const { call_id, entries, ...call } of rows) {
-      if (entries === storedEntries(call)) continue
+      if (sameMoney(call, entries)) continue
       const said = entries === null ? 'the ledger has no capture of it' : 'its capture in the ledger took other amounts'
       yield `Receipt ${call_id}: ${said}.`
     }
@@ -53,11 +54,11 @@ async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
   }
 }
 
-/** The entries of a receipt's capture as the ledger keeps them; null where nothing was moved. */
-function storedEntries(receipt: CapturedMoney): string | null {
-  const entries = captureEntries(receipt).map(({ account: { id }, micros }) => ({ account: id, micros }))
-  if (entries.length === 0) return null
-  return JSON.stringify(entries.sort((a, b) => (a.account < b.account ? -1 : 1)))
+/** Whether a capture moved what its receipt says. @param entries as the ledger keeps them; null where nothing was moved */
+function sameMoney(receipt: CapturedMoney, entries: string | null): boolean {
+  const due = new Map(captureEntries(receipt).map(({ account, micros }) => [account.id, micros]))
+  const moved: Entry[] = entries === null ? [] : JSON.parse(entries)
+  return moved.length === due.size && moved.every(({ account, micros }) => due.get(account) === micros)
 }
 
 /** Captures in the ledger without a receipt. */

@@ -28,13 +28,13 @@ interface Followed {
   head: string
 }
 
-/** What the entries of an account add up to. */
+/** What the entries of an account add up to; on the way there, it may be more than a number can hold. */
 interface Sums {
-  micros: Micros
-  deposited: Micros
+  micros: bigint
+  deposited: bigint
 }
 
-const NO_ENTRIES: Sums = { micros: 0, deposited: 0 }
+const NO_ENTRIES: Sums = { micros: 0n, deposited: 0n }
 
 /**
  * Follows every chain from its first transfer, and adds up every entry. The ledger may be written meanwhile: what is
@@ -60,7 +60,7 @@ export async function verifyLedger(store: Store): Promise<LedgerReport> {
     chains.set(row.chain, { position: row.position, head: row.hash })
     for (const { account, micros, deposited = 0 } of entriesOf(row)) {
       const sum = sums.get(account) ?? NO_ENTRIES
-      sums.set(account, { micros: sum.micros + micros, deposited: sum.deposited + deposited })
+      sums.set(account, { micros: sum.micros + BigInt(micros), deposited: sum.deposited + BigInt(deposited) })
     }
   }
   for (const account of accounts) faults.push(...accountFaults(account, chains.get(account.id), sums.get(account.id)))
@@ -113,9 +113,9 @@ function accountFaults(account: LedgerAccountRow, chain: Followed | undefined, s
   const { position, head } = chain ?? { position: 0, head: FIRST_HEAD }
   if (position !== account.transfers || head !== account.head)
     faults.push(`${account.id}: its chain ends at ${position}, not at ${account.transfers} with the noted hash.`)
-  if (sum.micros !== account.balance_micros)
+  if (sum.micros !== BigInt(account.balance_micros))
     faults.push(`${account.id}: the balance is ${account.balance_micros}, its entries sum to ${sum.micros}.`)
-  if (sum.deposited !== account.deposited_micros)
+  if (sum.deposited !== BigInt(account.deposited_micros))
     faults.push(
       `${account.id}: ${account.deposited_micros} of the balance are deposits, those of its entries sum to ${sum.deposited}.`,
     )

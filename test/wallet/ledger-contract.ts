@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import fc from 'fast-check'
 import { sql } from 'kysely'
+import type { GazewayError } from '../../src/errors.ts'
 import type { Store } from '../../src/store/store.ts'
-import { accountOf, escrowAccount } from '../../src/wallet/accounts.ts'
+import { type AccountKind, accountOf, escrowAccount } from '../../src/wallet/accounts.ts'
 import { type NewTransfer, post } from '../../src/wallet/ledger.ts'
 import { readLedgerHead } from '../../src/wallet/ledger-head.ts'
 import { verifyLedger } from '../../src/wallet/verify.ts'
@@ -138,6 +140,54 @@ export function ledgerContract(open: OpenStore): void {
         RangeError,
       )
     assert.equal((await verifyLedger(store)).transfers, 0)
+  })
+
+  it('refuses with 409 what no account can hold, whatever is moved, and stays exact', async (t) => {
+    const store = await open(t)
+    const owners = [newAddress(), newAddress()]
+    const ref = (kind: AccountKind, owner: string) =>
+      kind === 'escrow' ? escrowAccount(`esc_${owner}`, owner) : accountOf(kind, owner)
+    const owner = fc.constantFrom(...owners)
+    const amount = fc.oneof(
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.integer({ min: Number.MAX_SAFE_INTEGER - 1_000, max: Number.MAX_SAFE_INTEGER }),
+      fc.maxSafeNat().filter((micros) => micros > 0),
+    )
+    const route = fc.constantFrom<[from: AccountKind, to: AccountKind, floor: number | null][]>(
+      ['deposits', 'caller', null],
+      ['caller', 'escrow', 0],
+      // With a credit limit of a million dollars.
+      ['caller', 'escrow', -1_000_000_000_000],
+      ['escrow', 'caller', 0],
+      ['caller', 'held', 0],
+      ['held', 'caller', 0],
+      ['escrow', 'settling', 0],
+      ['settling', 'deposits', 0],
+    )
+    const moves = fc.array(fc.tuple(owner, owner, route, amount), { minLength: 20, maxLength: 30 })
+    const refusals = new Set<string>()
+    let made = 0
+    await fc.assert(
+      fc.asyncProperty(moves, async (chosen) => {
+        for (const [from, to, [out, into, floor], micros] of chosen) {
+          const entries = [
+            { account: ref(out, from), micros: -micros, floor },
+            { account: ref(into, to), micros },
+          ]
+          await store
+            .write((trx) => post(trx, { key: `m${made++}`, kind: 'lock', entries, at: AT }))
+            .catch((error: GazewayError) => refusals.add(`${error.status} ${error.code}`))
+        }
+        assert.deepEqual((await verifyLedger(store)).faults, [])
+        const accounts = await store.db.selectFrom('ledger_accounts').select('balance_micros').execute()
+        assert.equal(
+          accounts.reduce((sum, { balance_micros }) => sum + BigInt(balance_micros), 0n),
+          0n,
+        )
+      }),
+      { numRuns: 5, endOnFailure: true, seed: 1 },
+    )
+    assert.deepEqual([...refusals].sort(), ['402 insufficient_credit', '409 balance_too_large'])
   })
 
   it('lets exactly one of two spenders win when only one can be paid for', async (t) => {

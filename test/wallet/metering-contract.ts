@@ -407,6 +407,18 @@ export function meteringContract(open: () => Promise<Store>): void {
     await check({ available: 1 })
   })
 
+  it('refuses deposits that an account cannot hold, and still shows what it has', async (t) => {
+    const { wallet, caller } = await start(t)
+    await wallet.credit({ account: caller, micros: Number.MAX_SAFE_INTEGER - 1_000_000, reference: 'most' })
+    const deposit = (amount_usd: number) =>
+      wallet.deposit({ caller_id: caller, amount_usd, reference: `${amount_usd}` })
+    await assert.rejects(deposit(1.000001), { code: 'balance_too_large', status: 409, message: /nothing was moved/ })
+    assert.equal((await deposit(1)).available_usd, toUsd(Number.MAX_SAFE_INTEGER))
+    assert.equal((await wallet.balances(caller)).available_usd, toUsd(Number.MAX_SAFE_INTEGER))
+    assert.equal((await wallet.statement(caller, { limit: 10 })).total, 2)
+    assert.deepEqual((await wallet.verify()).faults, [])
+  })
+
   it('credits a wallet that is bound to a key to that key, which can spend it', async (t) => {
     const { store, wallet } = await start(t)
     const address = newAddress()
