@@ -78,6 +78,7 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
     access: 'platform',
     body: ExplainGaze,
     reply: ExplainedGaze,
+    idempotent: true,
     run({ body, c }) {
       const caller = callerOf(c)
       return gaze.explain(body, callContext(c, caller.id, stopping), gazeVisibleTo(caller))
@@ -92,7 +93,7 @@ const gazeVisibleTo = ({ id, scopes }: Identity): string | undefined => (scopes.
 export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>
   task?.creator === caller.id ? undefined : gazeVisibleTo(caller)
 
-/** The task that is asked about; null where none is, or gaze was stored for one that is kept elsewhere. */
+/** The task that is asked about; null where none is, or there is no such task. */
 export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string | undefined): Promise<Task | null> {
   return id === undefined ? null : get(id).catch(nullWhereUnknown)
 }

@@ -24,7 +24,7 @@ export function registerRoutes(
 ): void {
   const register = (route: Route) => {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const answer = route.body ? withBody(route, route.body, gateway, limit) : withoutBody(route)
+    const answer = route.body ? withBody(route, route.body, gateway, limit) : withoutBody(route, gateway)
     app.on(route.method, path, async (c) => {
       if (route.access === 'admin') requireScope(callerOf(c), 'admin')
       return answer(c)
@@ -37,10 +37,17 @@ export function registerRoutes(
   routes.filter((route) => !isLiteral(route)).forEach(register)
 }
 
-function withoutBody(route: Route) {
+function withoutBody(route: Route, gateway: Gateway) {
   const read = addressReader(route)
   return async (c: FrameContext): Promise<Response> => {
-    const reply = await route.run({ ...read(c), body: undefined, c, keep: undefined })
+    const address = read(c)
+    if (route.idempotent)
+      return idempotent(c, gateway, { text: '' }, async (keep) => {
+        const answered = (made: unknown) => ({ status: 200, body: made })
+        const kept: Keep<unknown> | undefined = keep && ((trx, made) => keep(trx, answered(made)))
+        return answered(await route.run({ ...address, body: undefined, c, keep: kept }))
+      })
+    const reply = await route.run({ ...address, body: undefined, c, keep: undefined })
     if (reply instanceof Response) return reply
     return route.status === 204 ? c.body(null, 204) : c.json(reply as object, route.status ?? 200)
   }

@@ -109,6 +109,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     access: 'platform',
     params: OneTask,
     reply: Task,
-    run: ({ params, c }) => tasks.cancel(params.id, callerOf(c)),
+    idempotent: true,
+    run: ({ params, c, keep }) => tasks.cancel(params.id, callerOf(c), keep),
   }),
 ]

@@ -24,7 +24,7 @@ interface KeyedRequest {
 }
 
 /**
- * Answers a POST that creates or charges. With an `Idempotency-Key`, the same key and body get the first answer again.
+ * Answers a POST that creates or charges, or a DELETE that gives money back. With an `Idempotency-Key`, the same key and body get the first answer again.
  *
  * @param work is given how to keep its answer, where one is kept
  * @throws GazewayError as `createIdempotency`

@@ -27,9 +27,10 @@ export interface Finishing {
   /**
    * Cancels an unfinished task and those that wait for it, and refunds their rewards. For its creator and admins.
    *
+   * @param keep told of the cancelled task in the same transaction
    * @throws GazewayError as `complete`
    */
-  cancel(id: string, caller: Caller): Promise<Task>
+  cancel(id: string, caller: Caller, keep?: Keep<Task>): Promise<Task>
 }
 
 /** How the tasks in `store` end. */
@@ -51,7 +52,7 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
       })
     },
 
-    async cancel(id, caller) {
+    async cancel(id, caller, keep) {
       const at = now().toISOString()
       return store.write(async (trx) => {
         const before = foundTask(
@@ -83,7 +84,9 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         await markCapabilities(trx, [row])
         await giveUp(trx, row, { reason: 'The task was cancelled', at }, tally)
         await tally.write(trx)
-        return toTask(row, at)
+        const ended = toTask(row, at)
+        await keep?.(trx, ended)
+        return ended
       })
     },
   }

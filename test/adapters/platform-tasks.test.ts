@@ -119,6 +119,32 @@ describe('tasks and escrow over the platform', () => {
     assert.equal((await get(`/api/wallet/escrow/${first.escrow_id}`)).status, 'refunded')
   })
 
+  it('cancels and refunds once for one idempotency key, and answers the same again', async (t) => {
+    const [task, spare] = [
+      await post(201, '/api/tasks', { title: 'Cancelled', reward_usd: 1 }),
+      await post(201, '/api/tasks', { title: 'Not this one' }),
+    ]
+    const path = `/api/tasks/${task.id}`
+    const headers = { 'idempotency-key': 'cancel' }
+    await refused(403, 'forbidden', null, platform, 'DELETE', path, { headers, key: other })
+    const { tasks } = platform.gateway
+    const { cancel } = tasks
+    async function dies(...args: Parameters<typeof cancel>): Promise<never> {
+      await cancel(...args)
+      throw new Error('The process died.')
+    }
+    t.mock.method(tasks, 'cancel', dies, { times: 1 })
+    assert.equal((await ask(platform, 'DELETE', path, { headers })).status, 500)
+    for (let i = 0; i < 2; i++) {
+      const answer = await ask(platform, 'DELETE', path, { headers })
+      assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [200, 'true'])
+      assert.deepEqual(await answer.json(), await get(path))
+    }
+    await refused(409, 'invalid_transition', null, platform, 'DELETE', path)
+    const elsewhere = [platform, 'DELETE', `/api/tasks/${spare.id}`, { headers }] as const
+    await refused(422, 'idempotency_key_reused', 'idempotency-key', ...elsewhere)
+  })
+
   it('does under the same idempotency key what was refused for how things stood, and then once', async () => {
     async function made(body: object = {}) {
       const task = await post(201, '/api/tasks', { title: 'Refused first', ...body })
