@@ -42,6 +42,7 @@ export const CODES = {
   balance_too_large: 409,
   invalid_transition: 409,
   task_not_completed: 409,
+  recipient_fixed: 409,
   version_conflict: 409,
   session_exists: 409,
   session_busy: 409,

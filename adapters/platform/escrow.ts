@@ -51,7 +51,8 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     tag,
     summary: 'Pay an escrow out, once its task is completed and gaze verification passes',
     description:
-      'For its payer and admins. Twice gets the same reply. Where gaze verification fails (403 ' +
+      'For its payer, its recipient and admins. It pays whom it names, or else the key that completed the task; a release ' +
+      'that names another is refused (409 recipient_fixed). Twice gets the same reply. Where gaze verification fails (403 ' +
       'gaze_verification_failed, with the reasons), nothing has changed, and it may be tried again.',
     access: 'platform',
     body: Release,

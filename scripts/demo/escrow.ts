@@ -15,7 +15,8 @@ const REWARD_USD = 2.5
 /** The reward in the token's units, of which it has 6 decimals. */
 const REWARD = 2_500_000n
 const SESSION = 'demo-reading'
-const GAZE_RECORDS = 120
+/** Enough for an attestation; reading them takes about ten seconds. */
+const GAZE_RECORDS = 30
 /** How long a payment may take to be confirmed, in milliseconds. */
 const PATIENCE_MS = 60_000
 const LOOK_MS = 250
@@ -86,20 +87,18 @@ async function tell({ url, admin, recipient, balance, payments }: Scene): Promis
   show('2. The shop creates a task; its reward is locked in escrow with it:', task)
   const claimed = await ask(`${url}/api/tasks/${task.id}/claim`, agent.key, { agent: 'reviewer' })
   console.log(`3. The agent claims it: ${claimed.status}, until ${claimed.lease_expires_at}.\n`)
+  const records = readingSince(String(claimed.claimed_at))
+  await readThrough(records)
+  const stored = await ask(`${url}/api/gaze/store`, agent.key, { session_id: SESSION, task_id: task.id, records })
+  show('4. Gaze from the work (made up, with the statistics of a person’s) gives an attestation:', stored.attestation)
   const completed = await ask(`${url}/api/tasks/${task.id}/complete`, agent.key, {
     agent: 'reviewer',
     claim_token: claimed.claim_token,
     result: { verdict: 'It falls back as documented.' },
     status: 'completed',
   })
-  console.log(`4. It does the work, and completes it: ${completed.status}.\n`)
+  console.log(`5. It has done the work, and completes it: ${completed.status}.\n`)
 
-  const stored = await ask(`${url}/api/gaze/store`, agent.key, {
-    session_id: SESSION,
-    task_id: task.id,
-    records: readingUntil(Date.now()),
-  })
-  show('5. Gaze from the work (made up, with the statistics of a person’s) gives an attestation:', stored.attestation)
   const release = { escrow_id: task.escrow_id, attestation_id: (stored.attestation as { id: string }).id, recipient }
   const released = await ask(`${url}/api/wallet/escrow/release`, shop.key, release)
   show('6. The shop releases the escrow:', released)
@@ -139,12 +138,15 @@ async function newKey(url: string, admin: string, name: string): Promise<{ id: s
   return made as { id: string; key: string }
 }
 
-/** Gaze whose last record has just ended. */
-function readingUntil(end: number) {
-  const records = humanStream(7, { records: GAZE_RECORDS })
+/** Gaze that begins at a time. */
+const readingSince = (start: string) => humanStream(7, { records: GAZE_RECORDS, start })
+
+/** Waits until the last of these records has ended. */
+async function readThrough(records: ReturnType<typeof humanStream>): Promise<void> {
   const last = records.at(-1)
-  const late = end - (last ? Date.parse(last.at) + last.dwell_ms : end)
-  return records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + late).toISOString() }))
+  if (last === undefined) return
+  const left = Date.parse(last.at) + last.dwell_ms - Date.now()
+  await new Promise((resolve) => setTimeout(resolve, left))
 }
 
 async function settledEscrow(url: string, key: string): Promise<Escrow> {

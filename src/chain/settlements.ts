@@ -26,9 +26,13 @@ export interface NewSettlement {
   at: string
 }
 
+/** Where rewards are paid: in the ledger alone, or with a token on a chain. */
+export const SETTLEMENT_MODES = ['ledger', 'evm'] as const
+export type SettlementMode = (typeof SETTLEMENT_MODES)[number]
+
 /** What released escrows are paid with: the ledger alone, or a token on a chain. */
 export interface Settlements {
-  mode: 'ledger' | 'evm'
+  mode: SettlementMode
   /**
    * Checks whom an escrow could be paid to.
    *
@@ -49,7 +53,7 @@ export interface Settlements {
 /** What settlements are made with. */
 export interface SettlementsDeps {
   store: Store
-  mode: 'ledger' | 'evm'
+  mode: SettlementMode
   /** The chain and the token. @throws GazewayError `config_invalid` when they are not configured whole */
   chain(): { chainId: number; token: string }
   /** Told when a payment was noted, before its transaction is durable. */

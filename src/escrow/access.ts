@@ -6,14 +6,22 @@ import type { EscrowRow } from '../store/tables/escrow.ts'
 import { invalidTransition } from '../transitions.ts'
 import { statusAt } from './record.ts'
 
-/** Who asks: the id of a key, and what it may do. */
-export type Caller = Pick<Identity, 'id' | 'scopes'>
+/** Who asks: the id of a key, what it may do, and the wallet that it is bound to. */
+export type Caller = Pick<Identity, 'id' | 'scopes' | 'wallet'>
 
-/** Whether the caller may lock money for a task now. Its row stays locked until the transaction ends. */
-export async function requireFundable(trx: Transaction<Schema>, taskId: string, caller: Caller): Promise<void> {
+/**
+ * The task that the caller may lock money for now. Its row stays locked until the transaction ends.
+ *
+ * @returns with the key that has completed it; null where none has
+ */
+export async function requireFundable(
+  trx: Transaction<Schema>,
+  taskId: string,
+  caller: Caller,
+): Promise<{ completedBy: string | null }> {
   const task = await trx
     .selectFrom('tasks')
-    .select(['status', 'creator'])
+    .select(['status', 'creator', 'claimed_by'])
     .where('id', '=', taskId)
     .forUpdate()
     .executeTakeFirst()
@@ -22,12 +30,30 @@ export async function requireFundable(trx: Transaction<Schema>, taskId: string, 
     throw new GazewayError('forbidden', 'Only the creator of a task, or an admin, can lock a reward for it.')
   if (task.status === 'failed' || task.status === 'cancelled')
     throw new GazewayError('invalid_transition', `Task ${taskId} is ${task.status}; no reward can be locked for it.`)
+  return { completedBy: task.status === 'completed' ? task.claimed_by : null }
 }
 
 /** @throws GazewayError `forbidden` for everyone but the payer and admins */
 export function requirePayer({ payer }: Pick<EscrowRow, 'payer'>, caller: Caller): void {
   if (payer === caller.id || caller.scopes.has('admin')) return
-  throw new GazewayError('forbidden', 'Only the payer of an escrow, or an admin, can release or refund it.')
+  throw new GazewayError('forbidden', 'Only the payer of an escrow, or an admin, can refund it.')
+}
+
+/**
+ * @param recipient whom the escrow pays, as far as that is known: a key's id or an address
+ * @throws GazewayError `forbidden` for everyone but the payer, the recipient and admins
+ */
+export function requireParty(
+  { payer }: Pick<EscrowRow, 'payer'>,
+  recipient: string | null,
+  { id, scopes, wallet }: Caller,
+): void {
+  const isRecipient = recipient !== null && (recipient === id || recipient === wallet)
+  if (payer === id || isRecipient || scopes.has('admin')) return
+  throw new GazewayError(
+    'forbidden',
+    'Only the payer of an escrow, its recipient once the task is completed, or an admin, can release it.',
+  )
 }
 
 /** @throws GazewayError `not_found` */

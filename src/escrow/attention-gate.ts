@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import type { GazeVerifier } from '../gaze/verification.ts'
+import type { Check, GazeVerifier } from '../gaze/verification.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 
@@ -12,11 +12,7 @@ export interface Attention {
 }
 
 /** Has the verifier look at an attestation: before the transaction, as it takes its time. */
-export async function lookAtAttention(
-  { db }: Store,
-  verifier: GazeVerifier,
-  of: { attestationId: string; taskId: string; at: string },
-): Promise<Attention> {
+export async function lookAtAttention({ db }: Store, verifier: GazeVerifier, of: Check): Promise<Attention> {
   return { attestationId: of.attestationId, reasons: await verifier.check(db, of) }
 }
 

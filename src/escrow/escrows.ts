@@ -41,10 +41,10 @@ export interface Escrows {
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Escrow>
   /**
-   * Pays an escrow out, once; later calls get the same reply. For its payer and admins.
+   * Pays an escrow out, once; later calls get the same reply. For its payer, its recipient and admins.
    *
-   * @throws GazewayError `not_found`, `forbidden`, `invalid_transition`, `task_not_completed`, `validation_failed` for a
-   *   recipient that cannot be paid, `conflict` for another one than was named, `gaze_verification_failed`; nothing has
+   * @throws GazewayError `not_found`, `forbidden`, `invalid_transition`, `task_not_completed`, `recipient_fixed` for another
+   *   recipient than the escrow's, `validation_failed` for one that cannot be paid, `gaze_verification_failed`; nothing has
    *   changed then
    */
   release(input: Release, caller: Caller): Promise<Escrow>
@@ -99,7 +99,7 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
 
   async function funding(payer: string, recipient: string | null): Promise<Funding> {
     if (recipient !== null) await payees.check(recipient)
-    return { payer, limits: await limitsOf(payer), token: token() }
+    return { payer, limits: await limitsOf(payer), settlement: settlements.mode, token: token() }
   }
 
   return {
@@ -107,13 +107,13 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
       const paid = await funding(caller.id, recipient)
       const at = now()
       return store.write(async (trx) => {
-        await requireFundable(trx, task_id, caller)
+        const { completedBy } = await requireFundable(trx, task_id, caller)
         const tally = createTally()
         const of = {
           id: newId('esc'),
           taskId: task_id,
           micros: toMicros(amount_usd) as Micros,
-          recipient,
+          recipient: recipient ?? completedBy,
           at: at.toISOString(),
           expiresAt: new Date(at.getTime() + ttl_seconds * 1000).toISOString(),
         }
@@ -124,6 +124,7 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
             escrow_id: of.id,
             reward_micros: of.micros,
             reward_expires_at: of.expiresAt,
+            reward_settlement: locked.settlement_mode,
             updated_at: of.at,
           })
           .where('id', '=', task_id)

@@ -1,10 +1,12 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import type { SettlementMode } from '../chain/settlements.ts'
 import { GazewayError } from '../errors.ts'
 import { WalletAddress } from '../identity/key.ts'
 import type { Micros } from '../money.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
+import type { TaskRow } from '../store/tables/tasks.ts'
 import { statusesBefore } from '../transitions.ts'
 import { accountOf, escrowAccount } from '../wallet/accounts.ts'
 import { lockedPayerAccount } from '../wallet/bind-wallet.ts'
@@ -19,6 +21,8 @@ export interface Funding {
   /** The id of the key whose account pays. */
   payer: string
   limits: Limits
+  /** Where rewards are paid that were locked from deposits. */
+  settlement: SettlementMode
   /** What the amount is said to be in. */
   token: string
 }
@@ -34,13 +38,14 @@ export interface NewLock {
 }
 
 /**
- * Locks money for a task: out of the payer's account, into that of the escrow.
+ * Locks money for a task: out of the payer's account, into that of the escrow. It is paid on a chain only where all of it
+ * comes from deposits: credit, which nobody paid in, stays in the ledger.
  *
  * @throws GazewayError `conflict` when the task has an escrow that is not refunded, be it one that paid,
  *   `insufficient_credit` or `daily_limit_reached`; the transaction must then be given up
  */
 export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLock, tally: Tally): Promise<EscrowRow> {
-  const { payer, limits, token } = funding
+  const { payer, limits, token, settlement } = funding
   const row: EscrowRow = {
     id: of.id,
     task_id: of.taskId,
@@ -50,6 +55,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
     recipient: of.recipient,
     status: 'locked',
     counted_on: limits.dailyMicros === null ? null : dayOf(of.at),
+    settlement_mode: 'ledger',
     attestation_id: null,
     reason: null,
     created_at: of.at,
@@ -66,7 +72,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
       .compile(),
   )
   if (numAffectedRows !== 1n) throw await hasOne(trx, of)
-  await post(trx, {
+  const { entries } = await post(trx, {
     key: `escrow:${of.id}:lock`,
     kind: 'lock',
     entries: [
@@ -79,7 +85,35 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
   await spendOnDay(trx, { callerId: payer, day: dayOf(of.at), micros: of.micros }, limits.dailyMicros)
   tally.add('escrow_locked', 1)
   tally.add('locked_micros', of.micros)
-  return row
+  const isDeposited = entries.some(({ deposited }) => deposited === of.micros)
+  if (settlement === 'ledger' || !isDeposited) return row
+  await setMode(trx, of.id, settlement)
+  return { ...row, settlement_mode: settlement }
+}
+
+/**
+ * Fixes whom the escrow of a completed task pays, where nobody was named: the key that completed it.
+ *
+ * @param task its row is locked in this transaction
+ */
+export async function fixRecipient(
+  trx: Transaction<Schema>,
+  { escrow_id: id, claimed_by: recipient }: Pick<TaskRow, 'escrow_id' | 'claimed_by'>,
+): Promise<void> {
+  if (id === null || recipient === null) return
+  await runBuilt(trx, 'fix recipient', [recipient, id], () =>
+    trx
+      .updateTable('escrows')
+      .set({ recipient })
+      .where('id', '=', id)
+      .where(sql<boolean>`recipient is null and status in ('locked', 'expired')`)
+      .compile(),
+  )
+}
+
+/** Notes where an escrow is paid. */
+async function setMode(trx: Transaction<Schema>, id: string, mode: SettlementMode): Promise<void> {
+  await trx.updateTable('escrows').set({ settlement_mode: mode }).where('id', '=', id).execute()
 }
 
 /** Why a task can have no further escrow: one holds its reward, or has paid it, and another would pay it twice. */
@@ -119,7 +153,15 @@ export async function release(
   tally: Tally,
 ): Promise<EscrowRow> {
   const { recipient, account } = payee
-  const released = { ...row, status: 'released', recipient, attestation_id: attestationId, released_at: at }
+  const settlement_mode = account === null ? 'evm' : 'ledger'
+  const released = {
+    ...row,
+    status: 'released',
+    recipient,
+    settlement_mode,
+    attestation_id: attestationId,
+    released_at: at,
+  }
   await change(trx, 'release', released)
   // A wallet's own account was found before the transaction, and a key may have been bound to it since.
   const wallet = WalletAddress.safeParse(account).data
@@ -206,11 +248,11 @@ export function lockedRows(trx: Transaction<Schema>, ids: readonly string[]): Pr
 async function change(
   trx: Transaction<Schema>,
   event: 'release' | 'settle' | 'refund',
-  { id, status, recipient, attestation_id, reason, released_at, settled_at, refunded_at }: EscrowRow,
+  { id, status, recipient, settlement_mode, attestation_id, reason, released_at, settled_at, refunded_at }: EscrowRow,
 ): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('escrows')
-    .set({ status, recipient, attestation_id, reason, released_at, settled_at, refunded_at })
+    .set({ status, recipient, settlement_mode, attestation_id, reason, released_at, settled_at, refunded_at })
     .where('id', '=', id)
     .where('status', 'in', statusesBefore(ESCROW_TRANSITIONS, event))
     .executeTakeFirstOrThrow()

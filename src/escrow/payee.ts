@@ -1,5 +1,6 @@
-import type { Settlements } from '../chain/settlements.ts'
+import type { SettlementMode, Settlements } from '../chain/settlements.ts'
 import { GazewayError } from '../errors.ts'
+import { WalletAddress } from '../identity/key.ts'
 import type { Store } from '../store/store.ts'
 import { knownCaller } from '../wallet/deposits.ts'
 import type { Payee } from './moves.ts'
@@ -14,14 +15,13 @@ export interface Payees {
    */
   check(recipient: string): Promise<void>
   /**
-   * Whom an escrow is paid to.
+   * Whom an escrow is paid to. On a chain a key is paid at its wallet; one without a wallet, in the ledger.
    *
-   * @param recipient who was named; null pays the key that completed the task
-   * @param claimedBy that key's id
-   * @throws GazewayError as `check`, but for a key that was revoked since; also where nobody was named and the key has no
-   *   wallet that the chain could pay
+   * @param recipient a key's id or an address
+   * @param mode where the escrow is paid; in the ledger also where nothing is paid on a chain any more
+   * @throws GazewayError as `check`, but for a key that was revoked since
    */
-  find(recipient: string | null, claimedBy: string): Promise<Payee>
+  find(recipient: string, mode: SettlementMode): Promise<Payee>
 }
 
 /** In the ledger a wallet's account is that of the key that it is bound to, as for deposits; on a chain it is its own. */
@@ -35,14 +35,12 @@ export function createPayees({
   /** Whether a fixed key is set. */
   hasFixedKey?: () => boolean
 }): Payees {
-  async function find(recipient: string | null, claimedBy: string): Promise<Payee> {
-    if (settlements.mode === 'evm') {
-      const address = recipient ?? (await walletOf(store, claimedBy))
-      settlements.requireRecipient(address)
-      return { recipient: address ?? '', account: null }
-    }
-    const named = recipient ?? claimedBy
-    return { recipient: named, account: await knownCaller(store, named, { orRevoked: true }).catch(nameParam) }
+  async function find(recipient: string, mode: SettlementMode): Promise<Payee> {
+    const address = mode === 'evm' && settlements.mode === 'evm' ? await addressOf(store, recipient) : null
+    if (address === null)
+      return { recipient, account: await knownCaller(store, recipient, { orRevoked: true }).catch(nameParam) }
+    settlements.requireRecipient(address)
+    return { recipient: address, account: null }
   }
   return {
     find,
@@ -53,8 +51,10 @@ export function createPayees({
   }
 }
 
-async function walletOf({ db }: Store, keyId: string): Promise<string | null> {
-  const key = await db.selectFrom('keys').select('wallet').where('id', '=', keyId).executeTakeFirst()
+async function addressOf({ db }: Store, recipient: string): Promise<string | null> {
+  const address = WalletAddress.safeParse(recipient)
+  if (address.success) return address.data
+  const key = await db.selectFrom('keys').select('wallet').where('id', '=', recipient).executeTakeFirst()
   return key?.wallet ?? null
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SETTLEMENT_MODES, type SettlementMode, type SettlementState } from '../chain/settlements.ts'
 import { KeyId, WalletAddress } from '../identity/key.ts'
 import { AmountAboveZero, toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
@@ -81,6 +82,9 @@ export const Escrow = z.object({
     attestation_id: z.string().nullable().describe('The attestation that released it'),
   }),
   settlement: z.object({
+    mode: z
+      .enum(SETTLEMENT_MODES)
+      .describe('`evm`: paid on a chain. `ledger`: in the ledger alone, as is a reward that was locked on credit'),
     status: z.enum(['none', 'pending', 'submitted', 'confirmed', 'failed']).describe('`none` in the ledger alone'),
     tx_hash: z.string().nullable(),
     attempts: z.int(),
@@ -101,13 +105,16 @@ export function statusAt(row: Pick<EscrowRow, 'status' | 'expires_at'>, at: stri
 }
 
 /** A row as it is shown at `at`. */
-export function toEscrow(row: EscrowRow, at: string, settlement: Escrow['settlement'] | undefined): Escrow {
-  const { amount_micros, attestation_id, counted_on, ...fields } = row
+export function toEscrow(row: EscrowRow, at: string, settlement: SettlementState | undefined): Escrow {
+  const { amount_micros, attestation_id, counted_on, settlement_mode, ...fields } = row
   return {
     ...fields,
     amount_usd: toUsd(amount_micros),
     status: statusAt(row, at),
     gaze: { required: true, attestation_id },
-    settlement: settlement ?? { status: 'none', tx_hash: null, attempts: 0, error: null },
+    settlement: {
+      mode: settlement_mode as SettlementMode,
+      ...(settlement ?? { status: 'none', tx_hash: null, attempts: 0, error: null }),
+    },
   }
 }

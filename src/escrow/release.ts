@@ -1,19 +1,20 @@
-import type { Settlements } from '../chain/settlements.ts'
+import type { SettlementMode, Settlements } from '../chain/settlements.ts'
 import { GazewayError } from '../errors.ts'
+import type { Evidence } from '../gaze/evidence.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
 import { taskStatusAt } from '../tasks/record.ts'
 import { invalidTransition } from '../transitions.ts'
-import { type Caller, found, requirePayer } from './access.ts'
+import { type Caller, found, requireParty } from './access.ts'
 import { lookAtAttention, requireAttention } from './attention-gate.ts'
 import { lockedRow, release } from './moves.ts'
 import type { Payees } from './payee.ts'
 import { type Release, statusAt } from './record.ts'
 import { createTally } from './tally.ts'
 
-type DoneTask = Pick<TaskRow, 'id' | 'claimed_by'>
+type EscrowTask = Pick<TaskRow, 'id' | 'status' | 'claimed_by' | 'lease_expires_at' | 'claimed_at' | 'completed_at'>
 
 /**
  * How escrows are paid out: the checks that need other services or time come first, then what may have changed meanwhile
@@ -35,13 +36,20 @@ export function createRelease({
   return async ({ escrow_id, attestation_id: attestationId, recipient }, caller, at) => {
     const seen = await store.db.selectFrom('escrows').selectAll().where('id', '=', escrow_id).executeTakeFirst()
     const before = found(seen)
-    requirePayer(before, caller)
+    const task = await taskOf(store, before)
+    const named = before.recipient ?? (task.status === 'completed' ? task.claimed_by : null)
+    requireParty(before, named, caller)
     if (isReleased(before)) return before
     requireLocked(before, at)
-    const task = await doneTask(store, before, at)
-    if (before.recipient === null && recipient !== undefined) await payees.check(recipient)
-    const payee = await payees.find(chosen(before, recipient), task.claimed_by ?? before.payer)
-    const attention = await lookAtAttention(store, verifier, { attestationId, taskId: task.id, at })
+    requireCompleted(task, at)
+    const payee = await payees.find(named ?? before.payer, before.settlement_mode as SettlementMode)
+    if (recipient !== undefined) requireRecipient(recipient, [named, payee.recipient], before)
+    const attention = await lookAtAttention(store, verifier, {
+      attestationId,
+      taskId: task.id,
+      evidence: evidenceOf(task, before),
+      at,
+    })
 
     return store.write(async (trx) => {
       const row = found(await lockedRow(trx, escrow_id))
@@ -50,7 +58,7 @@ export function createRelease({
       await requireAttention(trx, verifier, attention, { usedBy: `release ${row.id}`, at })
       const tally = createTally()
       const released = await release(trx, row, { payee, attestationId, at }, tally)
-      if (settlements.mode === 'evm')
+      if (payee.account === null)
         await settlements.enqueue(trx, { escrowId: row.id, recipient: payee.recipient, micros: row.amount_micros, at })
       await tally.write(trx)
       return released
@@ -67,13 +75,16 @@ function requireLocked(row: EscrowRow, at: string): void {
 }
 
 /** A task that is completed stays so: it may be read outside the transaction. */
-async function doneTask({ db }: Store, { task_id }: EscrowRow, at: string): Promise<DoneTask> {
-  const task = await db
+function taskOf({ db }: Store, { task_id }: EscrowRow): Promise<EscrowTask> {
+  return db
     .selectFrom('tasks')
-    .select(['id', 'status', 'claimed_by', 'lease_expires_at'])
+    .select(['id', 'status', 'claimed_by', 'lease_expires_at', 'claimed_at', 'completed_at'])
     .where('id', '=', task_id)
     .executeTakeFirstOrThrow()
-  if (task.status === 'completed') return task
+}
+
+function requireCompleted(task: EscrowTask, at: string): void {
+  if (task.status === 'completed') return
   throw new GazewayError(
     'task_not_completed',
     `Task ${task.id} is ${taskStatusAt(task, at)}; an escrow is released once its task is completed.`,
@@ -81,14 +92,36 @@ async function doneTask({ db }: Store, { task_id }: EscrowRow, at: string): Prom
   )
 }
 
-/** The recipient that was named: one that was named when the money was locked stays. */
-function chosen({ id, recipient }: EscrowRow, asked: string | undefined): string | null {
-  if (recipient === null || asked === undefined || asked === recipient) return recipient ?? asked ?? null
-  throw new GazewayError(
-    'conflict',
-    `Escrow ${id} names another recipient, ${recipient}; it was fixed when it was locked.`,
+/** The claimant looked at the work while it did it, or the payer at what came of it. */
+function evidenceOf({ claimed_by, claimed_at, completed_at }: EscrowTask, { payer }: EscrowRow): Evidence[] {
+  if (claimed_by === null || claimed_at === null || completed_at === null) return []
+  return [
     {
-      param: 'recipient',
+      told: `records that the claimant stored between its claim, at ${claimed_at}, and the completion, at ${completed_at}`,
+      callerId: claimed_by,
+      from: claimed_at,
+      until: completed_at,
     },
+    {
+      told: `records that the payer has stored since the completion, at ${completed_at}`,
+      callerId: payer,
+      from: completed_at,
+      until: null,
+    },
+  ]
+}
+
+/**
+ * A release may repeat whom it pays, by id or by address.
+ *
+ * @throws GazewayError `recipient_fixed` for another recipient
+ */
+function requireRecipient(asked: string, fixed: ReadonlyArray<string | null>, { id }: EscrowRow): void {
+  if (fixed.includes(asked)) return
+  throw new GazewayError(
+    'recipient_fixed',
+    `Escrow ${id} pays ${fixed[0]}: the recipient is named when the money is locked, or else is the key that completed ` +
+      'the task. Leave recipient out.',
+    { param: 'recipient' },
   )
 }

@@ -11,7 +11,8 @@ interface Fault {
 }
 
 /**
- * Where the ledger does not hold what escrows say: each live escrow's account holds its amount, all others nothing.
+ * Where the ledger does not hold what escrows say: each live escrow's account holds its amount, all others nothing; and all
+ * of it comes from deposits where a chain is to pay it.
  */
 export async function escrowFaults({ db }: Store): Promise<string[]> {
   const { rows: short } = await sql<Fault>`
@@ -24,9 +25,21 @@ export async function escrowFaults({ db }: Store): Promise<string[]> {
     from ledger_accounts as a left join escrows on a.id = 'escrow:' || escrows.id
     where a.kind = 'escrow' and a.balance_micros <> 0 and (escrows.id is null or escrows.status not in ('locked', 'expired'))
     limit ${TOLD}`.execute(db)
-  return [...short, ...over].map(
-    ({ id, held, due }) => `${id}: its account holds ${held ?? 'nothing'}, not ${due} micro-dollars.`,
-  )
+  const { rows: credit } = await sql<Fault>`
+    select escrows.id, a.deposited_micros as held, escrows.amount_micros as due
+    from escrows join ledger_accounts as a on a.id = 'escrow:' || escrows.id
+    where escrows.status in ('locked', 'expired') and escrows.settlement_mode = 'evm'
+      and a.deposited_micros <> escrows.amount_micros
+    limit ${TOLD}`.execute(db)
+  return [
+    ...[...short, ...over].map(
+      ({ id, held, due }) => `${id}: its account holds ${held ?? 'nothing'}, not ${due} micro-dollars.`,
+    ),
+    ...credit.map(
+      ({ id, held, due }) =>
+        `${id}: it is to be paid on a chain, and ${held} of its ${due} micro-dollars were deposited.`,
+    ),
+  ]
 }
 
 /** Releases without the use of their attestation, and uses for a release that was not made. */

@@ -13,6 +13,9 @@ export interface AttestationTerms extends AttestationRules {
   maxAgeSeconds: number
 }
 
+/** A record as it is assessed, with the time at which it arrived. */
+export type StoredRecord = Assessed & { stored_at: string }
+
 /** Assesses the session's newest records and stores what came out, bound to the head of its hash chain. */
 export async function issueAttestation(
   trx: Transaction<Schema>,
@@ -41,14 +44,20 @@ export async function issueAttestation(
  * What the records which an attestation covers show, as of when it was issued and of as many as were needed then: what the
  * attestation says, unless one of them or itself was changed.
  */
-export async function assessAgain(
-  db: Kysely<Schema>,
-  { session_id, records, records_needed, issued_at }: Attestation,
+export function assessAgain(
+  window: readonly Assessed[],
+  { records, records_needed, issued_at }: Attestation,
   terms: AttestationTerms,
-): Promise<Assessment> {
-  const window = await newestRecords(db, session_id, records, terms.windowRecords)
+): Assessment {
   return assess(window, records, { ...terms, recordsNeeded: records_needed }, new Date(issued_at))
 }
+
+/** The records that an attestation was issued for. */
+export const coveredRecords = (
+  db: Kysely<Schema>,
+  { session_id, records }: Attestation,
+  { windowRecords }: AttestationTerms,
+): Promise<StoredRecord[]> => newestRecords(db, session_id, records, windowRecords)
 
 /** The session's newest attestation that is still valid at `now`, or null. */
 export async function latestAttestation(db: Kysely<Schema>, sessionId: string, now: Date): Promise<Attestation | null> {
@@ -68,10 +77,15 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
  * What the assessment needs of the newest among a session's first `upTo` records, read from columns: parsing whole tensors
  * would take most of its time.
  */
-async function newestRecords(db: Kysely<Schema>, sessionId: string, upTo: number, limit: number): Promise<Assessed[]> {
+async function newestRecords(
+  db: Kysely<Schema>,
+  sessionId: string,
+  upTo: number,
+  limit: number,
+): Promise<StoredRecord[]> {
   const rows = await db
     .selectFrom('gaze_records')
-    .select(['at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
+    .select(['at', 'stored_at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
     .where('session_id', '=', sessionId)
     .where('seq', '<=', upTo)
     .orderBy('at', 'desc')

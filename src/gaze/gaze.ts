@@ -66,7 +66,8 @@ export interface Gaze {
    * @param input.root of the project that relative paths are of; without it their attention counts wherever there is such a file
    * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
    * @param keep told of what is stored in the same transaction
-   * @throws GazewayError `conflict` when the session is another caller's, or bound to another task
+   * @throws GazewayError `conflict` when the session is another caller's, or bound to another task; `not_found` for a new
+   *   session of a task that does not exist
    */
   store(
     input: StoreGaze & { root?: string },
@@ -135,7 +136,7 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
         const sessionId = input.session_id ?? newId('ses')
         const by = { taskId: input.task_id, callerId: callerId ?? null, chatsOf }
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
-        const { session, stored } = await appendRecords(trx, locked, input.records, root)
+        const { session, stored } = await appendRecords(trx, locked, input.records, root, at)
         const attestation = await issueAttestation(trx, session, config, at)
         const made = { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
         await keep?.(trx, made)

@@ -26,6 +26,7 @@ const CHUNK = 250
  * @param session locked by this transaction
  * @param root of the project that relative paths are of: they are stored as they are, and summed for it alone; null where
  *   that is not known
+ * @param now when they arrived
  * @returns the session after it, and how many tensors were stored
  */
 export async function appendRecords(
@@ -33,11 +34,12 @@ export async function appendRecords(
   session: GazeSession,
   tensors: readonly GazeTensor[],
   root: string | null,
+  now: Date,
 ): Promise<{ session: GazeSession; stored: number }> {
   const fresh = await withoutDuplicates(trx, session, tensors)
   if (fresh.length === 0) return { session, stored: 0 }
 
-  const rows = await toRows(trx, session, fresh)
+  const rows = await toRows(trx, session, fresh, now.toISOString())
   for (const chunk of chunks(rows)) await trx.insertInto('gaze_records').values(chunk).execute()
   const placed = root === null ? fresh : placedIn(root, fresh)
   await addDwell(trx, sumDwell(placed, session.last_place))
@@ -78,6 +80,7 @@ async function toRows(
   trx: Transaction<Schema>,
   session: GazeSession,
   tensors: readonly GazeTensor[],
+  storedAt: string,
 ): Promise<Array<Insertable<GazeRecordRow>>> {
   const before = await lastTensors(trx, session)
   const shapes = shapeHashes([...before, ...tensors]).slice(before.length)
@@ -99,6 +102,7 @@ async function toRows(
     return {
       ...own,
       at: tensor.at,
+      stored_at: storedAt,
       dwell_ms: tensor.dwell_ms,
       source: tensor.source,
       confidence: tensor.confidence,

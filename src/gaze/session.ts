@@ -34,7 +34,7 @@ export type GazeSession = Selectable<GazeSessionRow>
  *   and may add to all
  * @param of.chatsOf the key whose chat sessions a new gaze session may have the id of; everyone's when absent
  * @throws GazewayError `conflict` when the session is another's, or bound to another task or to none, or a new one has the
- *   id of another's chat session
+ *   id of another's chat session; `not_found` where a new one is for a task that does not exist
  */
 export async function lockSession(
   trx: Transaction<Schema>,
@@ -59,6 +59,7 @@ export async function lockSession(
     .onConflict((conflict) => conflict.column('session_id').doUpdateSet({ updated_at: now }))
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (session.records === 0 && taskId !== undefined) await requireTask(trx, taskId)
   if (callerId !== null && callerId !== session.caller_id)
     throw new GazewayError(
       'conflict',
@@ -74,6 +75,15 @@ export async function lockSession(
     `Session ${sessionId} is bound to ${bound}, not to task ${taskId}. Leave session_id out to start a session for it.`,
     { param: 'task_id' },
   )
+}
+
+/** Tasks are read as rows, too. @throws GazewayError `not_found` */
+async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> {
+  const task = await trx.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst()
+  if (task !== undefined) return
+  throw new GazewayError('not_found', 'There is no task with this id. Leave task_id out, or name one that exists.', {
+    param: 'task_id',
+  })
 }
 
 /** Chat sessions are read as rows: their service is beside this one, not below it. @throws GazewayError `conflict` */

@@ -1,12 +1,21 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { AttestationRow } from '../store/tables/gaze.ts'
-import { type AttestationTerms, assessAgain } from './attest.ts'
-import { Attestation } from './attestation.ts'
+import { type AttestationTerms, assessAgain, coveredRecords, type StoredRecord } from './attest.ts'
+import { Attestation, assess } from './attestation.ts'
+import { type Evidence, isOfItsTime } from './evidence.ts'
 import { CHAIN_START, chainHash } from './fingerprint.ts'
 
 /** The newest of the records that an attestation covers whose chain is computed again; it bounds the work. */
 const CHECKED_RECORDS = 1000
+
+/** What is asked of an attestation. */
+export interface Check {
+  attestationId: string
+  taskId: string
+  evidence: readonly Evidence[]
+  at: string
+}
 
 /** Decides whether an attestation proves attention to a task, and sees to it that it does so once. */
 export interface GazeVerifier {
@@ -15,9 +24,10 @@ export interface GazeVerifier {
    * It computes for some tens of milliseconds: ask before the transaction, in which `use` then decides.
    *
    * @param check.taskId the task that it must be bound to
+   * @param check.evidence whose records prove it, and of which time: one of these will do
    * @param check.at now, RFC 3339 UTC
    */
-  check(db: Kysely<Schema>, check: { attestationId: string; taskId: string; at: string }): Promise<string[]>
+  check(db: Kysely<Schema>, check: Check): Promise<string[]>
   /**
    * Uses an attestation up, in the transaction that it is used for. Of several at once, one does it.
    *
@@ -30,21 +40,27 @@ export interface GazeVerifier {
 
 /**
  * The verifier. An attestation proves attention when it passed, is bound to the task, has the score, is not too old, is no
- * replay, was not used before, nor were its records by another one of its session, and is no forgery: the columns of its row say the same as the attestation in it, it names
+ * replay, is of the records that are asked for, was not used before, nor were its records by another one of its session, and
+ * is no forgery: the columns of its row say the same as the attestation in it, it names
  * the hash and the task of the record that it covers last, the hashes of the newest thousand records that it covers come
  * out the same when they are computed again, and so does what it says of them.
  */
 export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
   return {
-    async check(db, { attestationId, taskId, at }) {
+    async check(db, { attestationId, taskId, evidence, at }) {
       const row = await db.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
       if (row === undefined) return ['There is no such attestation; store gaze records for the task to get one.']
       const attestation = readAttestation(row)
-      if (attestation === null || !(await isGenuine(db, attestation, terms)))
+      const covered = attestation === null ? [] : await coveredRecords(db, attestation, terms)
+      if (attestation === null || !(await isGenuine(db, attestation, covered, terms)))
         return [
           'The attestation does not agree with the records that it covers; store newer gaze records to get another.',
         ]
-      return [...shortcomings(attestation, terms, { taskId, at }), ...(await usesBefore(db, attestation, terms))]
+      return [
+        ...shortcomings(attestation, terms, { taskId, at }),
+        ...(await unproven(db, attestation, { covered, evidence, terms })),
+        ...(await usesBefore(db, attestation, terms)),
+      ]
     },
 
     async use(trx, { attestationId, usedBy, at }) {
@@ -107,6 +123,39 @@ function shortcomings(
   return found
 }
 
+/** Why the records are none that prove it: stored by someone else, or of another time. */
+async function unproven(
+  db: Kysely<Schema>,
+  attestation: Attestation,
+  { covered, evidence, terms }: { covered: StoredRecord[]; evidence: readonly Evidence[]; terms: AttestationTerms },
+): Promise<string[]> {
+  const session = await db
+    .selectFrom('gaze_sessions')
+    .select('caller_id')
+    .where('session_id', '=', attestation.session_id)
+    .executeTakeFirst()
+  const own = evidence.filter(({ callerId }) => callerId === session?.caller_id)
+  const [first, ...others] = own.map((one) => ofAnotherTime(attestation, { covered, evidence: one, terms }))
+  if (first === undefined)
+    return [`Its records were stored by someone else; only ${evidence.map(({ told }) => told).join(', or ')} count.`]
+  return others.some((reasons) => reasons.length === 0) ? [] : first
+}
+
+/** Records of another time do not count: the others have to pass by themselves. */
+function ofAnotherTime(
+  { records_needed, issued_at }: Attestation,
+  { covered, evidence, terms }: { covered: readonly StoredRecord[]; evidence: Evidence; terms: AttestationTerms },
+): string[] {
+  const counted = covered.filter((record) => isOfItsTime(record, evidence))
+  if (counted.length === covered.length) return []
+  const rules = { ...terms, recordsNeeded: records_needed }
+  const { status, reasons } = assess(counted, counted.length, rules, new Date(issued_at))
+  if (status === 'passed') return []
+  const why =
+    status === 'collecting' ? `${records_needed} over ${terms.minDurationMs} ms are needed` : reasons.join('; ')
+  return [`${counted.length} of its ${covered.length} newest records count, as only ${evidence.told} do: ${why}.`]
+}
+
 /** The attestation in a row; null where the row's own columns say otherwise. */
 function readAttestation({ body, ...columns }: AttestationRow): Attestation | null {
   const parsed = Attestation.safeParse(JSON.parse(body))
@@ -119,9 +168,14 @@ function readAttestation({ body, ...columns }: AttestationRow): Attestation | nu
  * Whether the records that an attestation covers are as they were, and it says of them what they show. Whether it passed
  * or failed is for its score to tell, by what is asked for now.
  */
-async function isGenuine(db: Kysely<Schema>, covered: Attestation, terms: AttestationTerms): Promise<boolean> {
+async function isGenuine(
+  db: Kysely<Schema>,
+  covered: Attestation,
+  records: readonly StoredRecord[],
+  terms: AttestationTerms,
+): Promise<boolean> {
   if (!(await isOfItsChain(db, covered))) return false
-  const { poa_score, replayed, status } = await assessAgain(db, covered, terms)
+  const { poa_score, replayed, status } = assessAgain(records, covered, terms)
   const isJudged = (told: Attestation['status']) => told !== 'collecting'
   return (
     poa_score === covered.poa_score && replayed === covered.replayed && isJudged(status) === isJudged(covered.status)

@@ -25,6 +25,7 @@ const OF_THE_MOMENT: ReadonlySet<ErrorCode> = new Set([
   'conflict',
   'invalid_transition',
   'task_not_completed',
+  'recipient_fixed',
   'version_conflict',
   'session_exists',
   'idempotency_key_reused',

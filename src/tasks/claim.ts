@@ -64,6 +64,7 @@ export function createClaims({
         claim_hash: hashClaim(token),
         lease_seconds: input.lease_seconds,
         lease_expires_at: later(at, input.lease_seconds),
+        claimed_at: at.toISOString(),
         updated_at: at.toISOString(),
       }
       const attempt = (attention: Attention | null) =>
@@ -80,7 +81,9 @@ export function createClaims({
         claimed = await attempt(null)
       }
       if (claimed === 'unseen')
-        claimed = await attempt(await look(store, verifier, { attestationId: input.attestation_id, taskId: id, at }))
+        claimed = await attempt(
+          await look({ store, verifier }, { id, attestationId: input.attestation_id, caller, at }),
+        )
       if (typeof claimed === 'string') throw outOfOrder(await read(store.db, id), 'claim', 'claimed', claim.updated_at)
       return claimed
     },
@@ -113,7 +116,7 @@ export function createClaims({
 
 type ClaimColumns = Pick<
   TaskRow,
-  'agent' | 'claimed_by' | 'claim_hash' | 'lease_seconds' | 'lease_expires_at' | 'updated_at'
+  'agent' | 'claimed_by' | 'claim_hash' | 'lease_seconds' | 'lease_expires_at' | 'claimed_at' | 'updated_at'
 >
 
 interface Taking {
@@ -184,13 +187,16 @@ function refuse(row: TaskRow, at: string): 'lapsed' | 'unseen' {
 }
 
 /** @throws GazewayError `gaze_verification_failed` where there is no attestation to look at */
-function look(
-  store: Store,
-  verifier: GazeVerifier,
-  { attestationId, taskId, at }: { attestationId: string | undefined; taskId: string; at: Date },
+async function look(
+  { store, verifier }: { store: Store; verifier: GazeVerifier },
+  of: { id: string; attestationId: string | undefined; caller: Caller; at: Date },
 ): Promise<Attention> {
+  const { id: taskId, attestationId, caller, at } = of
+  const { created_at: from } = await read(store.db, taskId)
+  const told = `records that the key which claims has stored since the task was made, at ${from}`
+  const evidence = [{ told, callerId: caller.id, from, until: null }]
   if (attestationId !== undefined)
-    return lookAtAttention(store, verifier, { attestationId, taskId, at: at.toISOString() })
+    return lookAtAttention(store, verifier, { attestationId, taskId, evidence, at: at.toISOString() })
   throw new GazewayError(
     'gaze_verification_failed',
     'This task needs gaze verification: send attestation_id, an attestation that is bound to it.',

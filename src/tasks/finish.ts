@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Caller } from '../escrow/escrows.ts'
+import { fixRecipient } from '../escrow/moves.ts'
 import { createTally } from '../escrow/tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { runBuilt } from '../store/built.ts'
@@ -17,7 +18,7 @@ import { giveUp, openWaiting } from './waiting.ts'
 /** The ends of tasks. */
 export interface Finishing {
   /**
-   * Completes or fails a claimed task. Completing opens the tasks that waited for it; failing refunds the reward and
+   * Completes or fails a claimed task. Completing opens the tasks that waited for it, and fixes whom the reward goes to; failing refunds the reward and
    * cancels those tasks. For the key that claimed it and admins, with the agent's name and, where it is sent, the token.
    *
    * @param keep told of the ended task in the same transaction
@@ -43,8 +44,10 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         const tally = createTally()
         tally.move('claimed', input.status)
         await markCapabilities(trx, [row])
-        if (input.status === 'completed') await openWaiting(trx, id, at, tally)
-        else await giveUp(trx, row, { reason: 'The task failed', at }, tally)
+        if (input.status === 'completed') {
+          await openWaiting(trx, id, at, tally)
+          await fixRecipient(trx, row)
+        } else await giveUp(trx, row, { reason: 'The task failed', at }, tally)
         await tally.write(trx)
         const ended = toTask(row, at)
         await keep?.(trx, ended)
@@ -69,14 +72,15 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
           status: 'cancelled',
           agent: lapsed ? null : before.agent,
           claimed_by: lapsed ? null : before.claimed_by,
+          claimed_at: lapsed ? null : before.claimed_at,
           claim_hash: null,
           lease_expires_at: null,
           updated_at: at,
         }
-        const { agent, claimed_by, claim_hash, lease_expires_at } = row
+        const { agent, claimed_by, claimed_at, claim_hash, lease_expires_at } = row
         await trx
           .updateTable('tasks')
-          .set({ status: 'cancelled', agent, claimed_by, claim_hash, lease_expires_at, updated_at: at })
+          .set({ status: 'cancelled', agent, claimed_by, claimed_at, claim_hash, lease_expires_at, updated_at: at })
           .where('id', '=', id)
           .execute()
         const tally = createTally()
@@ -100,7 +104,14 @@ async function finishClaimed(
   caller: Caller,
   at: string,
 ): Promise<TaskRow | undefined> {
-  const changed = { status, result: JSON.stringify(result), claim_hash: null, lease_expires_at: null, updated_at: at }
+  const changed = {
+    status,
+    result: JSON.stringify(result),
+    claim_hash: null,
+    lease_expires_at: null,
+    completed_at: status === 'completed' ? at : null,
+    updated_at: at,
+  }
   const anyKey = caller.scopes.has('admin')
   const hash = claim_token === undefined ? null : hashClaim(claim_token)
   const { rows } = await runBuilt<TaskRow>(

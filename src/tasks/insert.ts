@@ -53,21 +53,28 @@ export async function insertTask(
       .execute()
   tally.add(row.status === 'open' ? 'open' : 'blocked', 1)
   const { escrow_id: escrowId, reward_expires_at: expiresAt } = row
-  if (escrowId !== null && expiresAt !== null)
-    await lock(
-      trx,
-      funding,
-      {
-        id: escrowId,
-        taskId: row.id,
-        micros: planned.rewardMicros,
-        recipient: planned.recipient,
-        at: row.created_at,
-        expiresAt,
-      },
-      tally,
-    )
-  return row
+  if (escrowId === null || expiresAt === null) return row
+  const locked = await lock(
+    trx,
+    funding,
+    {
+      id: escrowId,
+      taskId: row.id,
+      micros: planned.rewardMicros,
+      recipient: planned.recipient,
+      at: row.created_at,
+      expiresAt,
+    },
+    tally,
+  )
+  return noteSettlement(trx, row, locked.settlement_mode)
+}
+
+/** A task says where its reward is paid, which is known once the reward is locked: in the ledger, unless noted. */
+async function noteSettlement(trx: Transaction<Schema>, row: TaskRow, mode: string): Promise<TaskRow> {
+  if (mode === row.reward_settlement) return row
+  await trx.updateTable('tasks').set({ reward_settlement: mode }).where('id', '=', row.id).execute()
+  return { ...row, reward_settlement: mode }
 }
 
 function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
@@ -86,6 +93,8 @@ function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
     claim_hash: null,
     lease_seconds: null,
     lease_expires_at: null,
+    claimed_at: null,
+    completed_at: null,
     result: null,
     gaze_required: planned.gazeRequired ? 1 : 0,
     depends_on: JSON.stringify(planned.dependsOn),
@@ -93,6 +102,7 @@ function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
     swarm_id: planned.swarmId,
     escrow_id: rewarded ? newId('esc') : null,
     reward_expires_at: rewarded ? new Date(now.getTime() + planned.ttlSeconds * 1000).toISOString() : null,
+    reward_settlement: rewarded ? 'ledger' : null,
     created_at: at,
     updated_at: at,
   }

@@ -42,6 +42,7 @@ export function createLeases({ store, now }: { store: Store; now: () => Date }):
           claim_hash: null,
           lease_seconds: null,
           lease_expires_at: null,
+          claimed_at: null,
           updated_at: sql`lease_expires_at`,
         })
         .where(

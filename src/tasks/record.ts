@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
 import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/record.ts'
 import { Memory } from '../memory/record.ts'
 import { Amount, toUsd } from '../money.ts'
@@ -131,10 +132,16 @@ export const Task = z.object({
   swarm_id: z.string().nullable(),
   escrow_id: z.string().nullable(),
   lease_expires_at: z.iso.datetime().nullable(),
+  claimed_at: z.iso.datetime().nullable().describe('When the claim was made that it has, or was completed with'),
+  completed_at: z.iso.datetime().nullable(),
   reward_expires_at: z.iso
     .datetime()
     .nullable()
     .describe('Until when the reward is locked; then nobody can claim the task'),
+  reward_settlement: z
+    .enum(SETTLEMENT_MODES)
+    .nullable()
+    .describe('Where the reward is paid: on a chain (`evm`), or in the ledger alone, as one that was locked on credit'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
@@ -177,7 +184,10 @@ export function toTask(row: TaskRow, at: string): Task {
     swarm_id: row.swarm_id,
     escrow_id: row.escrow_id,
     lease_expires_at: status === 'claimed' ? row.lease_expires_at : null,
+    claimed_at: status === 'open' ? null : row.claimed_at,
+    completed_at: row.completed_at,
     reward_expires_at: row.reward_expires_at,
+    reward_settlement: row.reward_settlement as SettlementMode | null,
     created_at: row.created_at,
     updated_at: row.updated_at,
   }

@@ -5,6 +5,7 @@ import { StoredGaze } from '../../src/gaze/gaze.ts'
 import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { recordedStream } from '../gaze/recorded-stream.ts'
+import { insertTask } from '../gaze/task-row.ts'
 import { dies } from './dying.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -51,6 +52,7 @@ async function verify(body: object, key = platform.key) {
 
 describe('gaze on the platform', () => {
   it('stores a recording, attests it, and gives it back page by page', async () => {
+    await insertTask(platform.gateway.store, 'task_r')
     const records = justRecorded()
     const reply = await ask(platform, 'POST', '/api/gaze/store', {
       body: { session_id: 'reading', task_id: 'task_r', records },

@@ -11,6 +11,8 @@ interface Reply {
   [field: string]: unknown
 }
 
+const NOT_SETTLED = { mode: 'ledger', status: 'none', tx_hash: null, attempts: 0, error: null }
+
 describe('tasks and escrow over the platform', () => {
   let platform: RunningPlatform
   let other: string
@@ -31,11 +33,9 @@ describe('tasks and escrow over the platform', () => {
     reply(status, platform, 'POST', path, { body, ...(key === undefined ? {} : { key }) })
   const get = (path: string) => reply(200, platform, 'GET', path)
 
+  /** An attestation of the payer's gaze; it counts where the task is completed. */
   async function attest(taskId: string): Promise<string> {
-    const records = humanStream(Math.floor(Math.random() * 1e6), {
-      records: 120,
-      start: new Date(Date.now() - 90_000).toISOString(),
-    })
+    const records = humanStream(Math.floor(Math.random() * 1e6), { start: new Date().toISOString() })
     const { attestation } = await platform.gateway.gaze.store({ task_id: taskId, records }, platform.keyId)
     assert.equal(attestation.status, 'passed')
     return attestation.id
@@ -57,12 +57,18 @@ describe('tasks and escrow over the platform', () => {
     assert.deepEqual([found.total, found.items[0]?.id], [1, task.id])
     const claim = await post(200, `/api/tasks/${task.id}/claim`, { agent: 'ada' }, other)
     await post(200, `/api/tasks/${task.id}/heartbeat`, { claim_token: claim.claim_token }, other)
-    const of = { escrow_id: task.escrow_id, attestation_id: await attest(task.id) }
-    await refused(409, 'task_not_completed', 'escrow_id', platform, 'POST', '/api/wallet/escrow/release', { body: of })
+    const early = { escrow_id: task.escrow_id, attestation_id: await attest(task.id) }
+    const release = '/api/wallet/escrow/release'
+    await refused(409, 'task_not_completed', 'escrow_id', platform, 'POST', release, { body: early })
     const { claim_token } = claim
     const done = await post(200, `/api/tasks/${task.id}/complete`, { agent: 'ada', claim_token, result: 'It.' }, other)
     assert.deepEqual([done.status, done.result], ['completed', 'It.'])
-    const released = await post(200, '/api/wallet/escrow/release', of)
+    await refused(403, 'gaze_verification_failed', 'attestation_id', platform, 'POST', release, { body: early })
+    const of = { escrow_id: task.escrow_id, attestation_id: await attest(task.id) }
+    const toPayer = { body: { ...of, recipient: platform.keyId } }
+    await refused(409, 'recipient_fixed', 'recipient', platform, 'POST', release, toPayer)
+    const released = await post(200, release, of)
+    assert.deepEqual([released.recipient, released.settlement], [claim.claimed_by, NOT_SETTLED])
     assert.equal(released.status, 'released')
     assert.deepEqual(await post(200, '/api/wallet/escrow/release', of), released)
     assert.deepEqual(await get(`/api/wallet/escrow/${task.escrow_id}`), released)
@@ -93,8 +99,8 @@ describe('tasks and escrow over the platform', () => {
     })
     assert.equal((await reply(200, platform, 'POST', path, { body: deposit, key: admin })).caller_id, recipient)
     await post(200, `/api/tasks/${id}/claim`, { agent: 'ada' }, other)
-    const of = { escrow_id, attestation_id: await attest(id) }
     await post(200, `/api/tasks/${id}/complete`, { agent: 'ada' }, other)
+    const of = { escrow_id, attestation_id: await attest(id) }
     assert.equal((await post(200, '/api/wallet/escrow/release', of)).status, 'released')
   })
 
@@ -171,7 +177,10 @@ describe('tasks and escrow over the platform', () => {
     const wrong = { ...release, attestation_id: `att_${'0'.repeat(32)}` }
     const unseen = [platform, 'POST', '/api/wallet/escrow/release', keyed('unseen', wrong)] as const
     await refused(403, 'gaze_verification_failed', 'attestation_id', ...unseen)
-    await again('/api/wallet/escrow/release', keyed('early', release))
+    // Of the payer's own gaze, all of which is of the time before the completion.
+    await refused(403, 'gaze_verification_failed', 'attestation_id', ...early)
+    const later = { ...release, attestation_id: await attest(paid.id) }
+    await again('/api/wallet/escrow/release', keyed('later', later))
     assert.equal((await get(`/api/wallet/escrow/${paid.escrow_id}`)).status, 'released')
 
     const held = await made()

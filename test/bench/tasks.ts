@@ -50,7 +50,10 @@ function servicesOn(store: Store) {
 
 async function measureTasks(report: Report, store: Store, engine: string, atLeast: number): Promise<void> {
   const { tasks } = servicesOn(store)
-  const callers = Array.from({ length: CALLERS }, (_, i): Caller => ({ id: address(i), scopes: new Set(['platform']) }))
+  const callers = Array.from(
+    { length: CALLERS },
+    (_, i): Caller => ({ id: address(i), scopes: new Set(['platform']), wallet: null }),
+  )
   for (const { id } of callers)
     await makeDeposit(store, { caller_id: id, amount_usd: 1_000, reference: id }, new Date())
   const input = NewTask.parse({ title: 'Measure it', reward_usd: 1, capabilities: ['bench'] })
@@ -133,9 +136,9 @@ async function seedTasks(store: Store): Promise<void> {
         'esc_' || ${text('n')}, ${time('n')}, ${time('n')} from ${rows}`)
     await run(`insert into task_capabilities (task_id, capability, status, agent)
       select 'task_' || ${text('n')}, 'skill ' || (n % 8), ${status}, ${agent} from ${rows}`)
-    await run(`insert into escrows (id, task_id, amount_micros, token, payer, status, created_at, expires_at)
+    await run(`insert into escrows (id, task_id, amount_micros, token, payer, status, settlement_mode, created_at, expires_at)
       select 'esc_' || ${text('n')}, 'task_' || ${text('n')}, 1000000, 'pathUSD', 'key_' || (n % 20),
-        case when n % 50 = 0 then 'locked' else 'released' end, ${time('n')}, ${time('n + 100000000')} from ${rows}`)
+        case when n % 50 = 0 then 'locked' else 'released' end, 'ledger', ${time('n')}, ${time('n + 100000000')} from ${rows}`)
   }
   await run(`insert into task_totals (shard, blocked, open, claimed, completed, failed, cancelled, escrow_locked,
       escrow_released, escrow_settled, escrow_expired, escrow_refunded, locked_micros, paid_micros, refunded_micros)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { latestAttention } from '../../src/agent/attention.ts'
 import { Attestation } from '../../src/gaze/attestation.ts'
+import type { Evidence } from '../../src/gaze/evidence.ts'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import { pruneGaze } from '../../src/gaze/prune.ts'
@@ -11,6 +12,7 @@ import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { recordedStream } from '../gaze/recorded-stream.ts'
 import { blurred, shifted } from '../gaze/streams.ts'
+import { insertTask } from '../gaze/task-row.ts'
 
 const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
@@ -25,6 +27,7 @@ export function gazeContract(open: () => Promise<Store>): void {
       store = await open()
       clock = new Date('2026-11-21T07:05:00.000Z')
       gaze = createGaze({ store, config: CONFIG, now: () => clock })
+      for (const id of ['task_0', 'task_1']) await insertTask(store, id)
     })
 
     afterEach(() => store.close())
@@ -427,18 +430,25 @@ export function gazeContract(open: () => Promise<Store>): void {
     })
 
     describe('verification', () => {
-      /** A passed attestation for `task_1`. */
+      const OWN = { told: 'records of key_a', callerId: 'key_a', from: '2026-11-20T00:00:00.000Z', until: null }
+
+      /** A passed attestation for `task_1`, of records that `key_a` stored. */
       async function attest(sessionId = 's') {
         const records = humanStream(4)
         clock = sentAfter(records)
-        const { attestation } = await gaze.store({ session_id: sessionId, task_id: 'task_1', records })
+        const { attestation } = await gaze.store({ session_id: sessionId, task_id: 'task_1', records }, 'key_a')
         assert.equal(attestation.status, 'passed')
         return attestation
       }
 
-      function check(attestationId: string, taskId = 'task_1', secondsLater = 0): Promise<string[]> {
+      function check(
+        attestationId: string,
+        taskId = 'task_1',
+        secondsLater = 0,
+        evidence: readonly Evidence[] = [OWN],
+      ): Promise<string[]> {
         const at = new Date(clock.getTime() + 1000 * secondsLater).toISOString()
-        return store.write((trx) => gaze.verifier.check(trx, { attestationId, taskId, at }))
+        return store.write((trx) => gaze.verifier.check(trx, { attestationId, taskId, evidence, at }))
       }
 
       function use(attestationId: string, usedBy = 'claim task_1'): Promise<boolean> {
@@ -449,19 +459,25 @@ export function gazeContract(open: () => Promise<Store>): void {
         const { id } = await attest()
         assert.deepEqual(await check(id), [])
         const later = shifted(humanStream(5, { records: 10 }), 60_000)
-        await gaze.store({
-          session_id: 's',
-          task_id: 'task_1',
-          records: [...later, ...shifted(later.slice(0, 1), -70_000)],
-        })
+        await gaze.store(
+          {
+            session_id: 's',
+            task_id: 'task_1',
+            records: [...later, ...shifted(later.slice(0, 1), -70_000)],
+          },
+          'key_a',
+        )
         assert.deepEqual(await check(id), [])
       })
 
       it('passes one of a long session, of which a part is assessed', async () => {
         const records = humanStream(4, { records: 1500 })
         clock = sentAfter(records)
-        await gaze.store({ session_id: 's', task_id: 'task_1', records: records.slice(0, 800) })
-        const { attestation } = await gaze.store({ session_id: 's', task_id: 'task_1', records: records.slice(800) })
+        await gaze.store({ session_id: 's', task_id: 'task_1', records: records.slice(0, 800) }, 'key_a')
+        const { attestation } = await gaze.store(
+          { session_id: 's', task_id: 'task_1', records: records.slice(800) },
+          'key_a',
+        )
         assert.deepEqual(await check(attestation.id), [])
       })
 
@@ -476,7 +492,7 @@ export function gazeContract(open: () => Promise<Store>): void {
       it('refuses one of records that were used before, however it was issued anew, until enough newer ones came', async () => {
         const { id, records } = await attest()
         assert.equal(await use(id), true)
-        const again = await gaze.store({ session_id: 's', task_id: 'task_1', records: humanStream(4) })
+        const again = await gaze.store({ session_id: 's', task_id: 'task_1', records: humanStream(4) }, 'key_a')
         assert.deepEqual([again.stored, again.attestation.status], [0, 'passed'])
         const newerThanUsed = (count: number) => [
           `${count} of its records are newer than those that were used before; ${CONFIG.recordsNeeded} are needed.`,
@@ -487,9 +503,9 @@ export function gazeContract(open: () => Promise<Store>): void {
         const later = humanStream(5, { start: clock.toISOString() })
         clock = sentAfter(later)
         const few = later.slice(0, CONFIG.recordsNeeded - 1)
-        const short = await gaze.store({ session_id: 's', task_id: 'task_1', records: few })
+        const short = await gaze.store({ session_id: 's', task_id: 'task_1', records: few }, 'key_a')
         assert.deepEqual(await check(short.attestation.id), newerThanUsed(few.length))
-        const enough = await gaze.store({ session_id: 's', task_id: 'task_1', records: later })
+        const enough = await gaze.store({ session_id: 's', task_id: 'task_1', records: later }, 'key_a')
         assert.equal(enough.attestation.records, records + later.length)
         assert.deepEqual(await check(enough.attestation.id), [])
 
@@ -529,7 +545,7 @@ export function gazeContract(open: () => Promise<Store>): void {
       it('refuses one that is collecting, failed or below the score that is asked for now', async () => {
         const few = humanStream(4, { records: 10 })
         clock = sentAfter(few)
-        const collecting = await gaze.store({ task_id: 'task_1', records: few })
+        const collecting = await gaze.store({ task_id: 'task_1', records: few }, 'key_a')
         assert.match((await check(collecting.attestation.id)).join(), /still collecting: 10 of the 20 records/)
         const { id, poa_score } = await attest()
         const stricter = createGaze({
@@ -538,7 +554,12 @@ export function gazeContract(open: () => Promise<Store>): void {
           now: () => clock,
         })
         const reasons = await store.write((trx) =>
-          stricter.verifier.check(trx, { attestationId: id, taskId: 'task_1', at: clock.toISOString() }),
+          stricter.verifier.check(trx, {
+            attestationId: id,
+            taskId: 'task_1',
+            evidence: [OWN],
+            at: clock.toISOString(),
+          }),
         )
         assert.deepEqual(reasons, [`Its score is ${poa_score}; 0.999 or more is needed.`])
       })
@@ -547,7 +568,7 @@ export function gazeContract(open: () => Promise<Store>): void {
         await attest('original')
         const copy = shifted(humanStream(4), 5000)
         clock = sentAfter(copy)
-        const { attestation } = await gaze.store({ session_id: 'copy', task_id: 'task_1', records: copy })
+        const { attestation } = await gaze.store({ session_id: 'copy', task_id: 'task_1', records: copy }, 'key_a')
         const reasons = (await check(attestation.id)).join()
         assert.match(reasons, /failed: the records were copied from another session/)
         assert.match(reasons, /Its records were copied from another session/)
@@ -602,13 +623,16 @@ export function gazeContract(open: () => Promise<Store>): void {
         await attest('original')
         const few = humanStream(5, { records: 19 })
         clock = sentAfter(few)
-        const collecting = await gaze.store({ session_id: 'few', task_id: 'task_1', records: few })
+        const collecting = await gaze.store({ session_id: 'few', task_id: 'task_1', records: few }, 'key_a')
         assert.ok(collecting.attestation.poa_score >= CONFIG.minScore, 'its score alone would pass')
-        const copied = await gaze.store({
-          session_id: 'copy',
-          task_id: 'task_1',
-          records: shifted(humanStream(4), 5000),
-        })
+        const copied = await gaze.store(
+          {
+            session_id: 'copy',
+            task_id: 'task_1',
+            records: shifted(humanStream(4), 5000),
+          },
+          'key_a',
+        )
         for (const { attestation } of [collecting, copied]) {
           assert.notEqual(attestation.status, 'passed')
           const body = JSON.stringify({ ...attestation, status: 'passed', reasons: [], replayed: false })
@@ -621,9 +645,81 @@ export function gazeContract(open: () => Promise<Store>): void {
         }
       })
 
+      describe('asks whose records they are, and of which time', () => {
+        const START = '2026-11-21T07:00:00.000Z'
+        const later = (ms: number) => new Date(Date.parse(START) + ms).toISOString()
+        const between = (from: number, until: number | null, callerId = 'key_a'): Evidence => ({
+          told: `records of ${callerId}`,
+          callerId,
+          from: later(from),
+          until: until === null ? null : later(until),
+        })
+
+        /** Records of a minute from the start on, stored at a time. */
+        async function stored(ms: number, records = humanStream(4, { records: 150 })) {
+          clock = new Date(later(ms))
+          return (await gaze.store({ session_id: 's', task_id: 'task_1', records }, 'key_a')).attestation.id
+        }
+        const reasons = async (id: string, ...evidence: Evidence[]) =>
+          (await check(id, 'task_1', 0, evidence)).join(' ')
+
+        it('passes records of the key that were made and stored in that time', async () => {
+          const id = await stored(60_000)
+          assert.equal(await reasons(id, between(0, null)), '')
+          assert.equal(await reasons(id, between(0, 60_000)), '')
+          assert.equal(await reasons(id, between(0, 1, 'key_b'), between(0, 60_000)), '')
+          assert.equal(await reasons(id, between(60_000, null), between(0, 60_000)), '')
+        })
+
+        it('refuses those of another key, and of a tool on this machine', async () => {
+          const id = await stored(60_000)
+          const told = /^Its records were stored by someone else; only records of key_b, or records of key_c count\.$/
+          assert.match(await reasons(id, between(0, null, 'key_b'), between(0, null, 'key_c')), told)
+          const records = shifted(humanStream(5), 5000)
+          const { attestation } = await gaze.store({ task_id: 'task_1', records })
+          assert.match(await reasons(attestation.id, between(0, null)), /stored by someone else/)
+        })
+
+        it('refuses those of an earlier time, however late they are stored', async () => {
+          const id = await stored(600_000)
+          assert.match(
+            await reasons(id, between(300_000, null)),
+            /^0 of its 150 newest records count, as only records of key_a do/,
+          )
+        })
+
+        it('refuses those that were stored after that time, however early they are dated', async () => {
+          assert.match(await reasons(await stored(120_000), between(0, 90_000)), /^0 of its 150 newest records count/)
+        })
+
+        it('refuses those that were stored before that time, and dated into it', async () => {
+          const ahead = await stored(-30_000, humanStream(4))
+          assert.match(await reasons(ahead, between(0, null)), /^0 of its 60 newest records count/)
+        })
+
+        it('refuses those that were dated more than a minute ahead as they were stored', async () => {
+          await stored(-120_000)
+          const id = await stored(60_000, shifted(humanStream(5, { records: 10 }), 58_000))
+          assert.match(await reasons(id, between(-180_000, null)), /^10 of its 160 newest records count/)
+        })
+
+        it('passes enough records of that time beside others, and refuses too few', async () => {
+          const id = await stored(60_000)
+          assert.equal(await reasons(id, between(20_000, null)), '')
+          assert.match(await reasons(id, between(55_000, null)), /newest records count.*20 over 5000 ms are needed/)
+        })
+      })
+
+      it('binds a new session to no task that does not exist', async () => {
+        const records = humanStream(4)
+        const missing = gaze.store({ session_id: 's', task_id: 'task_9', records }, 'key_a')
+        await assert.rejects(missing, { code: 'not_found', status: 404, param: 'task_id' })
+        assert.equal((await gaze.retrieve({ limit: 1 })).total, 0)
+      })
+
       it('passes one whose old records were cleared away since', async () => {
         const old = shifted(humanStream(6, { records: 30 }), -86_400_000)
-        await gaze.store({ session_id: 's', task_id: 'task_1', records: old })
+        await gaze.store({ session_id: 's', task_id: 'task_1', records: old }, 'key_a')
         await pruneGaze(store, '2026-11-21T00:00:00.000Z', 500)
         const { id } = await attest()
         assert.deepEqual(await check(id), [])

@@ -250,7 +250,7 @@ const REST: Record<string, () => Promise<unknown>> = {
     const path = '/api/wallet/escrow/release'
     // The same stream was stored before: a replay proves no attention.
     await answers({ method: 'POST', path, body, status: 403, fields: ['error'] })
-    const records = humanStream(8, { records: 120, start: new Date(Date.now() - 90_000).toISOString() })
+    const records = humanStream(8, { start: new Date().toISOString() })
     const fresh = { task_id: made.task, records }
     const { attestation: own } = await answers({ method: 'POST', path: '/api/gaze/store', body: fresh, status: 201 })
     const released = await answers({

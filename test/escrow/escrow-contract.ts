@@ -11,7 +11,7 @@ import { readBalances } from '../../src/wallet/balances.ts'
 import { makeDeposit } from '../../src/wallet/deposits.ts'
 import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'
-import { ADMIN, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
+import { ADMIN, caller, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
 
 /** A completed task with a locked reward. */
@@ -50,7 +50,7 @@ export function escrowContract(open: OpenStore): void {
         (await readBalances(works.store, payer.id, async () => ({ creditMicros: 0, dailyMicros: null }))).escrow_usd,
         5,
       )
-      const attestation_id = await works.attest(task.id)
+      const attestation_id = await works.attest(task.id, payer)
       const released = await works.release(payer, { escrow_id, attestation_id })
       assert.deepEqual(
         [released.status, released.recipient, released.released_at, released.gaze, released.settlement.status],
@@ -71,11 +71,11 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('is released only for a completed task, by its payer or an admin', async (t) => {
+    it('is released only for a completed task, and by no stranger', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const task = await works.create(payer, { reward_usd: 5 })
-      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id) }
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, payer) }
       await assert.rejects(works.release(agent, of), { code: 'forbidden', status: 403 })
       await assert.rejects(works.release(payer, of), { code: 'task_not_completed', status: 409, message: /is open/ })
       await works.claim(task, agent)
@@ -85,8 +85,8 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(works.escrows.refund(of.escrow_id ?? '', {}, payer), { message: /its task is open/ })
       await works.claim(task, agent)
       await works.complete(task, agent)
-      await assert.rejects(works.release(agent, of), { code: 'forbidden' })
-      of.attestation_id = await works.attest(task.id)
+      await assert.rejects(works.release(await works.agent(), of), { code: 'forbidden' })
+      of.attestation_id = await works.attest(task.id, payer)
       assert.equal((await works.release(ADMIN, of)).status, 'released')
       await assert.rejects(works.release(payer, { ...of, escrow_id: `esc_${'0'.repeat(32)}` }), { code: 'not_found' })
       await works.audit()
@@ -99,16 +99,16 @@ export function escrowContract(open: OpenStore): void {
       const escrow_id = task.escrow_id ?? ''
       const before = await works.escrows.get(escrow_id)
       const refused = (message: RegExp) => ({ code: 'gaze_verification_failed', status: 403, message })
-      const ofOther = await works.attest(other.id)
+      const ofOther = await works.attest(other.id, payer)
       await assert.rejects(works.release(payer, { escrow_id, attestation_id: 'att_none' }), refused(/no such/))
       await assert.rejects(works.release(payer, { escrow_id, attestation_id: ofOther }), refused(/another task/))
-      const stale = await works.attest(task.id)
+      const stale = await works.attest(task.id, payer)
       works.clock.pass(901)
       await assert.rejects(works.release(payer, { escrow_id, attestation_id: stale }), refused(/901 s old/))
-      const used = await works.attest(other.id)
+      const used = await works.attest(other.id, payer)
       await works.release(payer, { escrow_id: other.escrow_id, attestation_id: used })
       assert.deepEqual(await works.escrows.get(escrow_id), before)
-      await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id) })
+      await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id, payer) })
       await works.audit()
     })
 
@@ -116,17 +116,17 @@ export function escrowContract(open: OpenStore): void {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const made = await works.create(payer, { reward_usd: 5, gaze_required: true })
-      const used = await works.attest(made.id)
+      const used = await works.attest(made.id, agent)
       await works.claim(made, agent, { attestation_id: used })
       const task = await works.complete(made, agent)
       const escrow_id = task.escrow_id ?? ''
       const before = await works.escrows.get(escrow_id)
 
-      const start = new Date(works.clock.now().getTime() - 90_000).toISOString()
+      const start = works.clock.now().toISOString()
       const constant = humanStream(1, { records: 120, start }).map((record) => ({ ...record, dwell_ms: 250 }))
-      const poor = await works.gaze.store({ task_id: task.id, records: constant })
+      const poor = await works.gaze.store({ task_id: task.id, records: constant }, payer.id)
       assert.equal(poor.attestation.status, 'failed')
-      const forged = await works.attest(task.id)
+      const forged = await works.attest(task.id, payer)
       await works.store.db
         .updateTable('gaze_records')
         .set({ confidence: 0.1 })
@@ -153,7 +153,7 @@ export function escrowContract(open: OpenStore): void {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const task = await completed(works, payer, agent)
-      const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id) }
+      const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id, payer) }
       const { verifier } = works.gaze
       const slow = createEscrows({
         store: works.store,
@@ -189,7 +189,7 @@ export function escrowContract(open: OpenStore): void {
         const before = await works.left(account)
         const { status } = await works.release(payer, {
           escrow_id: task.escrow_id,
-          attestation_id: await works.attest(task.id),
+          attestation_id: await works.attest(task.id, payer),
         })
         assert.equal(status, 'released')
         assert.equal(await works.left(account), before + 5)
@@ -204,13 +204,13 @@ export function escrowContract(open: OpenStore): void {
         await completed(works, payer, agent, { recipient: wallet }),
         await completed(works, payer, agent, { recipient: wallet }),
       ]
-      await works.release(payer, { escrow_id: paid.escrow_id, attestation_id: await works.attest(paid.id) })
+      await works.release(payer, { escrow_id: paid.escrow_id, attestation_id: await works.attest(paid.id, payer) })
       assert.equal(await works.left(wallet), 5)
       const holder = await newKey(works.store, { wallet })
       assert.deepEqual([await works.left(wallet), await works.left(holder)], [0, 5])
       const found = { recipient: wallet, account: wallet }
       const at = works.clock.now().toISOString()
-      const of = { payee: found, attestationId: await works.attest(late.id), at }
+      const of = { payee: found, attestationId: await works.attest(late.id, payer), at }
       await works.store.write(async (trx) => {
         const tally = createTally()
         await works.gaze.verifier.use(trx, { ...of, usedBy: `release ${late.escrow_id}` })
@@ -229,13 +229,10 @@ export function escrowContract(open: OpenStore): void {
       const revoked_at = works.clock.now().toISOString()
       await works.store.db.updateTable('keys').set({ revoked_at }).where('id', 'in', [agent.id, third.id]).execute()
       for (const { id, escrow_id } of [named, claimed])
-        await works.release(payer, { escrow_id, attestation_id: await works.attest(id) })
+        await works.release(payer, { escrow_id, attestation_id: await works.attest(id, payer) })
       assert.deepEqual([await works.left(agent), await works.left(third)], [5, 5])
       const refused = { code: 'validation_failed', param: 'recipient' }
       await assert.rejects(works.create(payer, { reward_usd: 1, recipient: third.id }), refused)
-      const free = await completed(works, payer, await works.agent())
-      const of = { escrow_id: free.escrow_id, attestation_id: await works.attest(free.id) }
-      await assert.rejects(works.release(payer, { ...of, recipient: third.id }), refused)
       const deposit = { caller_id: third.id, amount_usd: 1, reference: 'late' }
       await assert.rejects(makeDeposit(works.store, deposit, works.clock.now()), { code: 'not_found' })
       await works.audit()
@@ -259,25 +256,105 @@ export function escrowContract(open: OpenStore): void {
       await making
     })
 
-    it('can be given its recipient on release, but not another one', async (t) => {
+    it('pays whom it names, or else the key that completed the task, and nobody that a release names', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent, third] = [await works.payer(), await works.agent(), await works.agent()]
-      const free = await completed(works, payer, agent)
-      const fixed = await completed(works, payer, agent, { recipient: agent.id })
       const nobody = `key_${'0'.repeat(32)}`
       const unknown = { code: 'validation_failed', param: 'recipient' }
       await assert.rejects(works.create(payer, { reward_usd: 1, recipient: nobody }), unknown)
-      const of = { escrow_id: free.escrow_id, attestation_id: await works.attest(free.id) }
-      await assert.rejects(works.release(payer, { ...of, recipient: nobody }), unknown)
-      assert.equal((await works.release(payer, { ...of, recipient: third.id })).recipient, third.id)
-      await assert.rejects(
-        works.release(payer, {
-          escrow_id: fixed.escrow_id,
-          attestation_id: await works.attest(fixed.id),
-          recipient: payer.id,
-        }),
-        { code: 'conflict', param: 'recipient' },
-      )
+      const free = await works.create(payer, { reward_usd: 5 })
+      await works.claim(free, agent)
+      assert.equal((await works.escrows.get(free.escrow_id ?? '')).recipient, null)
+      await works.complete(free, agent)
+      assert.equal((await works.escrows.get(free.escrow_id ?? '')).recipient, agent.id)
+      const named = await completed(works, payer, agent, { recipient: third.id })
+      for (const [task, mine] of [
+        [free, agent],
+        [named, third],
+      ] as const) {
+        const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, payer) }
+        for (const recipient of [payer.id, newAddress(), nobody])
+          for (const by of [payer, ADMIN])
+            await assert.rejects(works.release(by, { ...of, recipient }), {
+              code: 'recipient_fixed',
+              status: 409,
+              param: 'recipient',
+              message: new RegExp(`pays ${mine.id}:`),
+            })
+        assert.equal((await works.release(payer, { ...of, recipient: mine.id })).recipient, mine.id)
+        assert.equal(await works.left(mine), 5)
+      }
+      await works.audit()
+    })
+
+    it('is released by whom it pays, too, once the task is completed', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, wallet] = [await works.payer(), await works.agent(), newAddress()]
+      const holder = { ...(await works.agent()), wallet }
+      const task = await works.create(payer, { reward_usd: 5 })
+      await works.claim(task, agent)
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, agent) }
+      await assert.rejects(works.release(agent, of), { code: 'forbidden', status: 403 })
+      works.clock.pass(60)
+      await works.complete(task, agent)
+      await assert.rejects(works.release(holder, of), { code: 'forbidden' })
+      assert.equal((await works.release(agent, of)).status, 'released')
+      assert.equal((await works.release(agent, of)).status, 'released')
+      const named = await completed(works, payer, agent, { recipient: wallet })
+      const forWallet = { escrow_id: named.escrow_id, attestation_id: await works.attest(named.id, payer) }
+      await assert.rejects(works.release(agent, forWallet), { code: 'forbidden' })
+      assert.equal((await works.release(holder, forWallet)).status, 'released')
+      await works.audit()
+    })
+
+    it('pays the key that completed the task also where it is locked only then', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const task = await completed(works, payer, agent, { reward_usd: 0 })
+      const { id, recipient } = await works.lock(payer, { task_id: task.id, amount_usd: 5 })
+      assert.equal(recipient, agent.id)
+      const of = { escrow_id: id, attestation_id: await works.attest(task.id, payer) }
+      await assert.rejects(works.release(payer, { ...of, recipient: payer.id }), { code: 'recipient_fixed' })
+      await works.release(payer, of)
+      assert.equal(await works.left(agent), 5)
+    })
+
+    it('is released for gaze of the claimant before the completion, or of the payer after it, alone', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, third] = [await works.payer(), await works.agent(), await works.agent()]
+      const task = await works.create(payer, { reward_usd: 5 })
+      const beforeClaim = await works.attest(task.id, agent)
+      works.clock.pass(60)
+      await works.claim(task, agent)
+      const working = await works.attest(task.id, agent)
+      const tooEarly = await works.attest(task.id, payer)
+      works.clock.pass(60)
+      await works.complete(task, agent)
+      works.clock.pass(1)
+      const cases: Array<[attestation: string, message: RegExp]> = [
+        [
+          beforeClaim,
+          /^Gaze verification failed\. 0 of its 60 newest records count, as only records that the claimant/,
+        ],
+        [tooEarly, /^Gaze verification failed\. 0 of its 60 newest records count, as only records that the payer/],
+        [await works.attest(task.id, agent), /0 of its 60 newest records count, as only records that the claimant/],
+        [await works.attest(task.id, third), /stored by someone else; only records that the claimant.*, or.*the payer/],
+        [await works.attest(task.id, ADMIN), /stored by someone else/],
+      ]
+      const escrow_id = task.escrow_id
+      for (const [attestation_id, message] of cases)
+        for (const by of [payer, agent, ADMIN])
+          await assert.rejects(works.release(by, { escrow_id, attestation_id }), {
+            code: 'gaze_verification_failed',
+            status: 403,
+            message,
+          })
+      assert.equal((await works.release(payer, { escrow_id, attestation_id: working })).status, 'released')
+
+      const other = await completed(works, payer, agent)
+      works.clock.pass(1)
+      const reviewed = { escrow_id: other.escrow_id, attestation_id: await works.attest(other.id, payer) }
+      assert.equal((await works.release(agent, reviewed)).status, 'released')
       await works.audit()
     })
 
@@ -295,10 +372,13 @@ export function escrowContract(open: OpenStore): void {
       assert.equal((await works.escrows.get(id)).status, 'locked')
       works.clock.pass(0.001)
       assert.equal((await works.escrows.get(id)).status, 'expired')
-      await assert.rejects(works.release(payer, { escrow_id: id, attestation_id: await works.attest(task.id) }), {
-        code: 'invalid_transition',
-        message: /is expired/,
-      })
+      await assert.rejects(
+        works.release(payer, { escrow_id: id, attestation_id: await works.attest(task.id, payer) }),
+        {
+          code: 'invalid_transition',
+          message: /is expired/,
+        },
+      )
       assert.equal((await works.tasks.stats()).reward_usd.locked, 7)
       const refunded = await works.escrows.refund(id, { reason: 'too late' }, payer)
       assert.deepEqual([refunded.status, refunded.reason], ['refunded', 'too late'])
@@ -386,7 +466,7 @@ export function escrowContract(open: OpenStore): void {
       const [payer, agent] = [await works.payer(10), await works.agent()]
       const task = await completed(works, payer, agent)
       const escrow_id = task.escrow_id ?? ''
-      await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id) })
+      await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id, payer) })
       const of = { task_id: task.id, amount_usd: 1, ttl_seconds: 60 }
       for (const caller of [payer, ADMIN])
         await assert.rejects(works.lock(caller, of), {
@@ -415,7 +495,7 @@ export function escrowContract(open: OpenStore): void {
       for (let round = 0; round < 4; round++) {
         const task = await completed(works, payer, agent, { ttl_seconds: 60 })
         const escrow_id = task.escrow_id ?? ''
-        const attestations = [await works.attest(task.id), await works.attest(task.id)]
+        const attestations = [await works.attest(task.id, payer), await works.attest(task.id, payer)]
         if (round % 2 === 1) works.clock.pass(60)
         const moves = await Promise.allSettled([
           works.escrows.refund(escrow_id, {}, payer),
@@ -439,7 +519,7 @@ export function escrowContract(open: OpenStore): void {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(100), await works.agent()]
       const task = await completed(works, payer, agent)
-      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id) }
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, payer) }
       const replies = await Promise.all(Array.from({ length: 8 }, () => works.release(payer, of)))
       for (const reply of replies) assert.deepEqual(reply, replies[0])
       assert.equal(await works.left(agent), 5)
@@ -448,18 +528,17 @@ export function escrowContract(open: OpenStore): void {
   })
 
   describe('an escrow that settles on a chain', () => {
-    it('is paid to an address alone, and its money waits until the chain has paid', async (t) => {
+    it('is paid to an address, and its money waits until the chain has paid', async (t) => {
       const chain = chainDouble()
       const works = worksOn(await open(t), { settlements: chain })
-      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const [payer, agent, recipient] = [await works.payer(10), await works.agent(), newAddress()]
       const notAnAddress = { code: 'validation_failed', status: 422, param: 'recipient' }
       await assert.rejects(works.create(payer, { reward_usd: 5, recipient: agent.id }), notAnAddress)
-      const task = await completed(works, payer, agent)
-      const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id) }
-      await assert.rejects(works.release(payer, of), notAnAddress)
-      await assert.rejects(works.release(payer, { ...of, recipient: payer.id }), notAnAddress)
-      const recipient = newAddress()
-      const released = await works.release(payer, { ...of, recipient })
+      const task = await completed(works, payer, agent, { recipient })
+      assert.equal(task.reward_settlement, 'evm')
+      const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id, payer) }
+      assert.equal((await works.escrows.get(of.escrow_id)).settlement.mode, 'evm')
+      const released = await works.release(payer, of)
       assert.deepEqual([released.status, released.recipient], ['released', recipient])
       await works.release(payer, { ...of, recipient })
       assert.deepEqual(
@@ -483,10 +562,88 @@ export function escrowContract(open: OpenStore): void {
       const chain = chainDouble()
       const works = worksOn(await open(t), { settlements: chain })
       const wallet = newAddress()
-      const [payer, holder] = [await works.payer(10), await newKey(works.store, { wallet })]
-      const task = await completed(works, payer, { id: holder, scopes: new Set(['platform']) })
-      await works.release(payer, { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id) })
-      assert.equal(chain.owed[0]?.recipient, wallet)
+      const holder = { ...caller(await newKey(works.store, { wallet }), 'platform'), wallet }
+      const payer = await works.payer(10)
+      const task = await completed(works, payer, holder)
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, payer) }
+      assert.equal((await works.release(payer, { ...of, recipient: wallet })).recipient, wallet)
+      assert.equal((await works.release(holder, of)).status, 'released')
+      assert.deepEqual(
+        chain.owed.map(({ recipient }) => recipient),
+        [wallet],
+      )
+    })
+
+    it('is paid in the ledger to a key without a wallet', async (t) => {
+      const chain = chainDouble()
+      const works = worksOn(await open(t), { settlements: chain })
+      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const task = await completed(works, payer, agent)
+      const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, payer) }
+      const released = await works.release(payer, of)
+      assert.deepEqual([released.recipient, released.settlement.mode], [agent.id, 'ledger'])
+      assert.deepEqual([chain.owed, await works.left(agent)], [[], 5])
+      await works.audit()
+    })
+
+    it('pays out what was deposited alone, whoever earned it: a reward that was locked on credit stays in the ledger', async (t) => {
+      const chain = chainDouble()
+      const works = worksOn(await open(t), { settlements: chain })
+      const [payerWallet, workerWallet] = [newAddress(), newAddress()]
+      const [payer, worker] = [
+        { ...(await works.payer(3, { credit_limit_usd: 100, wallet: payerWallet })), wallet: payerWallet },
+        { ...(await works.payer(0, { wallet: workerWallet })), wallet: workerWallet },
+      ]
+      async function paid(from: Caller, to: Caller, reward_usd: number) {
+        const task = await completed(works, from, to, { reward_usd })
+        const locked = await works.escrows.get(task.escrow_id ?? '')
+        const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, from) }
+        const { settlement } = await works.release(from, of)
+        assert.equal(settlement.mode, locked.settlement.mode)
+        assert.equal(task.reward_settlement, locked.settlement.mode)
+        return settlement.mode
+      }
+      // 2 of the 3 USD that were deposited, then the third with credit, then credit alone.
+      assert.equal(await paid(payer, payer, 2), 'evm')
+      assert.equal(await paid(payer, worker, 6), 'ledger')
+      assert.equal(await paid(payer, worker, 4), 'ledger')
+      assert.equal(await works.left(worker), 10)
+      // Of the 10 USD that the worker has, one was deposited.
+      assert.equal(await paid(worker, payer, 1), 'evm')
+      assert.equal(await paid(worker, payer, 1), 'ledger')
+      const repaid = { caller_id: payer.id, amount_usd: 20, reference: 'repaid' }
+      await makeDeposit(works.store, repaid, works.clock.now())
+      assert.equal(await paid(payer, worker, 12), 'evm')
+      assert.equal(
+        chain.owed.reduce((sum, { micros }) => sum + micros, 0),
+        15_000_000,
+      )
+      await works.audit()
+    })
+
+    it('was locked on credit for good, also where deposits come before it is released, and gives credit back', async (t) => {
+      const chain = chainDouble()
+      const works = worksOn(await open(t), { settlements: chain })
+      const wallet = newAddress()
+      const payer = { ...(await works.payer(0, { credit_limit_usd: 10, wallet })), wallet }
+      const [kept, cancelled] = [await completed(works, payer, payer), await works.create(payer, { reward_usd: 5 })]
+      await makeDeposit(works.store, { caller_id: payer.id, amount_usd: 7, reference: 'late' }, works.clock.now())
+      await works.tasks.cancel(cancelled.id, payer)
+      const of = { escrow_id: kept.escrow_id, attestation_id: await works.attest(kept.id, payer) }
+      assert.equal((await works.release(payer, of)).settlement.mode, 'ledger')
+      assert.equal(await works.left(payer), 7)
+      const modes = []
+      for (const reward_usd of [7, 1]) modes.push((await works.create(payer, { reward_usd })).reward_settlement)
+      assert.deepEqual([modes, chain.owed], [['evm', 'ledger'], []])
+      await works.audit()
+    })
+
+    it('is locked by many at once from deposits that reach for some', async (t) => {
+      const works = worksOn(await open(t), { settlements: chainDouble() })
+      const payer = await works.payer(5, { credit_limit_usd: 100 })
+      const made = await Promise.all(Array.from({ length: 12 }, () => works.create(payer, { reward_usd: 1 })))
+      assert.equal(made.filter(({ reward_settlement }) => reward_settlement === 'evm').length, 5)
+      await works.audit()
     })
   })
 
@@ -515,7 +672,7 @@ export function escrowContract(open: OpenStore): void {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const [one, two] = [await completed(works, payer, agent), await completed(works, payer, agent)]
-      const used = await works.attest(one.id)
+      const used = await works.attest(one.id, payer)
       await works.release(payer, { escrow_id: one.escrow_id, attestation_id: used })
       await works.audit()
       const point = (usedBy: string) =>

@@ -189,7 +189,8 @@ class Together implements fc.AsyncCommand<Model, Real> {
     const index = this.task % model.tasks.length
     const task = model.tasks[index] as ModelTask
     const attestations: string[] = []
-    for (const move of this.moves) attestations.push(move === 'release' ? await real.works.attest(task.id) : '')
+    for (const move of this.moves)
+      attestations.push(move === 'release' ? await real.works.attest(task.id, real.payer) : '')
     const outcomes = await Promise.all(
       this.moves.map((move, i) => happened(attempt(real, task, move, attestations[i] as string))),
     )

@@ -45,8 +45,8 @@ export interface Works {
   payer(usd?: number, limits?: object): Promise<Caller>
   /** A new key without money. */
   agent(): Promise<Caller>
-  /** A genuine attestation that is bound to a task and passes now. */
-  attest(taskId: string): Promise<string>
+  /** A genuine attestation that is bound to a task and passes now, of records that a key stores as they are made. */
+  attest(taskId: string, by: Caller): Promise<string>
   create(caller: Caller, task?: object): Promise<Task>
   claim(task: Task, caller: Caller, claim?: object): Promise<Task & { claim_token: string }>
   complete(task: Task, caller: Caller, completion?: object): Promise<Task>
@@ -58,7 +58,7 @@ export interface Works {
   audit(): Promise<void>
 }
 
-export const caller = (id: string, ...scopes: Scope[]): Caller => ({ id, scopes: new Set(scopes) })
+export const caller = (id: string, ...scopes: Scope[]): Caller => ({ id, scopes: new Set(scopes), wallet: null })
 export const ADMIN = caller('key_environment', 'admin', 'platform')
 
 let seeds = 1
@@ -88,9 +88,10 @@ export function worksOn(store: Store, { settlements = LEDGER }: { settlements?: 
       return caller(id, 'platform')
     },
     agent: async () => caller(await newKey(store), 'platform'),
-    async attest(taskId) {
-      const records = humanStream(seeds++, { records: 120, start: new Date(now().getTime() - 90_000).toISOString() })
-      const { attestation } = await gaze.store({ task_id: taskId, records })
+    async attest(taskId, { id }) {
+      // The clock stands still: they are dated ahead of it by less than clocks may differ.
+      const records = humanStream(seeds++, { records: 60, start: now().toISOString() })
+      const { attestation } = await gaze.store({ task_id: taskId, records }, id)
       assert.equal(attestation.status, 'passed', JSON.stringify(attestation))
       return attestation.id
     },

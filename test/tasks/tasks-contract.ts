@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { createTally } from '../../src/escrow/tally.ts'
 import { type Task, TaskList } from '../../src/tasks/tasks.ts'
 import { turnsDuring } from '../doubles/turns.ts'
+import { humanStream } from '../gaze/human-stream.ts'
 import { ADMIN, type OpenStore, worksOn } from './setup.ts'
 
 /** What tasks do on every store engine. */
@@ -27,7 +28,10 @@ export function tasksContract(open: OpenStore): void {
         depends_on: [],
         swarm_id: null,
         lease_expires_at: null,
+        claimed_at: null,
+        completed_at: null,
         reward_expires_at: '2026-11-22T08:00:00.000Z',
+        reward_settlement: 'ledger',
         updated_at: created_at,
       })
       assert.deepEqual(await works.tasks.get(id), task)
@@ -282,12 +286,43 @@ export function tasksContract(open: OpenStore): void {
       const [task, other] = [await works.create(payer, { gaze_required: true }), await works.create(payer)]
       const refused = { code: 'gaze_verification_failed', status: 403 }
       await assert.rejects(works.claim(task, agent), refused)
-      await assert.rejects(works.claim(task, agent, { attestation_id: await works.attest(other.id) }), refused)
-      const attestation_id = await works.attest(task.id)
+      await assert.rejects(works.claim(task, agent, { attestation_id: await works.attest(other.id, agent) }), refused)
+      const attestation_id = await works.attest(task.id, agent)
       await works.claim(task, agent, { attestation_id, lease_seconds: 1 })
       works.clock.pass(1)
       await assert.rejects(works.claim(task, agent, { attestation_id }), { ...refused, message: /used before/ })
-      await works.claim(task, agent, { attestation_id: await works.attest(task.id) })
+      await works.claim(task, agent, { attestation_id: await works.attest(task.id, agent) })
+      await works.audit()
+    })
+
+    it('is claimed for gaze of the claiming key since it was made, alone', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent, third] = [await works.payer(), await works.agent(), await works.agent()]
+      const task = await works.create(payer, { gaze_required: true })
+      const start = new Date(works.clock.now().getTime() - 30_000).toISOString()
+      const records = humanStream(77, { records: 60, start })
+      const early = await works.gaze.store({ task_id: task.id, records }, agent.id)
+      const cases: Array<[attestation: string, message: RegExp]> = [
+        [early.attestation.id, /0 of its 60 newest records count, as only records that the key which claims/],
+        [await works.attest(task.id, third), /stored by someone else; only records that the key which claims/],
+        [await works.attest(task.id, payer), /stored by someone else/],
+      ]
+      for (const [attestation_id, message] of cases)
+        await assert.rejects(works.claim(task, agent, { attestation_id }), {
+          code: 'gaze_verification_failed',
+          status: 403,
+          message,
+        })
+      assert.equal((await works.tasks.get(task.id)).status, 'open')
+      const missing = works.gaze.store({ task_id: `task_${'0'.repeat(32)}`, records }, agent.id)
+      await assert.rejects(missing, { code: 'not_found', param: 'task_id' })
+      works.clock.pass(5)
+      const claimed = await works.claim(task, agent, { attestation_id: await works.attest(task.id, agent) })
+      assert.equal(claimed.claimed_at, works.clock.now().toISOString())
+      works.clock.pass(7)
+      await works.tasks.heartbeat(task.id, { agent: 'ada' }, agent)
+      const done = await works.complete(task, agent)
+      assert.deepEqual([done.claimed_at, done.completed_at], [claimed.claimed_at, works.clock.now().toISOString()])
       await works.audit()
     })
 

@@ -21,6 +21,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     seq ${integer} not null,
     task_id ${text},
     at ${time} not null,
+    stored_at ${time} not null,
     dwell_ms ${integer} not null,
     source ${text} not null,
     confidence ${real} not null,

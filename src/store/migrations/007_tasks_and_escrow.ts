@@ -23,6 +23,8 @@ async function createTasks(db: Kysely<unknown>, engine: Engine): Promise<void> {
     claim_hash ${text},
     lease_seconds ${integer},
     lease_expires_at ${time},
+    claimed_at ${time},
+    completed_at ${time},
     result ${json},
     gaze_required ${integer} not null,
     depends_on ${json} not null,
@@ -30,6 +32,7 @@ async function createTasks(db: Kysely<unknown>, engine: Engine): Promise<void> {
     swarm_id ${text},
     escrow_id ${text},
     reward_expires_at ${time},
+    reward_settlement ${text},
     created_at ${time} not null,
     updated_at ${time} not null
   )`.execute(db)
@@ -66,6 +69,7 @@ async function createEscrows(db: Kysely<unknown>, engine: Engine): Promise<void>
     recipient ${text},
     status ${text} not null,
     counted_on ${text},
+    settlement_mode ${text} not null,
     attestation_id ${text},
     reason ${text},
     created_at ${time} not null,

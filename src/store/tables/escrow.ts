@@ -1,6 +1,6 @@
 /**
  * One escrow. `recipient` is whom the money goes, or went, to; `counted_on` the UTC day on whose daily limit it counts,
- * null where the payer has none. An escrow that is locked beyond `expires_at` is expired, whether or not its row says so yet.
+ * null where the payer has none; `settlement_mode` says where it is paid: in the ledger, or on a chain (`evm`). An escrow that is locked beyond `expires_at` is expired, whether or not its row says so yet.
  */
 export interface EscrowRow {
   id: string
@@ -11,6 +11,7 @@ export interface EscrowRow {
   recipient: string | null
   status: string
   counted_on: string | null
+  settlement_mode: string
   attestation_id: string | null
   reason: string | null
   created_at: string

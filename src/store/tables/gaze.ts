@@ -16,7 +16,7 @@ export interface GazeSessionRow {
 
 /**
  * One gaze record. `tensor` is JSON and whole; the columns beside it repeat what is searched and scored. `seq` counts from 1
- * in each session. `copied` is 1 when another session had the same content, shape or trace before. `caller_id` is its
+ * in each session. `at` is when the client says that it began, `stored_at` when it arrived. `copied` is 1 when another session had the same content, shape or trace before. `caller_id` is its
  * session's.
  */
 export interface GazeRecordRow {
@@ -25,6 +25,7 @@ export interface GazeRecordRow {
   seq: number
   task_id: string | null
   at: string
+  stored_at: string
   dwell_ms: number
   source: string
   confidence: number

@@ -16,6 +16,8 @@ export interface TaskRow {
   claim_hash: string | null
   lease_seconds: number | null
   lease_expires_at: string | null
+  claimed_at: string | null
+  completed_at: string | null
   result: string | null
   gaze_required: number
   depends_on: string
@@ -23,6 +25,7 @@ export interface TaskRow {
   swarm_id: string | null
   escrow_id: string | null
   reward_expires_at: string | null
+  reward_settlement: string | null
   created_at: string
   updated_at: string
 }

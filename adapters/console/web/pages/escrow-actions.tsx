@@ -14,17 +14,19 @@ export interface EscrowAsked {
 }
 
 /**
- * What the signed-in key can do about an escrow: release or refund it, for its payer and admins.
+ * What the signed-in key can do about an escrow: release it, for its payer, whom it pays and admins; refund it, for its payer
+ * and admins.
  *
  * @param task the escrow's, once it is known
  */
 export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; onAsk: (asked: EscrowAsked) => void }) {
   const { escrow, task, onAsk } = props
   const { id = '', isAdmin = false } = session.value ?? {}
-  if (!task || !isLive(escrow) || !(isAdmin || id === escrow.payer)) return null
+  const pays = isAdmin || id === escrow.payer
+  if (!task || !isLive(escrow) || !(pays || id === escrow.recipient)) return null
   const isLost = task.status === 'failed' || task.status === 'cancelled'
   const canRelease = escrow.status === 'locked' && task.status === 'completed'
-  const canRefund = escrow.status === 'expired' || isLost
+  const canRefund = pays && (escrow.status === 'expired' || isLost)
   return (
     <>
       {canRelease && (

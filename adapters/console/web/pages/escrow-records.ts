@@ -14,7 +14,7 @@ export interface Escrow {
   recipient: string | null
   status: EscrowStatus
   gaze: { required: boolean; attestation_id: string | null }
-  settlement: { status: string; tx_hash: string | null; attempts: number; error: string | null }
+  settlement: { mode: 'ledger' | 'evm'; status: string; tx_hash: string | null; attempts: number; error: string | null }
   reason: string | null
   created_at: string
   expires_at: string

@@ -8,7 +8,6 @@ import { useLive } from '../live.ts'
 import { href } from '../router.ts'
 import type { Attestation, Escrow } from './escrow-records.ts'
 import type { Task } from './tasks-records.ts'
-import type { Wallet } from './wallet-records.ts'
 
 interface Props {
   escrow: Escrow
@@ -21,10 +20,9 @@ interface Props {
 /** Asks before a reward is paid out, with the attestation that proves attention to its task. */
 export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) {
   const found = useLive<Attestation>(`/api/attestation/status?task_id=${task.id}`, { everyMs: 5000 })
-  const wallet = useLive<Wallet>('/api/wallet', { everyMs: 60_000 })
   const [typed, setTyped] = useState<string | null>(null)
   const attestation = typed ?? found.data?.id ?? ''
-  const onChain = wallet.data?.settlement === 'evm'
+  const onChain = escrow.settlement.mode === 'evm'
 
   const release = async () => {
     await api.post<Escrow>('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
@@ -53,7 +51,7 @@ export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) 
             <dt>To</dt>
             <dd>
               <strong>{recipientOf(escrow, task, names)}</strong>
-              {escrow.recipient === null && `, which completed the task as ${task.agent ?? 'its agent'}`}
+              {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
             </dd>
             <dt>For</dt>
             <dd>{task.title}</dd>
