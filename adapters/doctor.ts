@@ -13,15 +13,19 @@ import { checkPayments } from '../src/payments/check.ts'
 import { requireUpToDate } from '../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../src/store/sqlite/errors.ts'
 import type { Store } from '../src/store/store.ts'
+import { firstForChat } from '../src/upstream/model-for.ts'
+import { idsOf, lackingNames, readModels } from '../src/upstream/model-list.ts'
+import type { Provider } from '../src/upstream/provider.ts'
 import { checkCollector } from './http/collector.ts'
 
+const ROLES = ['chat', 'primary', 'fallback'] as const
 /** How long the upstream may take to list its models. */
 const PATIENCE_MS = 10_000
 
-/** One thing that is checked: what it found, or an error that says what to do. */
+/** One thing that is checked: what it found, what it warns of, or an error that says what to do. */
 interface Check {
   name: string
-  run(gateway: Gateway): Promise<string>
+  run(gateway: Gateway): Promise<string | { warning: string }>
 }
 
 const CHECKS: readonly Check[] = [
@@ -61,7 +65,7 @@ const CHECKS: readonly Check[] = [
       // A web page, a redirect or an unknown path: another kind of service lives there.
       if (status !== 200 || typeof body !== 'object')
         throw new GazewayError('upstream_bad_reply', `${answer}, not a list of models: check its address (--upstream).`)
-      return `${provider.name} answers at ${provider.baseUrl}`
+      return compareModels(provider, idsOf(readModels(body) ?? []))
     },
   },
   {
@@ -100,6 +104,24 @@ const CHECKS: readonly Check[] = [
     },
   },
 ]
+
+/** Compares what an upstream lists with our names for its models, and with the models of the roles. */
+function compareModels(provider: Provider, ids: readonly string[]): string | { warning: string } {
+  const answers = `${provider.name} answers at ${provider.baseUrl}`
+  const [first] = ids
+  if (first === undefined) return { warning: `${answers}, and lists no model: load or install one there.` }
+  const lacking = lackingNames(provider, ids).map((name) => {
+    const { upstream } = provider.resolve(name, 'chat')
+    return name === upstream ? name : `${upstream} (${name})`
+  })
+  if (lacking.length > 0)
+    return {
+      warning: `${answers}, and does not list ${lacking.join(', ')}: set upstream.aliases or upstream.models to models that it lists, such as ${first}.`,
+    }
+  const open = ROLES.filter((role) => provider.isUnassigned(provider.resolve(undefined, role).requested))
+  const chosen = open.length === 0 ? '' : `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}`
+  return `${answers}, models: ${ids.length}${chosen}`
+}
 
 /** What is wrong with an agent gateway, and what to do about it; null for nothing. */
 function faultIn({ reachable, kind, supported, version, error }: Detected): string | null {
@@ -150,7 +172,9 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
   let healthy = true
   for (const check of CHECKS) {
     try {
-      say(true, check.name, await check.run(gateway))
+      const found = await check.run(gateway)
+      if (typeof found === 'string') say(true, check.name, found)
+      else line('warn', check.name, found.warning)
     } catch (error) {
       healthy = false
       say(false, check.name, reason(error))

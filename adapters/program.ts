@@ -4,6 +4,7 @@ import type { ConfigFlags } from '../src/config/environment.ts'
 import { unknownVariables } from '../src/config/unknown-variables.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createLog, type Log } from '../src/log.ts'
+import { missingKey } from '../src/upstream/missing-key.ts'
 import { FIRST_NODE, VERSION } from '../src/version.ts'
 import type { KeyFlags } from './key.ts'
 
@@ -54,7 +55,12 @@ const program = new Command('gazeway')
     }
     const { serveStdio } = await import('./stdio.ts')
     const banner = process.stdin.isTTY ? await import('./stdio/banner.ts') : undefined
-    await serveStdio(loaded, log, () => banner?.printBanner(loaded))
+    await serveStdio(loaded, log, () => {
+      // With PostgreSQL the key may be in the configuration that the store keeps, which is not read yet.
+      const keyless = loaded.storeUrl.startsWith('sqlite:') ? missingKey(loaded.config.upstream) : null
+      if (banner) banner.printBanner(loaded)
+      else if (keyless !== null) log.warn(keyless)
+    })
   })
 
 program

@@ -8,6 +8,7 @@ import { inTime } from '../src/in-time.ts'
 import { loadAll } from '../src/lazily.ts'
 import type { Log } from '../src/log.ts'
 import type { Sweep, Sweeps } from '../src/store/sweeps.ts'
+import { missingKey } from '../src/upstream/missing-key.ts'
 import { VERSION } from '../src/version.ts'
 import { startTracing, type Tracing } from './http/tracing.ts'
 import { giveBackIdleMemory } from './idle-memory.ts'
@@ -50,6 +51,8 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
+    const keyless = missingKey(gateway.loaded.config.upstream)
+    if (keyless !== null) say(keyless)
     tracing = await startTracing(gateway, process.env)
     const http = services.http ? await import('./http.ts') : null
     const platform = services.platform ? await import('./platform.ts') : null

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
+import { OWN_MODELS } from '../../src/upstream/presets.ts'
 import type { Provider } from '../../src/upstream/provider.ts'
 import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
@@ -70,7 +71,8 @@ export function callMetrics(
   /** Knows what is configured now beside what was: a call may outlast the upstream that it began on. */
   function learn(provider: Provider): void {
     learned = provider
-    for (const alias of provider.aliases) models.add(alias).add(provider.resolve(alias, 'chat').upstream)
+    for (const name of [...OWN_MODELS, ...provider.aliases])
+      models.add(name).add(provider.resolve(name, 'chat').upstream)
     for (const endpoint of [...OWN_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
       paths.add(provider.pathname + endpoint)
   }

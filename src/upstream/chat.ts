@@ -4,6 +4,7 @@ import { chatReasoning, chatText } from './convert/response-items.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
+import { modelFor } from './model-for.ts'
 import type { ModelRole, Provider } from './provider.ts'
 import { refusedField } from './refused-field.ts'
 import { reportedIn } from './reported-error.ts'
@@ -33,7 +34,7 @@ export async function completeChat(
 ): Promise<ChatResult> {
   const { provider } = deps
   provider.requireKey()
-  const model = provider.resolve(request.model, options.role ?? 'chat')
+  const model = await modelFor(deps, request.model, options.role ?? 'chat', context)
   const stream = context.onText !== undefined
   const body = { ...request, model: model.upstream }
   const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }

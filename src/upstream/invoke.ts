@@ -12,6 +12,8 @@ import { createWatchdog } from './watchdog.ts'
 /** What a call to the upstream needs around it. */
 export interface UpstreamDeps extends RecordingDeps {
   countTokens(text: string): Promise<number>
+  /** The ids that the upstream lists; null while they are not known. */
+  listed(context: CallContext): Promise<readonly string[] | null>
 }
 
 /** What a call's work is given. */

@@ -19,23 +19,23 @@ export interface Model {
   owned_by: string
 }
 
-/**
- * The models that clients can ask for: our own aliases, then what the upstream lists; while it is down, the aliases alone.
- */
+/** The models of an upstream, and of our own what stands for one of them. */
+export interface ModelList {
+  /** The ids that the upstream lists, in its order; null while they are not known. */
+  listed(context: CallContext): Promise<readonly string[] | null>
+  /** What clients can ask for: our names for models that the upstream lists, then its list; while it is down, our names. */
+  all(context: CallContext): Promise<Model[]>
+}
+
+/** The models that clients can ask for. The upstream is asked for its own once a minute at most. */
 export function createModelList(options: {
   provider: Provider
   askForModels: (context: CallContext) => Promise<PassthroughReply>
   now: () => Date
-}): (context: CallContext) => Promise<Model[]> {
+}): ModelList {
   const { provider, askForModels, now } = options
   const started = Math.floor(now().getTime() / 1000)
-  const aliases = provider.aliases.map((id) => ({
-    id,
-    object: 'model' as const,
-    created: started,
-    owned_by: 'gazeway',
-  }))
-  let listed: Model[] = []
+  let list: Model[] | null = null
   let staleAt = 0
   let asking: Promise<void> | undefined
 
@@ -46,29 +46,55 @@ export function createModelList(options: {
       const { status, body } = await askForModels({ ...context, signal })
       const isBusy = status === 429
       // It is up: what it listed before is still there.
-      if (!isBusy) listed = status < 300 ? readModels(body) : []
+      if (!isBusy) list = status < 300 ? readModels(body) : null
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
     } catch {
       // The failed call is in the audit trail; the list goes on without the upstream.
-      listed = []
+      list = null
       staleAt = began + PAUSE_MS
     }
   }
 
-  return async (context) => {
+  async function present(context: CallContext): Promise<Model[] | null> {
     if (now().getTime() >= staleAt)
       asking ??= ask(context).finally(() => {
         asking = undefined
       })
     await asking
-    const known = new Set(aliases.map(({ id }) => id))
-    return [...aliases, ...listed.filter(({ id }) => !known.has(id))]
+    return list
+  }
+
+  return {
+    listed: async (context) => (await present(context))?.map(({ id }) => id) ?? null,
+    async all(context) {
+      const models = await present(context)
+      const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
+      const own = provider.aliases.filter((id) => !lacking.has(id))
+      const known = new Set(own)
+      return [
+        ...own.map((id) => ({ id, object: 'model' as const, created: started, owned_by: 'gazeway' })),
+        ...(models ?? []).filter(({ id }) => !known.has(id)),
+      ]
+    },
   }
 }
 
-/** The models in OpenAI's list, or in a list alone, as Together answers. */
-function readModels(body: unknown): Model[] {
-  return records(Array.isArray(body) ? body : record(body).data).flatMap((entry: Partial<Model>) =>
+/** The names that have an id at this upstream which it does not list. Ollama lists `llama3.2` as `llama3.2:latest`. */
+export function lackingNames(provider: Pick<Provider, 'aliases' | 'resolve'>, ids: readonly string[]): string[] {
+  const listed = new Set(ids)
+  return provider.aliases.filter((name) => {
+    const { upstream } = provider.resolve(name, 'chat')
+    return !listed.has(upstream) && !listed.has(`${upstream}:latest`)
+  })
+}
+
+export const idsOf = (models: readonly Model[]): string[] => models.map(({ id }) => id)
+
+/** The models in OpenAI's list, or in a list alone, as Together answers; null where there is no list. */
+export function readModels(body: unknown): Model[] | null {
+  const entries = Array.isArray(body) ? body : record(body).data
+  if (!Array.isArray(entries)) return null
+  return records(entries).flatMap((entry: Partial<Model>) =>
     typeof entry.id === 'string'
       ? [
           {

@@ -6,6 +6,7 @@ import type { CallContext } from './call-record.ts'
 import { record } from './convert/loose.ts'
 import { hideSecrets } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
+import { modelFor } from './model-for.ts'
 import type { Provider } from './provider.ts'
 import { createSseTap } from './relay/sse-tap.ts'
 import { countUsage } from './relay/stream-outcome.ts'
@@ -67,7 +68,7 @@ export async function passThrough(
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
 
   const asked = modelOf(request.body)
-  const model = asked === null ? null : provider.resolve(asked, 'chat')
+  const model = asked === null ? null : await modelFor(deps, asked, 'chat', context)
   const body = model ? { ...(request.body as object), model: model.upstream } : request.body
   const path = url.href.slice(provider.baseUrl.length).split('?')[0] ?? request.path
   const invocation = { path, model, stream: streamIn(request.body), request: body }

@@ -1,8 +1,9 @@
 import { GazewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'
 import { VIA } from '../via.ts'
+import { missingKey } from './missing-key.ts'
 import { patientFetch } from './patient-fetch.ts'
-import { PRESETS } from './presets.ts'
+import { OWN_MODELS, PRESETS } from './presets.ts'
 import { createTokenLimits, type TokenLimits } from './token-limits.ts'
 import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 
@@ -23,6 +24,12 @@ export interface ProviderConfig {
 /** What a model is used for: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
 export type ModelRole = 'primary' | 'fallback' | 'chat'
 
+/** The model that a request names, and the upstream's id for it. */
+export interface ModelChoice {
+  requested: string
+  upstream: string
+}
+
 /** One configured upstream: where it is, what opens it, and what it calls the models. */
 export interface Provider {
   /** Name in records and replies: the preset's, or the host of a custom base URL. */
@@ -39,10 +46,12 @@ export interface Provider {
   timeoutMs: number
   maxRetries: number
   /** The provider's id for one of ours; without an id, the role's model. */
-  resolve(model: string | undefined, role: ModelRole): { requested: string; upstream: string }
+  resolve(model: string | undefined, role: ModelRole): ModelChoice
+  /** Whether a model is one of our own names that this upstream has no id for; `modelFor` finds one for it. */
+  isUnassigned(model: string): boolean
   /** Which of its models can be asked for the usage of their streams, as far as that has shown. */
   usageRequests: UsageRequests
-  /** Our own ids, in the order of the roles, then the other aliases. */
+  /** The names that have an id here: the models of the roles, in their order, then the other aliases. */
   aliases: string[]
   /** By which name its models take the limit of an answer. */
   limits: TokenLimits
@@ -60,9 +69,11 @@ export interface Provider {
 export function createProvider(config: ProviderConfig): Provider {
   const preset = Object.hasOwn(PRESETS, config.provider) ? PRESETS[config.provider] : undefined
   const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
-  const hasKey = Boolean(config.api_key) || !preset?.keyVariable
+  const missing = missingKey(config)
   // A map: clients may ask for any model, `constructor` too, which every object has.
   const aliases = new Map(Object.entries({ ...preset?.aliases, ...config.aliases }))
+  const isUnassigned = (model: string) => OWN_MODELS.includes(model) && !aliases.has(model)
+  const named = [...new Set([...Object.values(config.models), ...aliases.keys()])]
   return {
     name: preset ? config.provider : new URL(baseUrl).host,
     baseUrl,
@@ -73,7 +84,8 @@ export function createProvider(config: ProviderConfig): Provider {
     timeoutMs: config.timeout_ms,
     maxRetries: config.max_retries,
     usageRequests: createUsageRequests(),
-    aliases: [...new Set([...Object.values(config.models), ...aliases.keys()])],
+    aliases: named.filter((model) => !isUnassigned(model)),
+    isUnassigned,
     resolve(model, role) {
       const requested = model ?? config.models[role]
       return { requested, upstream: aliases.get(requested) ?? requested }
@@ -81,14 +93,9 @@ export function createProvider(config: ProviderConfig): Provider {
     limits: createTokenLimits(),
     inProcess: config.provider === 'sandbox',
     fetch: config.provider === 'sandbox' ? lazySandbox() : patientFetch(baseUrl, config.timeout_ms),
-    hasKey,
+    hasKey: missing === null,
     requireKey() {
-      if (hasKey) return
-      throw new GazewayError(
-        'upstream_not_configured',
-        `No key is set for the upstream ${config.provider}. Either set ${preset?.keyVariable} (or GAZEWAY_UPSTREAM_API_KEY), ` +
-          'or start gazeway with --upstream sandbox to try everything without a key.',
-      )
+      if (missing !== null) throw new GazewayError('upstream_not_configured', missing)
     },
   }
 }

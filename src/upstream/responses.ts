@@ -6,6 +6,7 @@ import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
 import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
+import { fallbackModel, modelFor } from './model-for.ts'
 import { refusedField } from './refused-field.ts'
 import { ReportedError, readReported, reportedIn } from './reported-error.ts'
 import { outputText } from './response-texts.ts'
@@ -51,7 +52,7 @@ async function ask(
   onOutput: () => void,
 ): Promise<RespondResult> {
   const { provider } = deps
-  const model = provider.resolve(request.model, 'primary')
+  const model = await modelFor(deps, request.model, 'primary', context)
   const body = { ...request, model: model.upstream }
   const invocation = { path: '/responses', model, stream: true, request: body }
   const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ResponseObject>> => {
@@ -75,7 +76,7 @@ async function fallBack(
   context: CallContext,
   first: GazewayError,
 ): Promise<RespondResult> {
-  const model = deps.provider.resolve(undefined, 'fallback').requested
+  const model = fallbackModel(deps.provider, request.model)
   const chat = { ...toChatRequest(request, refusedField(first.cause)), model }
   try {
     const result = await completeChat(deps, chat, context, { role: 'fallback', fallbackFrom: first.callId })

@@ -51,17 +51,18 @@ export function createUpstream(options: {
 }): Upstream {
   const { config, ...rest } = options
   const provider = createProvider(config)
-  const deps: UpstreamDeps = { provider, ...rest }
+  const deps: UpstreamDeps = { provider, ...rest, listed: (context) => models.listed(context) }
   const askForModels: Upstream['askForModels'] = (context) =>
     passThrough(
       { ...deps, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
       { method: 'GET', path: MODELS },
       context,
     )
+  const models = createModelList({ provider, askForModels, now: () => new Date() })
   const openRelayBy: Upstream['openRelayBy'] = (open) => open(deps, config.connect_timeout_ms)
   return {
     provider,
-    models: createModelList({ provider, askForModels, now: () => new Date() }),
+    models: models.all,
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),

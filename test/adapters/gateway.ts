@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTracing } from '../../adapters/http/tracing.ts'
@@ -6,6 +6,7 @@ import { serveHttp } from '../../adapters/http.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log.ts'
+import { OWN_MODELS } from '../../src/upstream/presets.ts'
 
 /** A gateway over HTTP in this process, on a free port and a fresh store. */
 export interface RunningGateway {
@@ -26,10 +27,7 @@ export async function startGateway(
   document: Record<string, unknown> = {},
 ): Promise<RunningGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
-  if (Object.keys(document).length > 0) {
-    const { writeFileSync } = await import('node:fs')
-    writeFileSync(join(folder, 'config.json'), JSON.stringify(document))
-  }
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(withOwnNames(upstream, document)))
   const loaded = await loadConfig({
     env: { GAZEWAY_UPSTREAM_API_KEY: 'upstream-secret-key', ...env },
     flags: { data: folder, port: '0', ...(upstream === null ? {} : { upstream }) },
@@ -56,4 +54,11 @@ export async function startGateway(
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+/** A double that has our own model names, unless `document` says which it has: it is not asked for its list then. */
+function withOwnNames(upstream: string | null, document: { upstream?: object }): object {
+  if (!upstream?.startsWith('http')) return document
+  const aliases = Object.fromEntries(OWN_MODELS.map((id) => [id, id]))
+  return { ...document, upstream: { aliases, ...document.upstream } }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
@@ -184,6 +184,20 @@ describe('the command line', () => {
   })
 })
 
+describe('a start without a key', () => {
+  for (const [name, args] of [
+    ['stdio', []],
+    ['--http', ['--http', '--host', 'nowhere.invalid']],
+  ] as const)
+    it(`says so on stderr: ${name}`, async () => {
+      const { stdout, stderr } = await run(newPlace(), [...args])
+      assert.match(stderr, /No key is set for the upstream xai\. Either set XAI_API_KEY .*--upstream sandbox/)
+      assert.equal(stdout, '')
+      const keyed = await run(newPlace(), [...args], { XAI_API_KEY: 'xai-0123456789abcdef' })
+      assert.doesNotMatch(keyed.stderr, /No key/)
+    })
+})
+
 describe('doctor', () => {
   const SECRET = 'xai-0123456789abcdef'
   const place = newPlace()
@@ -314,7 +328,10 @@ describe('doctor', () => {
     assert.equal(code, 0)
     assert.match(lines[1] ?? '', /^warn {2}environment {4}GAZEWAY_UPSTREM is not read; .* GAZEWAY_UPSTREAM\.$/)
     assert.ok(!lines.join().includes('never-shown'))
-    const child = spawn(process.execPath, [CLI], { cwd: place.project, env: { ...place.env, GAZEWAY_UPSTREM: 'x' } })
+    const child = spawn(process.execPath, [CLI, '--upstream', 'sandbox'], {
+      cwd: place.project,
+      env: { ...place.env, GAZEWAY_UPSTREM: 'x' },
+    })
     child.stdin.end()
     const { code: ended, stderr } = await finish(child)
     assert.deepEqual([ended, stderr.trimEnd().split('\n').length], [0, 1])
@@ -340,10 +357,28 @@ describe('doctor', () => {
       assert.equal(code, lines.at(-1)?.startsWith('ok') ? 0 : 1)
     })
 
-  it('finds all well with an upstream that lists its models', async () => {
-    upstream.on('/models', double.json(200, { data: [] }))
-    assert.equal((await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })).code, 0)
+  /** What it says of an upstream that lists these models, under a configuration of the upstream. */
+  const ofUpstream = async (ids: string[], settings: object = {}) => {
+    upstream.on('/models', double.json(200, { data: ids.map((id) => ({ id })) }))
+    mkdirSync(place.data, { recursive: true })
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstream: settings }))
+    const { code, lines } = await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })
+    rmSync(join(place.data, 'config.json'))
+    assert.equal(code, 0)
+    return lines.find((line) => /^\w+ +upstream /.test(line)) ?? ''
+  }
+
+  it('finds all well with an upstream that lists its models, and says which answers where none is configured', async () => {
+    const line = await ofUpstream(['embed-1', 'qwen3', 'phi'], { models: { primary: 'phi' } })
+    assert.match(line, /^ok {4}upstream .*models: 3; without a configured model chat, fallback: qwen3$/)
     assert.equal(upstream.received.at(-1)?.headers.authorization, `Bearer ${SECRET}`)
+  })
+
+  it('warns of aliases and roles whose models the upstream does not list', async () => {
+    const aliases = { 'llm-3-fast': 'retired-3', quick: 'phi', 'llm-4.20-0309-reasoning': 'phi' }
+    const line = await ofUpstream(['phi'], { aliases, models: { primary: 'gone' } })
+    assert.match(line, /^warn {2}upstream .*does not list gone, retired-3 \(llm-3-fast\): set upstream\.aliases/)
+    assert.match(await ofUpstream([]), /^warn {2}upstream .*lists no model/)
   })
 
   it('names both ways out when there is no key', async () => {

@@ -210,7 +210,7 @@ describe('the upstream', () => {
     const heard: string[] = []
     server.on('/responses', double.fails(404))
     server.on('/chat/completions', double.tellsNoUsage(double.sse(double.chunks(['Hel', 'lo.'], null))))
-    const shy = upstream({ aliases: {} })
+    const shy = upstream({ aliases: { 'llm-3-fast': 'llm-fallback' } })
     for (const chats of [2, 1]) {
       const { value, usage } = await shy.chat(ask, listening)
       assert.equal(value.choices[0]?.message.content, 'Hello.')

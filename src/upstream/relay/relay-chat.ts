@@ -3,6 +3,7 @@ import type { CallContext } from '../call-record.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
+import { modelFor } from '../model-for.ts'
 import { startRecording } from '../recording.ts'
 import { reportedUsage } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
@@ -48,7 +49,8 @@ export async function relayChat(
   const { provider } = relay
   const { json: body } = request
   provider.requireKey()
-  const model = provider.resolve(body.model ?? undefined, 'chat')
+  const found = modelFor(relay, body.model ?? undefined, 'chat', context)
+  const model = found instanceof Promise ? await found : found
   const stream = body.stream === true
   const usageWanted = body.stream_options?.include_usage === true || body.usage?.include === true
   const { stream_options: own } = body

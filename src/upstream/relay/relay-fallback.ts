@@ -8,6 +8,7 @@ import { record } from '../convert/loose.ts'
 import { type ResponseRequest, toChatRequest } from '../convert/responses-to-chat.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
+import { fallbackModel, modelFor } from '../model-for.ts'
 import { startRecording } from '../recording.ts'
 import { refusedField } from '../refused-field.ts'
 import { reportedUsage } from '../reported-error.ts'
@@ -67,7 +68,7 @@ export async function relayFallback(
   if (NOT_THE_ENDPOINT.has(first.error.code)) return false
   if (request.input === undefined || request.input === null || countsOnStored(request)) return false
   const { provider } = relay
-  const model = provider.resolve(undefined, 'fallback')
+  const model = await modelFor(relay, fallbackModel(provider, request.model ?? undefined), 'fallback', context)
   const stream = request.stream === true
   const refused = first.refused && fieldRefusedBy(first.refused)
   const own = { model: model.upstream, ...(stream && { stream }) }

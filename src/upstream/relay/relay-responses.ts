@@ -2,6 +2,7 @@ import { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
 import { responseEvents } from '../convert/response-events.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
+import { modelFor } from '../model-for.ts'
 import { type CallEnd, type Recording, startRecording } from '../recording.ts'
 import { readReported } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
@@ -44,7 +45,8 @@ export async function relayResponses(
   const { provider } = relay
   const { json: body } = request
   provider.requireKey()
-  const model = provider.resolve(body.model ?? undefined, 'primary')
+  const found = modelFor(relay, body.model ?? undefined, 'primary', context)
+  const model = found instanceof Promise ? await found : found
   const stream = body.stream === true
   const changes = { model: model.upstream }
   const sent = { ...body, ...changes }
