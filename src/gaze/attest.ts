@@ -7,7 +7,7 @@ import type { GazeSource } from './tensor.ts'
 
 /** How attestations are issued. */
 export interface AttestationTerms extends AttestationRules {
-  /** The newest records that are assessed; older ones no longer count. */
+  /** The newest records that are assessed, of raw samples one a tick; older ones no longer count. */
   windowRecords: number
   /** How long an attestation is valid, in seconds. */
   maxAgeSeconds: number
@@ -75,7 +75,7 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
 
 /**
  * What the assessment needs of the newest among a session's first `upTo` records, read from columns: parsing whole tensors
- * would take most of its time.
+ * would take most of its time. Of raw samples one a tick is read, so that a thousand records span 16 s or more at any rate.
  */
 async function newestRecords(
   db: Kysely<Schema>,
@@ -88,6 +88,8 @@ async function newestRecords(
     .select(['at', 'stored_at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
     .where('session_id', '=', sessionId)
     .where('seq', '<=', upTo)
+    .where('tick', 'is not', null)
+    .orderBy('tick', 'desc')
     .orderBy('at', 'desc')
     .orderBy('source', 'desc')
     .limit(limit)

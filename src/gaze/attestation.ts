@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bridgedMs, samplingInterval } from './fixations.ts'
 import { judgePlausibility, type Plausibility } from './plausibility.ts'
 import { endOf, inOrder, type Sample } from './scanpath.ts'
 import { greatest, rounded, weightedMean } from './statistics.ts'
@@ -89,8 +90,8 @@ const LOW = 0.5
  * one. Each component is 0 to 1; without records all are 0:
  *
  * - coverage = min(1, records / needed) · min(1, observed / (expected · span)): `observed` is the time inside at least
- *   one dwell or in a gap of at most 75 ms, `span` from the first record to the end of the last, `expected` the share
- *   its main source should see
+ *   one dwell or in a gap of at most 75 ms (one and a half sampling intervals, where that is more), `span` from the first
+ *   record to the end of the last, `expected` the share its main source should see
  * - continuity = 1 − (time in gaps longer than its main source may leave) / span
  * - plausibility: see `judgePlausibility`
  * - confidence: mean of the records' own, weighted by dwell
@@ -105,7 +106,8 @@ const LOW = 0.5
 export function assess(records: readonly Assessed[], total: number, rules: AttestationRules, now: Date): Assessment {
   const ordered = inOrder(records)
   const main = EXPECTED[mainSource(ordered)]
-  const timeline = timelineOf(ordered, main.gapMs)
+  const bridged = bridgedMs(samplingInterval(ordered))
+  const timeline = timelineOf(ordered, { longest: main.gapMs, bridged })
   const plausibility = judgePlausibility(ordered)
   const progress = Math.min(1, total / rules.recordsNeeded)
   const weights = ordered.map((record) => record.dwell_ms)

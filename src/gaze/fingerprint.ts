@@ -5,14 +5,6 @@ import type { GazeRecord, GazeTensor } from './tensor.ts'
 export const CHAIN_START = '0'.repeat(64)
 /** So many neighbouring records make one shape: fewer would be alike by chance where a source measures coarsely. */
 export const SHAPE_RECORDS = 4
-/** So many neighbouring fixations make one trace. */
-export const TRACE_RECORDS = 6
-/** Cells on each axis of the screen that a trace tells apart. */
-const TRACE_CELLS = 16
-/** A trace that visits fewer different cells would be alike by chance. */
-const TRACE_PLACES = 4
-/** A shorter dwell is a sample of a fixation, of which neighbours are all alike. */
-const TRACE_DWELL_MS = 100
 /** Hexadecimal digits of a content or shape hash: 64 bits, since chance matches do not matter below five of them. */
 const PRINT_DIGITS = 16
 
@@ -85,32 +77,6 @@ export function shapeHashes(tensors: readonly GazeTensor[]): Array<string | null
     const offsets = times.slice(first, last + 1).map((time) => time - start)
     return sha256(`${features.slice(first, last + 1)}${offsets}`).slice(0, PRINT_DIGITS)
   })
-}
-
-/**
- * For each tensor 64 bits over the rough path of it and the `TRACE_RECORDS` − 1 before it: which sixteenth of the screen on
- * each axis, and how long to the nearest power of two. Equal for most of a recording that was copied with other times and
- * a little noise (locality-sensitive, as in Indyk & Motwani 1998; noise of 0.002 of the screen and 2% of the dwell leaves
- * about half of all traces as they were). Null where one of them has no position or is no fixation, or where the path
- * stays in fewer than four places.
- *
- * @param tensors in order of time
- */
-export function traceHashes(tensors: readonly GazeTensor[]): Array<string | null> {
-  const steps = tensors.map(({ dwell_ms, env: { x, y } }) =>
-    x === undefined || y === undefined || dwell_ms < TRACE_DWELL_MS
-      ? null
-      : { cell: `${cellOf(x)},${cellOf(y)}`, octave: Math.round(Math.log2(dwell_ms)) },
-  )
-  return tensors.map((_, last) => {
-    const path = steps.slice(Math.max(0, last - TRACE_RECORDS + 1), last + 1).filter((step) => step !== null)
-    if (path.length < TRACE_RECORDS || new Set(path.map((step) => step.cell)).size < TRACE_PLACES) return null
-    return sha256(`trace ${path.map(({ cell, octave }) => `${cell}/${octave}`).join(' ')}`).slice(0, PRINT_DIGITS)
-  })
-}
-
-function cellOf(share: number): number {
-  return Math.min(TRACE_CELLS - 1, Math.floor(share * TRACE_CELLS))
 }
 
 function sha256(text: string): string {

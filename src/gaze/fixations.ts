@@ -1,4 +1,5 @@
 import { endOf, type Sample } from './scanpath.ts'
+import { median } from './statistics.ts'
 
 /** The shortest time that counts as a fixation (Salvucci & Goldberg 2000: at least 100 ms). */
 export const MIN_FIXATION_MS = 100
@@ -10,14 +11,21 @@ const MAX_DISPERSION = 0.04
 /** The shortest saccade, about 1°: shorter ones are microsaccades within a fixation (Martinez-Conde et al. 2009). */
 const MIN_AMPLITUDE = 0.02
 /** The longest gap that is bridged inside one fixation (Olsen 2012, the Tobii I-VT filter: 75 ms). */
-export const MAX_BRIDGED_MS = 75
+const MAX_BRIDGED_MS = 75
 /** The longest gap that is one saccade or blink; what happens in a longer one is unknown (Schiffman 2001: blinks last 100–400 ms). */
 export const MAX_SACCADE_MS = 500
 
-/** A stretch of gaze that stayed in one place. `x` and `y` are the mean position, null where the source gives none. */
-interface Fixation {
+/** Sampling intervals that are bridged: jitter of the clock is, a sample that is missing is not. */
+const BRIDGED_INTERVALS = 1.5
+
+/**
+ * A stretch of gaze that stayed in one place. `x` and `y` are the mean position, null where the source gives none.
+ * `identified`: the source has found it by itself.
+ */
+export interface Fixation {
   start_ms: number
   end_ms: number
+  identified: boolean
   x: number | null
   y: number | null
 }
@@ -32,24 +40,51 @@ interface Saccade {
  * saccades in eye-tracking protocols").
  *
  * Neighbouring raw samples (dwells shorter than a fixation) merge while (max x − min x) + (max y − min y) ≤
- * `MAX_DISPERSION` and the gap between them is bridged. A longer dwell is a fixation that its source has identified by
- * itself, and one without a position stands alone. What lasted less than `MIN_FIXATION_MS` in the end is no fixation.
+ * `MAX_DISPERSION` and the gap between them is bridged. A sample stands for the time to the next, at most one sampling
+ * interval. A longer dwell is a fixation that its source has identified by itself, and one without a position stands
+ * alone. What lasted less than `MIN_FIXATION_MS` in the end is no fixation.
  *
  * @param path one scanpath, in order of time
  */
 export function identifyFixations(path: readonly Sample[]): Fixation[] {
   const found: Fixation[] = []
   let group: Group | null = null
-  for (const record of path) {
-    const next: Group = group !== null && joins(group, record) ? group : emptyGroup(record)
+  const interval = samplingInterval(path)
+  const bridged = bridgedMs(interval)
+  for (const [i, record] of path.entries()) {
+    const next: Group = group !== null && joins(group, record, bridged) ? group : emptyGroup(record)
     if (next !== group) {
       if (group !== null) found.push(toFixation(group))
       group = next
     }
-    add(next, record)
+    const follower = path[i + 1]
+    const until = follower === undefined ? Number.POSITIVE_INFINITY : Date.parse(follower.at)
+    add(next, record, Math.min(until, Date.parse(record.at) + interval))
   }
   if (group !== null) found.push(toFixation(group))
   return found.filter((fixation) => fixation.end_ms - fixation.start_ms >= MIN_FIXATION_MS)
+}
+
+/**
+ * The sampling interval of a source in ms: the median time between neighbouring raw samples that follow each other within
+ * half a second. 0 for a source that finds fixations by itself, of which few are that short.
+ *
+ * @param path in order of time
+ */
+export function samplingInterval(path: readonly Sample[]): number {
+  const steps: number[] = []
+  for (const [i, next] of path.entries()) {
+    const last = path[i - 1]
+    if (last === undefined || last.dwell_ms >= MIN_FIXATION_MS || next.dwell_ms >= MIN_FIXATION_MS) continue
+    const step = Date.parse(next.at) - Date.parse(last.at)
+    if (step <= MAX_SACCADE_MS) steps.push(step)
+  }
+  return 2 * steps.length > path.length ? (median(steps) ?? 0) : 0
+}
+
+/** The longest gap in ms between two samples of one fixation: 75 ms, and more where samples come further apart. */
+export function bridgedMs(interval: number): number {
+  return Math.max(MAX_BRIDGED_MS, BRIDGED_INTERVALS * interval)
 }
 
 /**
@@ -97,19 +132,20 @@ function emptyGroup(record: Sample): Group {
   }
 }
 
-function joins(group: Group, record: Sample): boolean {
+function joins(group: Group, record: Sample, bridged: number): boolean {
   const { x, y } = record.env
   if (x === undefined || y === undefined || group.minX === Number.POSITIVE_INFINITY) return false
   if (group.identified || record.dwell_ms >= MIN_FIXATION_MS) return false
-  if (Date.parse(record.at) - group.end_ms > MAX_BRIDGED_MS) return false
+  if (Date.parse(record.at) - group.end_ms > bridged) return false
   const width = Math.max(group.maxX, x) - Math.min(group.minX, x)
   const height = Math.max(group.maxY, y) - Math.min(group.minY, y)
   return width + height <= MAX_DISPERSION
 }
 
-function add(group: Group, record: Sample): void {
+/** @param until the end of the time that a raw sample stands for */
+function add(group: Group, record: Sample, until: number): void {
   group.records++
-  group.end_ms = Math.max(group.end_ms, endOf(record))
+  group.end_ms = Math.max(group.end_ms, endOf(record), group.identified ? 0 : until)
   const { x, y } = record.env
   if (x === undefined || y === undefined) return
   group.sumX += x
@@ -125,6 +161,7 @@ function toFixation(group: Group): Fixation {
   return {
     start_ms: group.start_ms,
     end_ms: group.end_ms,
+    identified: group.identified,
     x: placed ? group.sumX / group.records : null,
     y: placed ? group.sumY / group.records : null,
   }

@@ -8,6 +8,7 @@ import { isWhole, WHOLE } from '../store/text.ts'
 import { type AttestationTerms, issueAttestation, latestAttestation } from './attest.ts'
 import { Attestation, latestPresent } from './attestation.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
+import { markCopies } from './copies.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
 import { Finding, findFindings } from './findings.ts'
 import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './history.ts'
@@ -136,7 +137,8 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
         const sessionId = input.session_id ?? newId('ses')
         const by = { taskId: input.task_id, callerId: callerId ?? null, chatsOf }
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
-        const { session, stored } = await appendRecords(trx, locked, input.records, root, at)
+        const { session, stored, since } = await appendRecords(trx, locked, input.records, root, at)
+        if (since !== null) await markCopies(trx, sessionId, since)
         const attestation = await issueAttestation(trx, session, config, at)
         const made = { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
         await keep?.(trx, made)

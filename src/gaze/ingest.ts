@@ -3,18 +3,11 @@ import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
-import {
-  canonicalJson,
-  chainHash,
-  contentHash,
-  SHAPE_RECORDS,
-  shapeHashes,
-  TRACE_RECORDS,
-  traceHashes,
-} from './fingerprint.ts'
+import { canonicalJson, chainHash, contentHash, SHAPE_RECORDS, shapeHashes } from './fingerprint.ts'
 import { inOrder } from './scanpath.ts'
 import type { GazeSession } from './session.ts'
 import { type GazeTensor, readTensor } from './tensor.ts'
+import { takeTicks } from './tick.ts'
 
 /** Rows per statement: few enough for every engine's limit on parameters, many enough to be fast. */
 const CHUNK = 250
@@ -27,7 +20,7 @@ const CHUNK = 250
  * @param root of the project that relative paths are of: they are stored as they are, and summed for it alone; null where
  *   that is not known
  * @param now when they arrived
- * @returns the session after it, and how many tensors were stored
+ * @returns the session after it, how many tensors were stored, and the earliest time among them (null for none)
  */
 export async function appendRecords(
   trx: Transaction<Schema>,
@@ -35,9 +28,9 @@ export async function appendRecords(
   tensors: readonly GazeTensor[],
   root: string | null,
   now: Date,
-): Promise<{ session: GazeSession; stored: number }> {
+): Promise<{ session: GazeSession; stored: number; since: string | null }> {
   const fresh = await withoutDuplicates(trx, session, tensors)
-  if (fresh.length === 0) return { session, stored: 0 }
+  if (fresh.length === 0) return { session, stored: 0, since: null }
 
   const rows = await toRows(trx, session, fresh, now.toISOString())
   for (const chunk of chunks(rows)) await trx.insertInto('gaze_records').values(chunk).execute()
@@ -51,7 +44,7 @@ export async function appendRecords(
     last_place: last === undefined ? session.last_place : placeKey(last),
   }
   await trx.updateTable('gaze_sessions').set(changed).where('session_id', '=', session.session_id).execute()
-  return { session: { ...session, ...changed }, stored: rows.length }
+  return { session: { ...session, ...changed }, stored: rows.length, since: fresh[0]?.at ?? null }
 }
 
 async function withoutDuplicates(
@@ -84,14 +77,14 @@ async function toRows(
 ): Promise<Array<Insertable<GazeRecordRow>>> {
   const before = await lastTensors(trx, session)
   const shapes = shapeHashes([...before, ...tensors]).slice(before.length)
-  const traces = traceHashes([...before, ...tensors]).slice(before.length)
+  const ticks = await takeTicks(trx, session.session_id, tensors)
   const prints = tensors.map((tensor, i) => {
     const json = canonicalJson(tensor)
-    return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null, trace: traces[i] ?? null }
+    return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null, tick: ticks[i] ?? null }
   })
   const known = await claimPrints(trx, session, prints)
   let head = session.chain_head
-  return prints.map(({ tensor, json, content, shape, trace }, i) => {
+  return prints.map(({ tensor, json, content, shape, tick }, i) => {
     const own = {
       id: newId('gaze'),
       session_id: session.session_id,
@@ -113,27 +106,27 @@ async function toRows(
       hash: head,
       content_hash: content,
       shape_hash: shape,
-      trace_hash: trace,
-      copied: [content, shape, trace].some((hash) => hash !== null && known.has(hash)) ? 1 : 0,
+      tick,
+      copied: [content, shape].some((hash) => hash !== null && known.has(hash)) ? 1 : 0,
       caller_id: session.caller_id,
     }
   })
 }
 
-/** The records that the first new ones form shapes and traces with, in order. */
+/** The records that the first new ones form shapes with, in order. */
 async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Promise<GazeTensor[]> {
   const rows = await trx
     .selectFrom('gaze_records')
     .select('tensor')
     .where('session_id', '=', session.session_id)
     .orderBy('seq', 'desc')
-    .limit(Math.max(SHAPE_RECORDS, TRACE_RECORDS) - 1)
+    .limit(SHAPE_RECORDS - 1)
     .execute()
   return rows.reverse().map((row) => readTensor(row.tensor))
 }
 
 /**
- * Notes the hashes of contents, shapes and traces as this session's, unless another session has stored them before: what is stored
+ * Notes the hashes of contents and shapes as this session's, unless another session has stored them before: what is stored
  * first is the original, also where two sessions store the same at once.
  *
  * @returns those that another session has
@@ -141,9 +134,9 @@ async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Prom
 async function claimPrints(
   trx: Transaction<Schema>,
   { session_id }: GazeSession,
-  prints: ReadonlyArray<{ content: string; shape: string | null; trace: string | null }>,
+  prints: ReadonlyArray<{ content: string; shape: string | null }>,
 ): Promise<Set<string>> {
-  const own = prints.flatMap(({ content, shape, trace }) => [content, shape, trace])
+  const own = prints.flatMap(({ content, shape }) => [content, shape])
   // In one order, so that two sessions never wait for each other in a circle.
   const hashes = [...new Set(own)].filter((hash) => hash !== null).sort()
   const known = new Set<string>()

@@ -1,4 +1,4 @@
-import { findSaccades, MAX_BRIDGED_MS, MAX_SACCADE_MS, MIN_FIXATION_MS } from './fixations.ts'
+import { bridgedMs, findSaccades, MAX_SACCADE_MS, MIN_FIXATION_MS, samplingInterval } from './fixations.ts'
 import type { Sample } from './scanpath.ts'
 import { median, ramp, spread } from './statistics.ts'
 
@@ -83,13 +83,14 @@ function seenMs(fixations: Fixations): number {
 
 /** The share of raw samples that are where the one before them was; null where there are too few. */
 function stillShare(path: readonly Sample[]): number | null {
+  const bridged = bridgedMs(samplingInterval(path))
   let pairs = 0
   let still = 0
   for (const [i, next] of path.entries()) {
     const last = path[i - 1]
     if (last === undefined || last.dwell_ms >= MIN_FIXATION_MS || next.dwell_ms >= MIN_FIXATION_MS) continue
     if (last.env.x === undefined || last.env.y === undefined) continue
-    if (Date.parse(next.at) - Date.parse(last.at) > MAX_BRIDGED_MS) continue
+    if (Date.parse(next.at) - Date.parse(last.at) > bridged) continue
     pairs++
     if (last.env.x === next.env.x && last.env.y === next.env.y) still++
   }

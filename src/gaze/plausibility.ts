@@ -1,4 +1,4 @@
-import { identifyFixations } from './fixations.ts'
+import { type Fixation, identifyFixations, samplingInterval } from './fixations.ts'
 import { judgeMovement, type MovementCheck } from './movement.ts'
 import { type Sample, scanpaths } from './scanpath.ts'
 import { greatest, least, median, ramp, spread } from './statistics.ts'
@@ -25,6 +25,14 @@ export interface Plausibility {
  */
 export const CEILING: Record<GazeSource, number> = { eye_tracker: 1, webcam: 0.95, pointer: 0.8, ide: 0.8, manual: 0.2 }
 
+/**
+ * Samples further apart than this, in ms, hide when fixations begin and end: 25 samples a second resolve a fixation of
+ * 250 ms to about a sixth.
+ */
+export const COARSE_MS = 40
+/** How much such samples can show of what their source can. */
+export const COARSE_CEILING = 0.8
+
 /** Typical dwell per source in ms, as the corners of a trapezoid: 0 up to the first, 1 from the second to the third. */
 export const DURATIONS: Record<GazeSource, [number, number, number, number]> = {
   // Fixations last 100 to 600 ms for the most part, 200 to 350 ms on average (Rayner 1998, 2009; Henderson 2003).
@@ -42,6 +50,7 @@ export const LIMITS = {
   variation: [0.1, 0.25],
   rhythmVariation: [0.05, 0.2],
   rhythmAlike: [0.5, 0.2],
+  rhythmAlikeCoarse: [0.9, 0.75],
   novelty: [0.5, 0.9],
   overlap: [0.3, 0.05],
 } as const
@@ -64,6 +73,10 @@ export const LIMITS = {
  * - `novelty`: the share of different triples of (duration, onset interval) among all: 0 at 0.5, 1 from 0.9; a loop repeats
  * - `overlap`: one pair of eyes is in one place: the share of dwell time that overlaps, 1 up to 0.05, 0 from 0.3
  * - `amplitude`, `rate` and `jitter`: see `judgeMovement`
+ *
+ * Where raw samples come more than 40 ms apart, times are multiples of that interval. `rhythm` then takes up to 0.75 of
+ * intervals that are alike (0 from 0.9), `novelty` tells positions apart too (to 0.01 of the screen), and the ceiling is 0.8 times what
+ * the source has.
  */
 export function judgePlausibility(records: readonly Sample[]): Plausibility {
   const streams = scanpaths(records).map(judgeStream)
@@ -76,6 +89,7 @@ export function judgePlausibility(records: readonly Sample[]): Plausibility {
 function judgeStream(path: readonly Sample[]): Plausibility & { events: number } {
   const source = path[0]?.source ?? 'manual'
   const fixations = identifyFixations(path)
+  const coarse = samplingInterval(path) > COARSE_MS
   if (fixations.length < LEAST_EVENTS) return { score: 0, events: 0, checks: [] }
 
   const durations = fixations.map((fixation) => fixation.end_ms - fixation.start_ms)
@@ -88,13 +102,14 @@ function judgeStream(path: readonly Sample[]): Plausibility & { events: number }
     { name: 'duration', score: Math.min(ramp(typical, none, low), ramp(typical, over, high)) },
     { name: 'variation', score: ramp(logs.deviation, ...LIMITS.variation) },
     { name: 'shape', score: ramp(logNormality(durations), -allowance, 0.3 - allowance) },
-    { name: 'rhythm', score: rhythm(onsets) },
-    { name: 'novelty', score: ramp(novelty(durations, onsets), ...LIMITS.novelty) },
+    { name: 'rhythm', score: rhythm(onsets, coarse ? LIMITS.rhythmAlikeCoarse : LIMITS.rhythmAlike) },
+    { name: 'novelty', score: ramp(novelty(fixations, coarse ? cellOf : nowhere), ...LIMITS.novelty) },
     { name: 'overlap', score: ramp(overlap(path), ...LIMITS.overlap) },
     ...judgeMovement(path, fixations),
   ]
   const weakest = least(checks.map((check) => check.score))
-  return { score: weakest * CEILING[source], events: fixations.length, checks }
+  const ceiling = CEILING[source] * (coarse ? COARSE_CEILING : 1)
+  return { score: weakest * ceiling, events: fixations.length, checks }
 }
 
 /**
@@ -108,19 +123,26 @@ function logNormality(durations: readonly number[]): number {
   return -mean - Math.log(deviation) - 0.5 * Math.log(2 * Math.PI * Math.E) + Math.log(range)
 }
 
-function rhythm(onsets: readonly number[]): number {
+function rhythm(onsets: readonly number[], alikeLimits: readonly [number, number]): number {
   const { mean, deviation } = spread(onsets)
   const middle = median(onsets) ?? 0
   if (!(middle > 0)) return 0
   const alike = onsets.filter((interval) => Math.abs(interval - middle) <= 0.02 * middle).length / onsets.length
-  return Math.min(ramp(deviation / mean, ...LIMITS.rhythmVariation), ramp(alike, ...LIMITS.rhythmAlike))
+  return Math.min(ramp(deviation / mean, ...LIMITS.rhythmVariation), ramp(alike, ...alikeLimits))
 }
 
-function novelty(durations: readonly number[], onsets: readonly number[]): number {
-  const steps = onsets.map((interval, i) => `${durations[i]}/${interval}`)
+/** @param placeOf the place of a fixation, as far as it counts */
+function novelty(fixations: readonly Fixation[], placeOf: (fixation: Fixation) => string): number {
+  const steps = fixations.slice(1).map((next, i) => {
+    const { start_ms, end_ms } = fixations[i] ?? next
+    return `${end_ms - start_ms}/${next.start_ms - start_ms}${placeOf(next)}`
+  })
   const triples = steps.slice(2).map((step, i) => `${steps[i]} ${steps[i + 1]} ${step}`)
   return new Set(triples).size / triples.length
 }
+
+const nowhere = () => ''
+const cellOf = ({ x, y }: Fixation) => `@${x?.toFixed(2)},${y?.toFixed(2)}`
 
 function overlap(path: readonly Sample[]): number {
   let seen = 0

@@ -3,20 +3,20 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 
-type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash' | 'trace_hash'>
+type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>
 
 /**
- * Deletes the oldest gaze records before `before`, at most `limit`, with their prints, and as many old hours of attention
- * by place. Sessions and attestations stay: they hold no gaze.
+ * Deletes the oldest gaze records before `before`, at most `limit`, with their prints, and as many old traces and hours of
+ * attention by place. Sessions and attestations stay: they hold no gaze.
  *
  * @param before RFC 3339 UTC
- * @returns how many records or hours were deleted, whichever is more
+ * @returns how many records, traces or hours were deleted, whichever is most
  */
 export function pruneGaze(store: Store, before: string, limit: number): Promise<number> {
   return store.write(async (trx) => {
     const records = await trx
       .selectFrom('gaze_records')
-      .select(['id', 'session_id', 'content_hash', 'shape_hash', 'trace_hash'])
+      .select(['id', 'session_id', 'content_hash', 'shape_hash'])
       .where('at', '<', before)
       .orderBy('at')
       .orderBy('id')
@@ -25,7 +25,8 @@ export function pruneGaze(store: Store, before: string, limit: number): Promise<
       .skipLocked()
       .execute()
     if (records.length > 0) await deleteRecords(trx, records)
-    return Math.max(records.length, await pruneDwell(trx, before, limit))
+    const traces = await pruneTraces(trx, before, limit)
+    return Math.max(records.length, traces, await pruneDwell(trx, before, limit))
   })
 }
 
@@ -42,7 +43,7 @@ async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[
       .execute()
   for (const { session, own } of sessions) {
     const hashes = own
-      .flatMap(({ content_hash, shape_hash, trace_hash }) => [content_hash, shape_hash, trace_hash])
+      .flatMap(({ content_hash, shape_hash }) => [content_hash, shape_hash])
       .filter((hash) => hash !== null)
     await trx.deleteFrom('gaze_prints').where('hash', 'in', hashes).where('session_id', '=', session).execute()
   }
@@ -54,6 +55,12 @@ async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[
       records.map((record) => record.id),
     )
     .execute()
+}
+
+async function pruneTraces(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`delete from gaze_traces where hash in
+    (select hash from gaze_traces where at < ${before} order by at limit ${limit})`.execute(trx)
+  return Number(numAffectedRows ?? 0)
 }
 
 async function pruneDwell(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {

@@ -1,4 +1,3 @@
-import { MAX_BRIDGED_MS } from './fixations.ts'
 import { endOf, type Sample } from './scanpath.ts'
 
 /** How much of a stretch of time was seen. All in milliseconds. */
@@ -15,9 +14,10 @@ export interface Timeline {
  * What part of the time between the first record and the end of the last is inside a dwell, and what part in long gaps.
  *
  * @param records in order of time
- * @param longestGapMs gaps up to this length are no interruption
+ * @param gaps.longest gaps up to this length are no interruption, in ms
+ * @param gaps.bridged gaps up to this length were seen, in ms: they are as long as those between samples of one fixation
  */
-export function timelineOf(records: readonly Sample[], longestGapMs: number): Timeline {
+export function timelineOf(records: readonly Sample[], gaps: { longest: number; bridged: number }): Timeline {
   const [first] = records
   if (first === undefined) return { span_ms: 0, observed_ms: 0, interrupted_ms: 0 }
   const start = Date.parse(first.at)
@@ -28,8 +28,8 @@ export function timelineOf(records: readonly Sample[], longestGapMs: number): Ti
     const from = Date.parse(record.at)
     const until = endOf(record)
     const gap = from - seenUntil
-    if (gap > longestGapMs) interrupted += gap
-    const resumed = gap <= MAX_BRIDGED_MS ? seenUntil : from
+    if (gap > gaps.longest) interrupted += gap
+    const resumed = gap <= gaps.bridged ? seenUntil : from
     observed += Math.max(0, until - resumed)
     seenUntil = Math.max(seenUntil, until)
   }

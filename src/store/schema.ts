@@ -43,6 +43,7 @@ export const RECORD_TABLES = {
   gaze_sessions: ['session_id'],
   gaze_records: ['id'],
   gaze_prints: ['hash'],
+  gaze_traces: ['hash'],
   gaze_dwell: ['hour', 'path', 'line_start', 'line_end'],
   attestations: ['id'],
   attestation_uses: ['attestation_id'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { AGENT_KEY, type AgentGatewayDouble, startAgentGateway } from '../doubles/agent-gateway.ts'
-import { recordedStream } from '../gaze/recorded-stream.ts'
+import { fixationsOf, pageOf, readingOf } from '../gaze/reader.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
@@ -141,7 +141,7 @@ describe('in the enhanced mode', () => {
   })
 
   it('takes their gaze from those who see all sessions, and nobody else', async () => {
-    const body = { session_id: THEIRS, records: recordedStream().slice(0, 1) }
+    const body = { session_id: THEIRS, records: fixationsOf(readingOf(pageOf(1), 1)).slice(0, 1) }
     assert.equal((await as('POST', '/api/gaze/store', { key: platform.key, body })).status, 409)
     assert.equal((await as('POST', '/api/gaze/store', { body })).status, 201)
   })

@@ -4,7 +4,7 @@ import { Attestation } from '../../src/gaze/attestation.ts'
 import { StoredGaze } from '../../src/gaze/gaze.ts'
 import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
 import { humanStream } from '../gaze/human-stream.ts'
-import { recordedStream } from '../gaze/recorded-stream.ts'
+import { fixationsOf, pageOf, readingOf } from '../gaze/reader.ts'
 import { insertTask } from '../gaze/task-row.ts'
 import { dies } from './dying.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
@@ -34,7 +34,7 @@ after(() => platform.close())
 
 /** The recording, as if it had just ended, apart from earlier ones. */
 function justRecorded(): GazeTensor[] {
-  const records = recordedStream()
+  const records = fixationsOf(readingOf(pageOf(1), 1))
   const last = records.at(-1) as GazeTensor
   const late = Date.now() - (Date.parse(last.at) + last.dwell_ms)
   return records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + late).toISOString() }))
@@ -175,7 +175,7 @@ describe('gaze on the platform', () => {
   })
 
   it('refuses what is not in order, and names the field', async () => {
-    const [record] = recordedStream()
+    const [record] = fixationsOf(readingOf(pageOf(1), 1))
     const bad: Array<[unknown, string]> = [
       [{}, 'records'],
       [{ records: [] }, 'records'],

@@ -10,7 +10,7 @@ import { endOf } from '../../src/gaze/scanpath.ts'
 import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
 import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
-import { recordedStream } from '../gaze/recorded-stream.ts'
+import { fixationsOf, pageOf, readingOf, samplesOf } from '../gaze/reader.ts'
 import { blurred, shifted } from '../gaze/streams.ts'
 import { insertTask } from '../gaze/task-row.ts'
 
@@ -237,8 +237,11 @@ export function gazeContract(open: () => Promise<Store>): void {
       assert.equal(attestation.replayed, true)
     })
 
-    it('sees a copy that was moved in time and blurred, in all of a recorded and a drawn stream', async () => {
-      for (const [i, records] of [recordedStream(), ...[1, 2, 3].map((seed) => humanStream(seed))].entries()) {
+    it('sees a copy that was moved in time and blurred, of a reader and of drawn streams', async () => {
+      for (const [i, records] of [
+        fixationsOf(readingOf(pageOf(1), 1)),
+        ...[1, 2, 3].map((seed) => humanStream(seed)),
+      ].entries()) {
         const copy = blurred(records, 3_600_000, i + 1)
         await gaze.store({ session_id: `original ${i}`, records })
         clock = sentAfter(copy)
@@ -247,8 +250,46 @@ export function gazeContract(open: () => Promise<Store>): void {
       }
     })
 
+    it('attests readers whose trackers take 4 to 2,000 samples a second, and tells copies of them', async () => {
+      for (const [i, hz] of [4, 250, 1000, 2000].entries()) {
+        const seconds = hz === 4 ? 30 : 10
+        const samples = samplesOf(readingOf(pageOf(1), i + 1, { seconds }), { hz })
+        const send = async (session_id: string, records: GazeTensor[]) => {
+          clock = sentAfter(records)
+          let sent = await gaze.store({ session_id, records: records.slice(0, 1000) })
+          for (let from = 1000; from < records.length; from += 1000)
+            sent = await gaze.store({ session_id, records: records.slice(from, from + 1000) })
+          return sent.attestation
+        }
+        const original = await send(`${hz} Hz`, samples)
+        assert.deepEqual([original.status, original.reasons], ['passed', []], `${hz} Hz`)
+        if (hz !== 250) continue
+        const changed = samples.map((sample) => ({ ...sample, env: { ...sample.env, x: (sample.env.x ?? 0) + 1e-5 } }))
+        const copy = await send('copy', shifted(changed, 7_003))
+        assert.deepEqual([copy.status, copy.replayed], ['failed', true])
+      }
+    })
+
+    it('assesses a thousand records at most, whatever a session holds', async () => {
+      const samples = samplesOf(readingOf(pageOf(1), 1, { seconds: 40 }), { hz: 60 })
+      for (let from = 0; from < samples.length; from += 1000)
+        await gaze.store({ session_id: 's', records: samples.slice(from, from + 1000) })
+      const late = samples.slice(-CONFIG.windowRecords)
+      clock = sentAfter(late)
+      const { session_id } = await gaze.store({ records: shifted(late, 1) })
+      const figures = async (id: string) => {
+        await store.db.deleteFrom('attestations').execute()
+        const { components } = await gaze.attestation(id)
+        return components
+      }
+      // The same records, one millisecond apart: what came before them counts for nothing.
+      const { freshness: _, ...whole } = await figures('s')
+      const { freshness: __, ...alone } = await figures(session_id)
+      assert.deepEqual(whole, alone)
+    })
+
     it('does not take what one person looks at later for a copy of what it saw before', async () => {
-      const records = recordedStream()
+      const records = fixationsOf(readingOf(pageOf(1), 1))
       await gaze.store({ session_id: 'first half', records: records.slice(0, 56) })
       const { attestation } = await gaze.store({ session_id: 'second half', records: records.slice(56) })
       assert.equal(attestation.replayed, false)

@@ -10,8 +10,9 @@ import {
   WEIGHTS,
 } from '../../src/gaze/attestation.ts'
 import { MOVEMENT_LIMITS } from '../../src/gaze/movement.ts'
-import { CEILING, DURATIONS, LIMITS } from '../../src/gaze/plausibility.ts'
+import { CEILING, COARSE_CEILING, COARSE_MS, DURATIONS, LIMITS } from '../../src/gaze/plausibility.ts'
 import { GazeSource } from '../../src/gaze/tensor.ts'
+import { TICK_MS } from '../../src/gaze/tick.ts'
 
 const page = readFileSync('docs/attention.md', 'utf8')
 
@@ -30,6 +31,7 @@ describe('docs/attention.md', () => {
       variation: LIMITS.variation,
       'rhythm: coefficient': LIMITS.rhythmVariation,
       'rhythm: share': LIMITS.rhythmAlike,
+      'slow rhythm': LIMITS.rhythmAlikeCoarse,
       novelty: LIMITS.novelty,
       overlap: LIMITS.overlap,
       'amplitude: the median': MOVEMENT_LIMITS.amplitudeMedian,
@@ -61,6 +63,9 @@ describe('docs/attention.md', () => {
       assert.ok(page.includes(`${component}^${weight.toFixed(2)}`), `${component}^${weight}`)
     assert.ok(page.includes(`2^(−age / ${HALF_LIFE_MS / 60_000} min)`), 'the half-life')
     assert.deepEqual([CLOCK_SKEW_MS, REPLAY_RECORDS, REPLAY_SHARE], [60_000, 5, 0.2])
+    assert.ok(page.includes(`one is taken from each ${TICK_MS} ms`))
+    assert.ok(page.includes(`Samples more than ${COARSE_MS} ms apart`))
+    assert.ok(page.includes(`the ceiling is ${COARSE_CEILING} times`))
     assert.match(page, /more than a minute ahead/)
     assert.match(page, /at least five of the records, and a fifth of them/)
   })

@@ -35,7 +35,8 @@ describe('gaze metrics', () => {
     const samples = (from: number, x: number) =>
       Array.from({ length: 17 }, (_, i) => record(from + i / 50, { dwell_ms: 0, env: { x, y: 0.5 } }))
     const metrics = computeMetrics([...samples(0, 0.2), ...samples(0.4, 0.5)])
-    assert.deepEqual(metrics.fixations, { count: 2, mean_ms: 320, median_ms: 320 })
+    // Seventeen samples, 20 ms each.
+    assert.deepEqual(metrics.fixations, { count: 2, mean_ms: 340, median_ms: 340 })
     assert.deepEqual(metrics.saccades, { count: 1, mean_amplitude: 0.3 })
   })
 

@@ -32,6 +32,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     hash ${text} not null,
     content_hash ${text} not null,
     shape_hash ${text},
+    tick ${integer},
     copied ${integer} not null,
     unique (session_id, at, source),
     unique (session_id, seq)
@@ -40,10 +41,20 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await sql`create index gaze_records_path on gaze_records (path, at, id) where path is not null`.execute(db)
   await sql`create index gaze_records_source on gaze_records (source, at, id)`.execute(db)
 
+  await sql`create index gaze_records_tick on gaze_records (session_id, tick) where tick is not null`.execute(db)
+
   await sql`create table gaze_prints (
     hash ${text} not null primary key,
     session_id ${text} not null
   )`.execute(db)
+
+  await sql`create table gaze_traces (
+    hash ${text} not null primary key,
+    session_id ${text} not null,
+    at ${time} not null,
+    steps ${json} not null
+  )`.execute(db)
+  await sql`create index gaze_traces_at on gaze_traces (at)`.execute(db)
 
   await sql`create table gaze_dwell (
     hour ${time} not null,

@@ -3,7 +3,7 @@ import { columns, type Engine } from '../columns.ts'
 
 /**
  * What each attestation was used for: once at most, which the primary key sees to. Whose gaze sessions and records are,
- * where a key stored them; a session's task; and a record's trace. And the keys of a wallet.
+ * where a key stored them; and a session's task. And the keys of a wallet.
  */
 export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const { time, text } = columns(engine)
@@ -19,7 +19,6 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     where task_id is not null`.execute(db)
 
   await sql`alter table gaze_records add column caller_id ${text}`.execute(db)
-  await sql`alter table gaze_records add column trace_hash ${text}`.execute(db)
   await sql`create index gaze_records_caller on gaze_records (caller_id, at, id)
     where caller_id is not null`.execute(db)
   await sql`create index keys_wallet on keys (wallet) where wallet is not null`.execute(db)

@@ -16,8 +16,9 @@ export interface GazeSessionRow {
 
 /**
  * One gaze record. `tensor` is JSON and whole; the columns beside it repeat what is searched and scored. `seq` counts from 1
- * in each session. `at` is when the client says that it began, `stored_at` when it arrived. `copied` is 1 when another session had the same content, shape or trace before. `caller_id` is its
- * session's.
+ * in each session. `at` is when the client says that it began, `stored_at` when it arrived. `tick` is the time by which it is
+ * assessed, in Unix ms; null for a raw sample beside another one. `copied` is 1 when another session had the same content,
+ * shape or trace before. `caller_id` is its session's.
  */
 export interface GazeRecordRow {
   id: string
@@ -36,15 +37,23 @@ export interface GazeRecordRow {
   hash: string
   content_hash: string
   shape_hash: string | null
-  trace_hash: string | null
+  tick: number | null
   copied: number
   caller_id: string | null
 }
 
-/** The hash of a record's content, shape or trace, and the session that stored it first. */
+/** The hash of a record's content or shape, and the session that stored it first. */
 export interface GazePrintRow {
   hash: string
   session_id: string
+}
+
+/** A trace of fixations by its hash, the session that stored it first, when it began, and its steps as JSON. */
+export interface GazeTraceRow {
+  hash: string
+  session_id: string
+  at: string
+  steps: string
 }
 
 /** Attention summed by hour and place. Lines are 0 where the records named none. */
@@ -86,6 +95,7 @@ export interface GazeTables {
   gaze_sessions: GazeSessionRow
   gaze_records: GazeRecordRow
   gaze_prints: GazePrintRow
+  gaze_traces: GazeTraceRow
   gaze_dwell: GazeDwellRow
   attestations: AttestationRow
   attestation_uses: AttestationUseRow

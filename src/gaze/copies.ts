@@ -1,0 +1,115 @@
+import type { Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import { type Sample, scanpaths } from './scanpath.ts'
+import type { GazeSource } from './tensor.ts'
+import { TICK_MS } from './tick.ts'
+import { isSameTrace, type Trace, type TraceStep, tracesOf } from './trace.ts'
+
+/** Records before a batch that its first traces may need: six fixations of raw samples are about two seconds, 125 ticks. */
+const BEFORE = 400
+/** Records from a batch's first on that are looked at: the largest batch, and as many that lie between its records. */
+const FROM = 2000
+/** Rows per statement. */
+const CHUNK = 250
+
+type Found = Trace & { source: GazeSource }
+
+/**
+ * Notes the traces that the newest batch of a session completes, and marks the records of those that another session has
+ * stored before as copied. What is stored first is the original, also where two sessions store the same at once: the one
+ * that comes second waits for the first.
+ *
+ * The order in which records arrive does not matter. What is read is bounded, whatever the session holds.
+ *
+ * @param since the earliest time in the batch
+ */
+export async function markCopies(trx: Transaction<Schema>, sessionId: string, since: string): Promise<void> {
+  const records = await recordsAround(trx, sessionId, Date.parse(since))
+  const traces = scanpaths(records).flatMap((path) =>
+    tracesOf(path, Date.parse(since)).map((trace) => ({ ...trace, source: path[0]?.source ?? 'manual' })),
+  )
+  await claimTraces(trx, sessionId, traces)
+  const earlier = await tracesElsewhere(trx, sessionId, traces)
+  const copied = traces.filter(({ hash, otherHashes, steps }) =>
+    [hash, ...otherHashes].some((print) => {
+      const original = earlier.get(print)
+      return original !== undefined && isSameTrace(steps, original)
+    }),
+  )
+  for (const { source, start_ms, end_ms } of stretches(copied))
+    await trx
+      .updateTable('gaze_records')
+      .set({ copied: 1 })
+      .where('session_id', '=', sessionId)
+      .where('tick', '>', start_ms - TICK_MS)
+      .where('tick', '<', end_ms)
+      .where('source', '=', source)
+      .execute()
+}
+
+async function recordsAround(trx: Transaction<Schema>, sessionId: string, sinceMs: number): Promise<Sample[]> {
+  const records = trx
+    .selectFrom('gaze_records')
+    .select(['at', 'dwell_ms', 'source', 'x', 'y'])
+    .where('session_id', '=', sessionId)
+  const from = sinceMs - (sinceMs % TICK_MS)
+  const before = await records.where('tick', '<', from).orderBy('tick', 'desc').limit(BEFORE).execute()
+  const after = await records.where('tick', '>=', from).orderBy('tick').limit(FROM).execute()
+  return [...before, ...after].map(({ x, y, source, ...row }) => ({
+    ...row,
+    source: source as GazeSource,
+    env: x === null || y === null ? {} : { x, y },
+  }))
+}
+
+/** Notes traces as this session's, unless another one has their hash. */
+async function claimTraces(trx: Transaction<Schema>, sessionId: string, traces: readonly Trace[]): Promise<void> {
+  const byHash = new Map(traces.map((trace) => [trace.hash, trace]))
+  // In one order, so that two sessions never wait for each other in a circle.
+  const rows = [...byHash.keys()]
+    .sort()
+    .flatMap((hash) => byHash.get(hash) ?? [])
+    .map((trace) => toRow(sessionId, trace))
+  for (let i = 0; i < rows.length; i += CHUNK)
+    await trx
+      .insertInto('gaze_traces')
+      .values(rows.slice(i, i + CHUNK))
+      .onConflict((conflict) => conflict.column('hash').doNothing())
+      .execute()
+}
+
+/** The steps of what other sessions have under the hashes of traces, by hash. */
+async function tracesElsewhere(
+  trx: Transaction<Schema>,
+  sessionId: string,
+  traces: readonly Trace[],
+): Promise<Map<string, TraceStep[]>> {
+  const hashes = [...new Set(traces.flatMap(({ hash, otherHashes }) => [hash, ...otherHashes]))]
+  const earlier = new Map<string, TraceStep[]>()
+  for (let i = 0; i < hashes.length; i += CHUNK) {
+    const elsewhere = await trx
+      .selectFrom('gaze_traces')
+      .select(['hash', 'steps'])
+      .where('hash', 'in', hashes.slice(i, i + CHUNK))
+      .where('session_id', '<>', sessionId)
+      .execute()
+    for (const { hash, steps } of elsewhere) earlier.set(hash, JSON.parse(steps) as TraceStep[])
+  }
+  return earlier
+}
+
+function toRow(session_id: string, { hash, start_ms, steps }: Trace) {
+  return { hash, session_id, at: new Date(start_ms).toISOString(), steps: JSON.stringify(steps) }
+}
+
+/** The stretches of time that traces cover together: neighbours share five of their six fixations. */
+function stretches(traces: readonly Found[]): Array<Pick<Found, 'source' | 'start_ms' | 'end_ms'>> {
+  const found: Array<Pick<Found, 'source' | 'start_ms' | 'end_ms'>> = []
+  for (const { source, start_ms, end_ms } of traces) {
+    const last = found.at(-1)
+    if (last !== undefined && last.source === source && start_ms <= last.end_ms)
+      last.end_ms = Math.max(last.end_ms, end_ms)
+    else found.push({ source, start_ms, end_ms })
+  }
+  return found
+}
