@@ -130,7 +130,7 @@ export function retentionContract(open: () => Promise<Store>): void {
       await sweeps.runDue()
       await sweeps.stop()
       assert.deepEqual(await gaze.retrieve({ limit: 1 }), { items: [], total: 0, next_cursor: null })
-      for (const table of ['gaze_prints', 'gaze_dwell'] as const)
+      for (const table of ['gaze_prints', 'gaze_traces', 'gaze_dwell'] as const)
         assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [])
       const later = humanStream(2, { records: 30 })
       const { attestation } = await gaze.store({ session_id, records: later })
