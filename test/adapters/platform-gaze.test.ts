@@ -32,9 +32,9 @@ before(async () => {
 
 after(() => platform.close())
 
-/** The recording, as if it had just ended, apart from earlier ones. */
-function justRecorded(): GazeTensor[] {
-  const records = fixationsOf(readingOf(pageOf(1), 1))
+/** What a person read, as if it had just ended: 112 fixations. */
+function justRead(): GazeTensor[] {
+  const records = fixationsOf(readingOf(pageOf(1), 1, { seconds: 40 })).slice(0, 112)
   const last = records.at(-1) as GazeTensor
   const late = Date.now() - (Date.parse(last.at) + last.dwell_ms)
   return records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + late).toISOString() }))
@@ -53,7 +53,7 @@ async function verify(body: object, key = platform.key) {
 describe('gaze on the platform', () => {
   it('stores a recording, attests it, and gives it back page by page', async () => {
     await insertTask(platform.gateway.store, 'task_r')
-    const records = justRecorded()
+    const records = justRead()
     const reply = await ask(platform, 'POST', '/api/gaze/store', {
       body: { session_id: 'reading', task_id: 'task_r', records },
     })
@@ -86,7 +86,7 @@ describe('gaze on the platform', () => {
       assert.deepEqual([attestation.session_id, attestation.status, attestation.progress], ['reading', 'passed', 1])
       assert.equal(attestation.components.plausibility, 1)
     }
-    const few = { session_id: 'few', records: justRecorded().slice(0, 5) }
+    const few = { session_id: 'few', records: justRead().slice(0, 5) }
     await ask(platform, 'POST', '/api/gaze/store', { body: few, key: other })
     const collecting = await json(await ask(platform, 'GET', '/api/attestation/status?session_id=few', { key: other }))
     assert.deepEqual([collecting.status, collecting.progress, collecting.records_needed], ['collecting', 0.25, 20])
@@ -98,7 +98,7 @@ describe('gaze on the platform', () => {
     assert.deepEqual([await history(platform.key), await history(other), await history(platform.admin)], [112, 5, 117])
     const status = await ask(platform, 'GET', '/api/attestation/status?session_id=reading', { key: other })
     assert.equal(status.status, 404)
-    const taken = { session_id: 'reading', records: justRecorded().slice(0, 1) }
+    const taken = { session_id: 'reading', records: justRead().slice(0, 1) }
     const added = await ask(platform, 'POST', '/api/gaze/store', { body: taken, key: other })
     assert.equal(added.status, 409)
     assert.equal((await errorOf(added)).param, 'session_id')
@@ -129,7 +129,7 @@ describe('gaze on the platform', () => {
     const made = await ask(platform, 'POST', '/api/tasks', { body: create, key: other })
     assert.equal(made.status, 201)
     const { id } = await json(made)
-    await ask(platform, 'POST', '/api/gaze/store', { body: { task_id: id, records: justRecorded().slice(0, 25) } })
+    await ask(platform, 'POST', '/api/gaze/store', { body: { task_id: id, records: justRead().slice(0, 25) } })
     const status = async (key: string) =>
       (await ask(platform, 'GET', `/api/attestation/status?task_id=${id}`, { key })).status
     assert.deepEqual([await status(other), await status(platform.key)], [200, 200])
@@ -142,7 +142,7 @@ describe('gaze on the platform', () => {
     const [worker, tracker] = [await keyOf('worker'), await keyOf('tracker')]
     const { id } = await json(await ask(platform, 'POST', '/api/tasks', { body: { title: 'Read it' }, key: other }))
     const store = async (key: string, count: number) => {
-      const body = { task_id: id, records: justRecorded().slice(0, count) }
+      const body = { task_id: id, records: justRead().slice(0, count) }
       return String((await json(await ask(platform, 'POST', '/api/gaze/store', { body, key }))).session_id)
     }
     const shown = async (key = other) =>
@@ -163,7 +163,7 @@ describe('gaze on the platform', () => {
 
   it('stores once under an idempotency key, and refuses another body under it', async () => {
     const headers = { 'idempotency-key': 'gaze-1' }
-    const body = { records: justRecorded().slice(0, 2) }
+    const body = { records: justRead().slice(0, 2) }
     const [first, second] = [
       await ask(platform, 'POST', '/api/gaze/store', { body, headers }),
       await ask(platform, 'POST', '/api/gaze/store', { body, headers }),
@@ -274,7 +274,7 @@ describe('verifying a session, a key or a wallet', () => {
     const chat = await platform.gateway.sessions.create({ title: 'a chat' }, { userId: platform.keyId, source: 'api' })
     assert.equal((await verify({ session_id: chat.id })).subject, platform.keyId)
     assert.equal((await verify({ session_id: chat.id }, other)).valid, false)
-    const { session_id } = await platform.gateway.gaze.store({ records: justRecorded().slice(0, 1) })
+    const { session_id } = await platform.gateway.gaze.store({ records: justRead().slice(0, 1) })
     const local = await verify({ session_id }, platform.admin)
     assert.deepEqual([local.valid, local.tier, local.subject], [true, 'free', session_id])
   })
@@ -317,7 +317,7 @@ describe('verifying a session, a key or a wallet', () => {
     const { sessions } = platform.gateway
     for (const id of ['own1', 'own2']) await sessions.create({ id }, { userId: platform.keyId, source: 'api' })
     const storing = (session_id: string, key: string) =>
-      ask(platform, 'POST', '/api/gaze/store', { body: { session_id, records: justRecorded().slice(0, 1) }, key })
+      ask(platform, 'POST', '/api/gaze/store', { body: { session_id, records: justRead().slice(0, 1) }, key })
     const refused = await storing('own1', other)
     assert.equal(refused.status, 409)
     const { code, param } = await errorOf(refused)
