@@ -15,7 +15,7 @@ import { clientLog } from './stdio/client-log.ts'
 import { progressListener } from './stdio/progress.ts'
 import { registerPrompts } from './stdio/prompts.ts'
 import { registerMemories } from './stdio/resources.ts'
-import { projectRoot } from './stdio/roots.ts'
+import { declaredRoots } from './stdio/roots.ts'
 import { stdioTransport } from './stdio/transport.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 
@@ -48,13 +48,13 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   )
   const shared = clientLog(mcp, log)
   const gateway = opener(loaded, shared)
-  const root = projectRoot(mcp)
+  const roots = declaredRoots(mcp)
   const inFlight = new Set<Promise<unknown>>()
   const endings = new Set<AbortController>()
   const transport = stdioTransport(process.stdin, process.stdout)
 
   registerMemories(mcp, gateway)
-  registerPrompts(mcp, gateway, root)
+  registerPrompts(mcp, gateway, roots)
   // McpServer's own handlers would need every tool loaded to list them, and would refuse an argument in their own words,
   // without the field and the error's code.
   mcp.server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listTools() }))
@@ -67,7 +67,8 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
       callerId: null,
       signal: AbortSignal.any([extra.signal, ending.signal]),
       ...progressListener(extra),
-      projectRoot: root,
+      roots,
+      projectRoot: async () => (await roots())[0] ?? process.cwd(),
     }
     const { callTool } = await import('./stdio/call-tool.ts')
     const call = callTool(params.name, params.arguments, gateway, context, (err) =>

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os'
 import { type Agent, createAgent } from './agent/agent.ts'
 import { type Chain, createChain } from './chain/chain.ts'
 import { configFile, type LoadedConfig } from './config/config.ts'
@@ -5,6 +6,7 @@ import { fileHome } from './config/file-home.ts'
 import { type LiveConfig, openLiveConfig } from './config/live.ts'
 import { redactText } from './config/redact.ts'
 import { tableHome } from './config/table-home.ts'
+import { createAllowRoot } from './context/allowed-root.ts'
 import { type ContextInput, createContext, type WorkContext } from './context/context.ts'
 import { GazewayError } from './errors.ts'
 import { createEscrows, type Escrows } from './escrow/escrows.ts'
@@ -61,9 +63,13 @@ export interface Gateway {
   }
   context: {
     /** The work context of a project. @throws see `createContext` */
-    get(input: ContextInput, projectRoot: string, signal?: AbortSignal): Promise<WorkContext>
+    get(input: ContextInput, declaredRoots: readonly string[], signal?: AbortSignal): Promise<WorkContext>
     /** The same as a model reads it. */
-    text(input: ContextInput, projectRoot: string, signal?: AbortSignal): Promise<{ text: string; tokens: number }>
+    text(
+      input: ContextInput,
+      declaredRoots: readonly string[],
+      signal?: AbortSignal,
+    ): Promise<{ text: string; tokens: number }>
   }
   calls: Calls
   upstream: Upstream
@@ -88,6 +94,15 @@ export interface Gateway {
    * @throws GazewayError `store_unavailable` that says how many call records could not be written
    */
   close(): Promise<void>
+}
+
+/** Null for a user that has none, in a container that is started under a number. */
+function homeFolder(): string | null {
+  try {
+    return homedir()
+  } catch {
+    return null
+  }
 }
 
 /** How long a store may take to open before it is told why. */
@@ -218,6 +233,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       if (query === undefined) return memory.newest(of)
       return (await memory.search({ query, ...of })).results.map((result) => result.memory)
     },
+    allowRoot: createAllowRoot({
+      configured: () => live.current().config.context.roots,
+      workingDirectory: () => process.cwd(),
+      homeFolder,
+    }),
     countTokens,
     now,
     dataFolder: loaded.dataDir,

@@ -13,7 +13,6 @@ export const getContext = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: ContextInput.strict(),
   output: WorkContext,
-  run: async (gateway, input, context) =>
-    gateway.context.get(input, input.root ?? (await context.projectRoot()), context.signal),
+  run: async (gateway, input, context) => gateway.context.get(input, await context.roots(), context.signal),
   render: renderContext,
 })

@@ -16,7 +16,7 @@ export const llmQuery = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: Question,
   output: Answer,
-  run: (gateway, input, context) => gateway.research.ask(input, context.projectRoot, context),
+  run: (gateway, input, context) => gateway.research.ask(input, context.roots, context),
   render({ answer, truncated, citations, model, route, cost_usd, call_id }) {
     const sources = citations.map(({ url, title }, i) => plain(`[${i + 1}] ${title ?? url} ${url}`))
     const without = route === 'chat_fallback' ? ', without search: the research endpoint failed' : ''

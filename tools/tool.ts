@@ -13,7 +13,9 @@ export interface ToolAnnotations {
 
 /** What an adapter knows of the call besides its input. */
 export interface ToolContext extends CallContext {
-  /** The project that the caller works in: the client's first root, else the working directory. It may have to be asked for. */
+  /** The folders that the caller declares as its roots, as far as they are on this machine. They may have to be asked for. */
+  roots: () => Promise<readonly string[]>
+  /** The project that the caller works in: the first of its roots, else the working directory. */
   projectRoot: () => Promise<string>
 }
 

@@ -9,7 +9,7 @@ const CONTEXT_TOKENS = 6000
 export function registerPrompts(
   mcp: McpServer,
   gateway: () => Promise<Gateway>,
-  projectRoot: () => Promise<string>,
+  roots: () => Promise<readonly string[]>,
 ): void {
   mcp.registerPrompt(
     'start_session',
@@ -21,7 +21,7 @@ export function registerPrompts(
     async ({ task }) => {
       const { context } = await gateway()
       const input = { max_tokens: CONTEXT_TOKENS, ...(task ? { query: task.slice(0, 1000) } : {}) }
-      const { text } = await context.text(input, await projectRoot())
+      const { text } = await context.text(input, await roots())
       const opening = task
         ? `I am about to work on this: ${task}\n\nHere is what I have been looking at, and what is remembered.`
         : 'Here is what I have been looking at, and what is remembered. Tell me in a few lines where I left off.'

@@ -6,7 +6,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { RootsListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 
-/** How long a call waits for the client's roots before it uses the working directory instead. */
+/** How long a call waits for the client's roots before it goes on as if there were none. */
 const PATIENCE_MS = 2000
 
 /**
@@ -16,25 +16,25 @@ const PATIENCE_MS = 2000
 const Roots = z.object({ roots: z.array(z.object({ uri: z.string() }).catch({ uri: '' })) })
 
 /**
- * The folder that the client works in: its first root that is a folder here, else this process's working directory.
- * Asked by the first call that needs it, and again when the client says that its roots changed.
+ * The roots that the client declares, in its order, as far as they are folders here; none for a client without roots.
+ * Asked by the first call that needs them, and again when the client says that they changed.
  */
-export function projectRoot({ server }: McpServer): () => Promise<string> {
-  let folder = askedFolder(server)
+export function declaredRoots({ server }: McpServer): () => Promise<readonly string[]> {
+  let folders = askedFolders(server)
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => {
-    folder = askedFolder(server)
+    folders = askedFolders(server)
   })
-  return async () => (server.getClientCapabilities()?.roots ? folder() : process.cwd())
+  return async () => (server.getClientCapabilities()?.roots ? folders() : [])
 }
 
 /** Asks with each call until there is an answer; one that comes too late for its call is there for the next. */
-function askedFolder(server: Server): () => Promise<string> {
-  let known: string | undefined
+function askedFolders(server: Server): () => Promise<readonly string[]> {
+  let known: readonly string[] | undefined
   let asking: Promise<unknown> | undefined
 
   async function ask(): Promise<void> {
     const { roots } = await server.request({ method: 'roots/list' }, Roots)
-    known = (await firstFolder(roots)) ?? process.cwd()
+    known = await foldersAmong(roots)
   }
 
   return async () => {
@@ -44,19 +44,20 @@ function askedFolder(server: Server): () => Promise<string> {
       asking = undefined
     })
     await asking
-    return known ?? process.cwd()
+    return known ?? []
   }
 }
 
 /** Clients name folders of other machines too, in containers and over SSH, and files that are open. */
-async function firstFolder(roots: readonly { uri: string }[]): Promise<string | undefined> {
+async function foldersAmong(roots: readonly { uri: string }[]): Promise<string[]> {
+  const folders: string[] = []
   for (const { uri } of roots) {
     try {
       const path = fileURLToPath(uri)
-      if ((await stat(path)).isDirectory()) return path
+      if ((await stat(path)).isDirectory()) folders.push(path)
     } catch {
       // No address of a file, or nothing there.
     }
   }
-  return undefined
+  return folders
 }

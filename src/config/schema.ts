@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AgentGateway } from './sections/agent-gateway.ts'
 import { Audit } from './sections/audit.ts'
 import { Chain } from './sections/chain.ts'
+import { Context } from './sections/context.ts'
 import { Gaze } from './sections/gaze.ts'
 import { Http } from './sections/http.ts'
 import { Identity } from './sections/identity.ts'
@@ -29,6 +30,7 @@ export const Config = z.strictObject({
   agent_gateway: AgentGateway.prefault({}),
   identity: Identity.prefault({}),
   gaze: Gaze.prefault({}),
+  context: Context.prefault({}),
   skills: Skills.prefault({}),
   audit: Audit.prefault({}),
   pricing: Pricing.prefault({}),

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { z } from 'zod'
 import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
@@ -6,8 +5,9 @@ import type { PlaceDwell } from '../gaze/dwell.ts'
 import { projectOf } from '../memory/project.ts'
 import { Projects } from '../memory/record.ts'
 import { parseInput } from '../validation.ts'
+import type { Root } from './allowed-root.ts'
 import { attentionByFile } from './attention.ts'
-import { resolveFocus, resolveRoot } from './confine.ts'
+import { resolveFocus } from './confine.ts'
 import { createExcerptReader } from './excerpt.ts'
 import { fit } from './fit.ts'
 import { distanceTo } from './focus.ts'
@@ -25,7 +25,11 @@ export { renderContext } from './render.ts'
 
 /** What the caller asks of the work context. */
 export const ContextInput = z.object({
-  root: z.string().min(1).optional().describe('Absolute path of the project; by default the one the client works in.'),
+  root: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Absolute path of the project, inside one that the client has open; by default the first of those.'),
   focus: z.string().min(1).optional().describe('A file or folder inside the root: it and its neighbours gain weight.'),
   query: z
     .string()
@@ -62,6 +66,8 @@ export interface ContextDeps {
   dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
   /** The memories of a project, and those of none, that match best; or the newest ones. */
   memories: (of: MemoriesOf) => Promise<StoredMemory[]>
+  /** The root that a caller means. @throws see `createAllowRoot` */
+  allowRoot: (asked: string | undefined, declared: readonly string[]) => Promise<Root>
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
   /** Where Gazeway keeps its own files, which are nobody's work. */
@@ -99,20 +105,19 @@ export function createContext(deps: ContextDeps) {
   /**
    * The context of a project as it is now.
    *
-   * @param defaultRoot the root when the input names none
-   * @throws GazewayError `not_found` (param `root`), `forbidden_path` (param `focus` outside the root), `validation_failed`
-   *   (a `max_tokens` outside 200–32000), `cancelled`
+   * @param declared the roots that the client declared
+   * @throws GazewayError `not_found` (param `root`), `forbidden_path` (a `root` that may not be read, a `focus` outside the
+   *   root), `validation_failed` (a `max_tokens` outside 200–32000), `cancelled`
    */
   async function read(
     input: ContextInput,
-    defaultRoot: string,
+    declared: readonly string[],
     form: Form,
     signal: AbortSignal | undefined,
   ): Promise<WorkContext> {
     const { focus: asked, query, projects, max_tokens: maxTokens } = parseInput(ContextInput, input)
     const now = deps.now()
-    const named = resolve(input.root ?? defaultRoot)
-    const root = await resolveRoot(named)
+    const { path: root, named } = await deps.allowRoot(input.root, declared)
     const roots = [...new Set([root, named])]
     const resolved = asked === undefined ? null : await resolveFocus(root, asked, roots)
 
@@ -168,11 +173,12 @@ export function createContext(deps: ContextDeps) {
 
   return {
     /** The context as a structured result: as JSON, and as text, it is never longer than `max_tokens`. @throws see above */
-    get: (input: ContextInput, defaultRoot: string, signal?: AbortSignal) => read(input, defaultRoot, jsonForm, signal),
+    get: (input: ContextInput, declared: readonly string[], signal?: AbortSignal) =>
+      read(input, declared, jsonForm, signal),
 
     /** The context as text for a model, never longer than `max_tokens`. @throws see above */
-    async text(input: ContextInput, defaultRoot: string, signal?: AbortSignal) {
-      const context = await read(input, defaultRoot, textForm, signal)
+    async text(input: ContextInput, declared: readonly string[], signal?: AbortSignal) {
+      const context = await read(input, declared, textForm, signal)
       return { text: renderContext(context), tokens: context.tokens }
     },
   }

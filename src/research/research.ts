@@ -26,7 +26,11 @@ export const Question = z.strictObject({
     .describe('The question, with everything the model needs to know beyond the project'),
   model: z.string().min(1).max(256).optional().describe('Another model than the configured primary one'),
   include_context: z.boolean().default(true).describe('Send the work context of the project along'),
-  root: z.string().max(4096).optional().describe('Project folder; by default the one that the client works in'),
+  root: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe('Project folder, inside one that the client has open; by default the first of those'),
   tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Searches that the model may make'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper bound of the answer, in tokens'),
 })
@@ -55,10 +59,10 @@ export type Answer = z.infer<typeof Answer>
 /** Questions to the primary model, with the project's context and search. */
 export interface Research {
   /**
-   * @param projectRoot asked for a question that wants the context and names no root
+   * @param roots the client's; asked for a question that wants the context
    * @throws GazewayError of the upstream's and the context's kinds
    */
-  ask(question: Question, projectRoot: () => Promise<string>, context: CallContext): Promise<Answer>
+  ask(question: Question, roots: () => Promise<readonly string[]>, context: CallContext): Promise<Answer>
 }
 
 /** @param deps.workContext the context of a project as text, within a token budget */
@@ -66,19 +70,19 @@ export function createResearch(deps: {
   upstream: Upstream
   workContext: (
     input: { root?: string | undefined; query: string; max_tokens: number },
-    projectRoot: string,
+    roots: readonly string[],
     signal: AbortSignal | undefined,
   ) => Promise<{ text: string; tokens: number }>
 }): Research {
   const { upstream, workContext } = deps
   return {
-    async ask(question, projectRoot, context) {
+    async ask(question, roots, context) {
       upstream.provider.requireKey()
       const { root, query } = question
       const known = question.include_context
         ? await workContext(
             { root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS },
-            root ?? (await projectRoot()),
+            await roots(),
             context.signal,
           )
         : { text: '', tokens: 0 }

@@ -4,7 +4,12 @@ import { callTool } from '../../adapters/stdio/call-tool.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
-const context = { surface: 'stdio' as const, callerId: null, projectRoot: async () => '/nowhere' }
+const context = {
+  surface: 'stdio' as const,
+  callerId: null,
+  roots: async () => [],
+  projectRoot: async () => '/nowhere',
+}
 
 /** Calls a tool with a gateway that cannot be opened, for the given reason. */
 async function call(name: string, args: unknown, reason: unknown) {

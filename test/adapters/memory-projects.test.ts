@@ -27,7 +27,12 @@ describe('memories of a project, by tools', () => {
 
   // biome-ignore lint/suspicious/noExplicitAny: a result is looked into field by field.
   async function call(root: string, name: string, args: object): Promise<any> {
-    const context = { surface: 'stdio' as const, callerId: null, projectRoot: async () => root }
+    const context = {
+      surface: 'stdio' as const,
+      callerId: null,
+      roots: async () => [root],
+      projectRoot: async () => root,
+    }
     const gateway = async () => running.gateway
     const result = await callTool(name, args, gateway, context, (fault) => assert.fail(String(fault)))
     assert.notEqual(result.isError, true, JSON.stringify(result.content))

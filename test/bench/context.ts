@@ -27,8 +27,8 @@ export async function section(report: Report): Promise<void> {
   const what = `work context, ${FILES.toLocaleString('en')} files, ${RECORDS.toLocaleString('en')} gaze records`
   report.add({ what: `${what}: first call of a process`, unit: 'ms', figure: median(first), bar: { atMost: 300 } })
 
-  const session = await openInitialized(gazeway(data))
-  const get = (args: Record<string, unknown>) => session.call('gateway_get_context', { root: project.root, ...args })
+  const session = await openInitialized({ ...gazeway(data), cwd: project.root })
+  const get = (args: Record<string, unknown>) => session.call('gateway_get_context', args)
   const later = await interleave(
     { plain: () => get({}), query: () => get({ query: 'how does the payment client retry' }) },
     LATER,
@@ -40,9 +40,9 @@ export async function section(report: Report): Promise<void> {
 
 /** Milliseconds that a new process takes for its first work context. */
 async function firstCall(data: string, { root }: Project): Promise<number> {
-  const session = await openInitialized(gazeway(data))
+  const session = await openInitialized({ ...gazeway(data), cwd: root })
   const start = performance.now()
-  await session.call('gateway_get_context', { root })
+  await session.call('gateway_get_context', {})
   const elapsed = performance.now() - start
   await session.close()
   return elapsed

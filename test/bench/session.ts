@@ -5,6 +5,8 @@ import { type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextproto
 export interface ServerCommand {
   args: string[]
   env?: Record<string, string>
+  /** The working directory; this process's own when absent. */
+  cwd?: string
 }
 
 /** A running MCP server and what a client says to it. */
@@ -28,8 +30,14 @@ interface Waiting {
  * Starts a server with this Node and speaks to it over its stdin and stdout: without the SDK's client, whose own work on a
  * reply (it compiles a validator for each tool it is told of) would be measured as the server's.
  */
-export async function openSession({ args, env = {} }: ServerCommand): Promise<Session> {
-  const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' })
+export async function openSession({ args, env = {}, cwd }: ServerCommand): Promise<Session> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    env,
+    stderr: 'ignore',
+    ...(cwd !== undefined && { cwd }),
+  })
   const waiting = new Map<number, Waiting>()
   let lastId = 0
 

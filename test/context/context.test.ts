@@ -27,7 +27,7 @@ describe('work context', () => {
       dwell('src/a.ts', 4200, { minutesAgo: 3, lines: [10, 20] }),
       dwell(join(root, 'docs/c.md'), 800, { minutesAgo: 60 }),
     ]
-    const context = await contextWith({ dwell: async () => rows }).get({}, root)
+    const context = await contextWith({ dwell: async () => rows }).get({}, [root])
 
     assert.deepEqual(
       context.places.map((place) => place.path),
@@ -55,7 +55,7 @@ describe('work context', () => {
       dwell('a.ts', 500, { lines: [7, 9] }),
       dwell('a.ts', 500, { lines: [20, 21] }),
     ]
-    const context = await contextWith({ dwell: answering(asked, rows) }).get({}, root)
+    const context = await contextWith({ dwell: answering(asked, rows) }).get({}, [root])
     assert.deepEqual(
       find(context.places, 'a.ts')?.children?.map((place) => place.path),
       ['a.ts#L3-L9', 'a.ts#L20-L21'],
@@ -67,14 +67,14 @@ describe('work context', () => {
     const { root, write, git, commitAll } = createProject(t, { 'src/a.ts': 'one', 'src/b.ts': 'two' })
     commitAll()
     const { get } = contextWith()
-    assert.equal(find((await get({}, root)).places, 'src/a.ts')?.signals.git, undefined)
+    assert.equal(find((await get({}, [root])).places, 'src/a.ts')?.signals.git, undefined)
     write('src/a.ts', 'changed')
-    const modified = find((await get({}, root)).places, 'src/a.ts')
+    const modified = find((await get({}, [root])).places, 'src/a.ts')
     assert.equal(modified?.signals.git, 'modified')
     assert.equal(modified?.excerpt, 'changed')
     assert.ok(modified?.why.includes('modified, uncommitted'))
     git('commit', '-qam', 'Change')
-    const committed = find((await get({}, root)).places, 'src/a.ts')
+    const committed = find((await get({}, [root])).places, 'src/a.ts')
     assert.equal(committed?.signals.git, undefined)
     assert.ok(committed?.why.includes('changed in 2 of the last 2 commits'))
   })
@@ -85,7 +85,7 @@ describe('work context', () => {
     write('new.ts', 'three')
     rmSync(join(root, 'b.ts'))
     git('rm', '-q', 'c.ts')
-    const { places } = await contextWith().get({}, root)
+    const { places } = await contextWith().get({}, [root])
     assert.deepEqual(find(places, 'new.ts')?.why, ['new, untracked'])
     for (const path of ['b.ts', 'c.ts']) {
       assert.equal(places.filter((place) => place.path === path).length, 1)
@@ -97,9 +97,9 @@ describe('work context', () => {
   it('leaves out what is ignored, with git and without', async (t) => {
     const { root, commitAll } = createProject(t, { '.gitignore': 'dist\n', 'dist/a.js': 'x', 'a.ts': 'x' })
     const { get } = contextWith({ dwell: async () => [dwell('dist/a.js', 5000), dwell('a.ts', 100)] })
-    const walked = await get({}, root)
+    const walked = await get({}, [root])
     commitAll()
-    const tracked = await get({}, root)
+    const tracked = await get({}, [root])
     for (const { places } of [walked, tracked]) {
       assert.equal(find(places, 'dist'), undefined)
       assert.ok(find(places, 'a.ts'))
@@ -108,20 +108,20 @@ describe('work context', () => {
 
   it('lifts the focus and its neighbours', async (t) => {
     const { root } = createProject(t, { 'src/x/a.ts': 'a', 'src/x/b.ts': 'b', 'src/c.ts': 'c', 'far/away/d.ts': 'd' })
-    const { places } = await contextWith().get({ focus: 'src/x/a.ts' }, root)
+    const { places } = await contextWith().get({ focus: 'src/x/a.ts' }, [root])
     const weight = (path: string) => find(places, path)?.weight ?? 0
     assert.deepEqual(find(places, 'src/x/a.ts')?.why, ['focus'])
     assert.ok(weight('src/x/a.ts') > weight('src/x/b.ts'))
     assert.ok(weight('src/x/b.ts') > weight('src/c.ts'))
     assert.ok(weight('src/c.ts') > 0)
     assert.equal(weight('far/away/d.ts'), 0)
-    assert.deepEqual(find((await contextWith().get({ focus: 'src/x' }, root)).places, 'src/x')?.why, ['focus'])
+    assert.deepEqual(find((await contextWith().get({ focus: 'src/x' }, [root])).places, 'src/x')?.why, ['focus'])
   })
 
   it('finds what the query names, in paths and in texts', async (t) => {
     const text = `${lines(30, 'filler')}\nfunction releaseEscrow() {}\n${lines(30, 'more')}`
     const { root } = createProject(t, { 'src/escrow.ts': 'x', 'src/hidden.ts': text, 'src/other.ts': 'y' })
-    const { places } = await contextWith().get({ query: 'How is the escrow released?' }, root)
+    const { places } = await contextWith().get({ query: 'How is the escrow released?' }, [root])
     assert.ok(find(places, 'src/escrow.ts')?.why.includes('matches the query'))
     const passage = find(places, 'src/hidden.ts#L26-L36')
     assert.match(passage?.excerpt ?? '', /releaseEscrow/)
@@ -147,7 +147,7 @@ describe('work context', () => {
         updated_at: NOW.toISOString(),
       },
     ]
-    const context = await contextWith({ memories: answering(asked, stored) }).get({ query: 'deploy' }, root)
+    const context = await contextWith({ memories: answering(asked, stored) }).get({ query: 'deploy' }, [root])
     assert.deepEqual(asked, [{ query: 'deploy', project: root, limit: 20 }])
     assert.deepEqual(context.memories[0], stored[0])
     assert.equal(context.memories[1]?.cut, true)
@@ -159,7 +159,7 @@ describe('work context', () => {
     const { root } = createProject(t, { 'a.ts': `a${'👋'.repeat(200)}` })
     const memory = { key: 'long', namespace: 'default', tags: [], updated_at: NOW.toISOString() }
     const memories = async () => [{ ...memory, value: `a${'👋'.repeat(500)}` }]
-    const context = await contextWith({ memories }).get({ focus: 'a.ts', max_tokens: 32_000 }, root)
+    const context = await contextWith({ memories }).get({ focus: 'a.ts', max_tokens: 32_000 }, [root])
     assert.equal(context.memories[0]?.value, `a${'👋'.repeat(399)}`)
     assert.equal(find(context.places, 'a.ts')?.excerpt, `a${'👋'.repeat(99)}…`)
     for (const text of [JSON.stringify(context), renderContext(context)])
@@ -174,7 +174,9 @@ describe('work context', () => {
       'a.ts': 'fine',
     })
     const rows = ['.env', 'tls/server.pem', 'notes.txt', 'a.ts'].map((path) => dwell(path, 9000, { lines: [1, 2] }))
-    const context = await contextWith({ dwell: async () => rows }).get({ query: 'hunter2 token', focus: '.env' }, root)
+    const context = await contextWith({ dwell: async () => rows }).get({ query: 'hunter2 token', focus: '.env' }, [
+      root,
+    ])
     assert.ok(find(context.places, '.env'))
     assert.equal(find(context.places, 'a.ts#L1-L2')?.excerpt, 'fine')
     assert.doesNotMatch(JSON.stringify(context), /TOKEN=|PRIVATE KEY/)
@@ -184,7 +186,7 @@ describe('work context', () => {
   it('shows no text where the folder asked for is one of secrets', async (t) => {
     const { root } = createProject(t, { '.kube/config': 'hunter2', '.config/gh/hosts.yml': 'oauth: hunter2' })
     for (const folder of ['.kube', '.config/gh']) {
-      const context = await contextWith({}).get({ query: 'config hosts hunter2' }, join(root, folder))
+      const context = await contextWith({}).get({ query: 'config hosts hunter2' }, [join(root, folder)])
       assert.ok(context.places.length > 0, folder)
       assert.equal(JSON.stringify(context.places).includes('hunter2'), false, folder)
     }
@@ -205,14 +207,13 @@ describe('work context', () => {
     const read = contextWith({ dwell: async () => names.map((name) => dwell(name, 9000)) })
 
     const key = '-----BEGIN RSA PRIVATE KEY-----\r\nhunter2\r\n-----END RSA PRIVATE KEY-----\r\n'
-    const secret = await read.get({ query: 'hunter2' }, createProject(t, Object.fromEntries(all(key))).root)
+    const secret = await read.get({ query: 'hunter2' }, [createProject(t, Object.fromEntries(all(key))).root])
     for (const name of names) assert.ok(find(secret.places, name), name)
     assert.doesNotMatch(JSON.stringify(secret.places), /excerpt|PRIVATE|hunter2/)
 
-    const open = await read.get(
-      { query: 'évaluation' },
+    const open = await read.get({ query: 'évaluation' }, [
       createProject(t, Object.fromEntries(all('une évaluation'))).root,
-    )
+    ])
     for (const name of ['le.txt', 'be.txt'])
       assert.equal(find(open.places, `${name}#L1-L1`)?.excerpt, 'une évaluation', name)
   })
@@ -233,13 +234,13 @@ describe('work context', () => {
       '../elsewhere/private.ts',
       join(outside, 'elsewhere/private.ts'),
     ]
-    const context = await contextWith({ dwell: async () => paths.map((path) => dwell(path, 9000)) }).get({}, root)
+    const context = await contextWith({ dwell: async () => paths.map((path) => dwell(path, 9000)) }).get({}, [root])
     assert.doesNotMatch(JSON.stringify(context), /private/)
   })
 
   it('gives no excerpt of a binary file', async (t) => {
     const { root } = createProject(t, { 'logo.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1, 2, 3]) })
-    const { places } = await contextWith({ dwell: async () => [dwell('logo.png', 3000)] }).get({}, root)
+    const { places } = await contextWith({ dwell: async () => [dwell('logo.png', 3000)] }).get({}, [root])
     assert.ok(find(places, 'logo.png'))
     assert.equal(find(places, 'logo.png')?.excerpt, undefined)
   })
@@ -248,12 +249,12 @@ describe('work context', () => {
     const { root, outside } = createProject(t, { 'a.ts': '' })
     symlinkSync(outside, join(root, 'up'))
     for (const focus of ['../', '/etc/passwd', 'a/../../x', 'up', 'a\0b'])
-      await assert.rejects(contextWith().get({ focus }, root), { code: 'forbidden_path', param: 'focus' }, focus)
+      await assert.rejects(contextWith().get({ focus }, [root]), { code: 'forbidden_path', param: 'focus' }, focus)
   })
 
   it('takes a focus that does not exist yet, and says so', async (t) => {
     const { root } = createProject(t, { 'src/a.ts': '' })
-    const context = await contextWith().get({ focus: 'src/new.ts' }, root)
+    const context = await contextWith().get({ focus: 'src/new.ts' }, [root])
     assert.ok((find(context.places, 'src/a.ts')?.weight ?? 0) > 0)
     assert.match(context.notes.join(), /focus does not exist/)
   })
@@ -266,10 +267,10 @@ describe('work context', () => {
       ['Größe/naïve.ts', file],
       ['Größe', folder],
     ] as const) {
-      const { places, notes } = await contextWith().get({ focus: focus.normalize('NFC') }, root)
+      const { places, notes } = await contextWith().get({ focus: focus.normalize('NFC') }, [root])
       assert.deepEqual([find(places, found)?.why[0], notes], ['focus', []])
     }
-    const { notes } = await contextWith().get({ focus: 'Größ'.normalize('NFC') }, root)
+    const { notes } = await contextWith().get({ focus: 'Größ'.normalize('NFC') }, [root])
     assert.match(notes.join(), /focus does not exist/)
   })
 
@@ -280,15 +281,15 @@ describe('work context', () => {
     execFileSync('git', ['init', '-q', join(root, 'nested')])
     const { get } = contextWith()
     for (const focus of ['dist/a.js', 'dist', 'nested', 'nested/b.ts'])
-      assert.match((await get({ focus }, root)).notes.join(), /the focus is none of the project's files/, focus)
+      assert.match((await get({ focus }, [root])).notes.join(), /the focus is none of the project's files/, focus)
     for (const focus of ['src', 'src/a.ts', '.', 'src/new.ts'])
-      assert.doesNotMatch((await get({ focus }, root)).notes.join(), /none of the project's files/, focus)
+      assert.doesNotMatch((await get({ focus }, [root])).notes.join(), /none of the project's files/, focus)
   })
 
   it('says which root it did not find', async (t) => {
     const { root } = createProject(t, { 'a.ts': '' })
     for (const missing of [join(root, 'nowhere'), join(root, 'a.ts')])
-      await assert.rejects(contextWith().get({ root: missing }, root), { code: 'not_found', param: 'root' })
+      await assert.rejects(contextWith().get({ root: missing }, [root]), { code: 'not_found', param: 'root' })
   })
 
   it('knows the root by its linked name', async (t) => {
@@ -296,14 +297,14 @@ describe('work context', () => {
     const link = join(outside, 'link')
     symlinkSync(root, link)
     const rows = [dwell(join(link, 'a.ts'), 1000), dwell(join(root, 'a.ts'), 2000, { lines: [1, 1] })]
-    const context = await contextWith({ dwell: async () => rows }).get({ root: link, focus: join(link, 'a.ts') }, '/')
+    const context = await contextWith({ dwell: async () => rows }).get({ root: link, focus: join(link, 'a.ts') }, ['/'])
     assert.equal(context.root, root)
     assert.equal(find(context.places, 'a.ts')?.signals.dwell_ms, 3000)
   })
 
   it('begins with what describes the project when nothing else is known', async (t) => {
     const { root } = createProject(t, { 'README.md': '# Hello', 'src/a.ts': 'x', 'z.txt': 'z' })
-    const context = await contextWith().get({}, root)
+    const context = await contextWith().get({}, [root])
     assert.equal(context.places[0]?.path, 'README.md')
     assert.equal(context.places[0]?.excerpt, '# Hello')
     assert.deepEqual(
@@ -321,7 +322,7 @@ describe('work context', () => {
     const { root } = createProject(t, files)
     const rows = Object.keys(files).map((path) => dwell(path, 2000))
     for (const max_tokens of [200, 1000]) {
-      const context = await contextWith({ dwell: async () => rows }).get({ max_tokens }, root)
+      const context = await contextWith({ dwell: async () => rows }).get({ max_tokens }, [root])
       assert.ok(context.tokens <= max_tokens)
       assert.ok(context.tokens > max_tokens * 0.8)
       assert.equal(context.truncated, true)
@@ -330,10 +331,10 @@ describe('work context', () => {
 
   it('refuses a budget out of range, and stops when the caller cancels', async (t) => {
     const { root } = createProject(t, { 'a.ts': 'x' })
-    await assert.rejects(contextWith().get({ max_tokens: 100 }, root), {
+    await assert.rejects(contextWith().get({ max_tokens: 100 }, [root]), {
       code: 'validation_failed',
       param: 'max_tokens',
     })
-    await assert.rejects(contextWith().get({}, root, AbortSignal.abort()), { code: 'cancelled' })
+    await assert.rejects(contextWith().get({}, [root], AbortSignal.abort()), { code: 'cancelled' })
   })
 })

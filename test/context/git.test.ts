@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createGitReader } from '../../src/context/git.ts'
 import { createProject } from './project.ts'
+
+type Project = ReturnType<typeof createProject>
 
 /** A commit object that `git log` would have a signature program check. */
 function signedCommit(tree: string): string {
@@ -211,6 +213,101 @@ describe('reading git', () => {
       ['b.ts', 'untracked'],
     ])
   })
+
+  it('reads a submodule, whose git folder is in the repository around it', async (t) => {
+    const library = createProject(t, { 'library.ts': '1' })
+    library.commitAll()
+    const { root, write, git, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.root, 'vendor/library')
+    write('vendor/library/library.ts', '2')
+    const { state, notes } = await createGitReader()(join(root, 'vendor/library'))
+    assert.deepEqual([notes, state?.tracked], [[], ['library.ts']])
+    assert.equal(state?.changes.get('library.ts'), 'modified')
+    assert.deepEqual((await createGitReader()(root)).state?.tracked, ['.gitmodules', 'a.ts'])
+  })
+
+  it('reads a repository whose git folder is elsewhere in the project', async (t) => {
+    const { root, git, write } = createProject(t, { 'a.ts': '1' })
+    git('init', '-q', '--separate-git-dir', join(root, 'git-data'))
+    git('add', 'a.ts')
+    write('a.ts', '2')
+    const { state, notes } = await createGitReader()(root)
+    assert.deepEqual([notes, state?.tracked], [[], ['a.ts']])
+  })
+
+  /** What makes git read another repository, or another folder, than that of the project. */
+  const detours: [what: string, lead: (project: Project, secret: Project) => void][] = [
+    ['a .git that names another git folder', ({ write }, secret) => write('.git', `gitdir: ${secret.root}/.git\n`)],
+    ['a .git that is a link', ({ root }, secret) => symlinkSync(join(secret.root, '.git'), join(root, '.git'))],
+    [
+      'a .git that names the git folder of another linked worktree',
+      ({ write }, secret) => {
+        secret.git('worktree', 'add', '-q', join(secret.outside, 'linked'))
+        write('.git', `gitdir: ${secret.root}/.git/worktrees/linked\n`)
+      },
+    ],
+    [
+      'a core.worktree',
+      ({ git, commitAll }, secret) => {
+        commitAll()
+        git('config', 'core.worktree', secret.root)
+      },
+    ],
+    [
+      'a commondir',
+      ({ git, write }, secret) => {
+        git('init', '-q')
+        write('.git/commondir', `${secret.root}/.git\n`)
+      },
+    ],
+    [
+      'a commondir that is a link',
+      ({ root, git, write }, secret) => {
+        git('init', '-q')
+        write('common', `${secret.root}/.git\n`)
+        symlinkSync(join(root, 'common'), join(root, '.git/commondir'))
+      },
+    ],
+    [
+      'an index that is a link, with the objects of the other repository',
+      ({ root, git, write }, secret) => {
+        git('init', '-q')
+        write('.git/objects/info/alternates', `${secret.root}/.git/objects\n`)
+        symlinkSync(join(secret.root, '.git/index'), join(root, '.git/index'))
+      },
+    ],
+    [
+      'a reference that is a link, two references away, with the objects of the other repository',
+      ({ root, git, write }, secret) => {
+        git('init', '-q')
+        write('.git/objects/info/alternates', `${secret.root}/.git/objects\n`)
+        write('.git/HEAD', 'ref: refs/heads/one\n')
+        write('.git/refs/heads/one', 'ref: refs/heads/two\n')
+        const branch = secret.git('symbolic-ref', 'HEAD').trim()
+        symlinkSync(join(secret.root, '.git', branch), join(root, '.git/refs/heads/two'))
+      },
+    ],
+    [
+      'a git folder that is none, below another repository',
+      ({ root, outside, write }, secret) => {
+        renameSync(join(secret.root, '.git'), join(outside, '.git'))
+        mkdirSync(join(root, '.git'))
+        write('.git/HEAD', 'nonsense')
+      },
+    ],
+  ]
+  for (const [what, lead] of detours)
+    it(`follows nothing to another folder: ${what}`, async (t) => {
+      const secret = createProject(t, { 'private.ts': 'secret' })
+      secret.commitAll()
+      const project = createProject(t, { 'a.ts': '1' })
+      lead(project, secret)
+      const { state, notes } = await createGitReader()(project.root)
+      const names = [...(state?.tracked ?? []), ...(state?.changes.keys() ?? []), ...(state?.commits.flat() ?? [])]
+      assert.ok(!names.some((name) => name.includes('private')), names.join())
+      if (state === null) assert.match(notes.join(), /^changes and commits are unknown: /)
+    })
 
   it('keeps nobody waiting for a repository that git cannot finish reading', async (t) => {
     const hostile = createProject(t, { 'a.ts': '1' })

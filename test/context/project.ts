@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { createAllowRoot } from '../../src/context/allowed-root.ts'
 import { type ContextDeps, createContext } from '../../src/context/context.ts'
 import { createTokenCounter } from '../../src/tokens.ts'
 
@@ -45,7 +46,19 @@ export function createProject(t: TestContext, files: Record<string, string | Buf
 
 /** The work context without gaze and memories, but for those that are given. */
 export function contextWith(deps: Partial<ContextDeps> = {}) {
-  return createContext({ dwell: async () => [], memories: async () => [], countTokens, now: () => NOW, ...deps })
+  const allowRoot = createAllowRoot({
+    configured: () => [],
+    workingDirectory: () => process.cwd(),
+    homeFolder: () => null,
+  })
+  return createContext({
+    dwell: async () => [],
+    memories: async () => [],
+    allowRoot,
+    countTokens,
+    now: () => NOW,
+    ...deps,
+  })
 }
 
 /** Attention that ended some time before {@link NOW}. */

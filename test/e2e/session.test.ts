@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { connect, newPlace, type Place, spawnServer, writeProject } from './server.ts'
+import * as double from '../doubles/upstream.ts'
+import { connect, newPlace, type Place, spawnServer, type ToolReply, writeProject } from './server.ts'
 
 type Server = Awaited<ReturnType<typeof connect>>
 
@@ -282,7 +283,6 @@ describe('the project', () => {
     await server.initialize({ roots: {} })
     const calls: Record<string, object> = {
       gateway_memory_recall: { key: 'a' },
-      gateway_get_context: { root: place.home },
       gateway_llm_query: { query: 'Why?', include_context: false },
     }
     for (const [name, input] of Object.entries(calls)) {
@@ -293,6 +293,41 @@ describe('the project', () => {
     server.callTool(1, 'gateway_llm_query', { query: 'Why?' })
     await server.message(({ method }) => method === 'roots/list')
   })
+
+  it('is read and sent nowhere when it is in none of the roots', async (t) => {
+    const upstream = await double.startUpstream()
+    t.after(() => upstream.close())
+    upstream.on('/responses', double.json(200, double.response('Parcels.')))
+    const [place, other] = [newPlace(), newPlace()]
+    const env = { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: 'key-of-the-test' }
+    const clients = [
+      await connect(place, { env }),
+      await connect(place, { env, ...offers([{ uri: pathToFileURL(join(place.project, 'src')).href }]) }),
+    ]
+    for (const { call } of clients)
+      for (const name of ['gateway_get_context', 'gateway_llm_query'])
+        for (const root of [other.project, join(other.project, 'gone'), '/'])
+          assertForbidden(await call(name, { query: 'track', root }))
+    assertForbidden(await clients[1]?.call('gateway_get_context', { root: place.project }))
+    assert.equal(upstream.received.length, 0)
+    const asked = await clients[0]?.call('gateway_llm_query', { query: 'track', root: place.project })
+    assert.notEqual(asked?.isError, true)
+    assert.match(upstream.received[0]?.text ?? '', /track\.ts/)
+  })
+
+  it('may be a folder of context.roots for a client without roots', async () => {
+    const [place, other] = [newPlace(), newPlace()]
+    mkdirSync(place.data, { recursive: true })
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ context: { roots: [other.project] } }))
+    const { call } = await connect(place)
+    assert.equal((await call('gateway_get_context', { root: other.project })).structuredContent.root, other.project)
+    assertForbidden(await call('gateway_get_context', { root: place.project }))
+  })
+
+  function assertForbidden(reply: ToolReply | undefined): void {
+    assert.equal(reply?.isError, true)
+    assert.deepEqual([reply?._meta?.error.code, reply?._meta?.error.param], ['forbidden_path', 'root'])
+  }
 
   /** A server with the client's roots asked for, and a call that did not wait for the answer. */
   async function impatient(place: Place) {

@@ -1,0 +1,20 @@
+import { isAbsolute } from 'node:path'
+import { z } from 'zod'
+
+/** What the work context may be made of. */
+export const Context = z.strictObject({
+  roots: z
+    .array(
+      z
+        .string()
+        .regex(/^\P{Cc}{1,4096}$/u)
+        .refine(isAbsolute, 'not absolute')
+        .meta({ accepted: 'the absolute path of a folder' }),
+    )
+    .max(100)
+    .default([])
+    .describe(
+      'Folders that the `root` of a tool may lie in where the client declares no roots. Empty: the working directory, ' +
+        'and git repositories below the home folder.',
+    ),
+})

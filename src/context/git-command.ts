@@ -1,0 +1,75 @@
+import { type ExecFileException, execFile } from 'node:child_process'
+import { dirname } from 'node:path'
+import { cut } from '../cut.ts'
+import { GazewayError } from '../errors.ts'
+
+const TIME_LIMIT_MS = 5_000
+const OUTPUT_LIMIT = 64 * 1024 * 1024
+
+/** Where git is run. */
+export interface Checkout {
+  /** The folder that is asked about. */
+  root: string
+  /** The folder that holds the repository: `root`, or one above it. */
+  top: string
+}
+
+/** What came of a command. */
+export interface Answer {
+  output: string
+  exitCode: number | null
+  /** Null when the command succeeded. */
+  failure: string | null
+}
+
+const HARDENED = [
+  'safe.bareRepository=explicit',
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.untrackedCache=false',
+  'log.showSignature=false',
+  'status.renames=true',
+  'status.renameLimit=200',
+].flatMap((setting) => ['-c', setting])
+
+function environment(top: string): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
+  return {
+    ...Object.fromEntries(inherited),
+    LC_ALL: 'C',
+    // Takes precedence over the repository's core.worktree, and git looks for no repository above the one that was checked.
+    GIT_WORK_TREE: top,
+    GIT_CEILING_DIRECTORIES: dirname(top),
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+  }
+}
+
+/** Runs one git command in a checkout; it only throws `cancelled`, when the signal aborts. */
+export function git({ root, top }: Checkout, args: string[], signal?: AbortSignal): Promise<Answer> {
+  const limits = { timeout: TIME_LIMIT_MS, maxBuffer: OUTPUT_LIMIT, killSignal: 'SIGKILL' as const, windowsHide: true }
+  // Not run from the root: Windows looks for programs in the working directory first.
+  const place = { cwd: dirname(process.execPath), env: environment(top) }
+  return new Promise((done, fail) => {
+    const command = ['-C', root, '--no-pager', ...HARDENED, ...args]
+    try {
+      execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, stdout, stderr) => {
+        if (signal?.aborted) return fail(new GazewayError('cancelled', 'The caller cancelled the work context.'))
+        if (!error) return done({ output: stdout, exitCode: 0, failure: null })
+        const exitCode = typeof error.code === 'number' ? error.code : null
+        done({ output: '', exitCode, failure: failureOf(error, stderr) })
+      })
+    } catch (error) {
+      // The names of a hostile repository's filters can be more than a command line takes.
+      done({ output: '', exitCode: null, failure: failureOf(error as ExecFileException, '') })
+    }
+  })
+}
+
+function failureOf(error: ExecFileException, stderr: string): string {
+  if (error.code === 'ENOENT') return 'git is not installed'
+  if (error.killed) return `git did not answer within ${TIME_LIMIT_MS / 1000} s, or said too much`
+  return `git refused (${cut(stderr.split('\n')[0] ?? '', 0, 120) || error.code})`
+}

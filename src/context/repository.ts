@@ -1,0 +1,122 @@
+import { lstat, realpath } from 'node:fs/promises'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { insideAny, readInside } from './confine.ts'
+import { git } from './git-command.ts'
+
+/** A checkout whose repository is its own. */
+export interface Repository {
+  /** The folder that holds `.git`. */
+  top: string
+  /** Where git keeps the checkout's index and HEAD, links resolved. */
+  gitDir: string
+}
+
+/** As far as git follows a reference that names another one. */
+const SYMREF_DEPTH = 5
+const POINTER_BYTES = 4096
+
+/**
+ * The repository around a folder: the nearest one with a `.git`.
+ *
+ * A repository that came with the project's files may name other folders in `.git`, `commondir`, `core.worktree` or in
+ * links, and git would list the names in them. So all that is read has to be below `top`, or in a git folder that names
+ * `top` itself, as that of a linked worktree and of a submodule does.
+ *
+ * @param root with its links resolved
+ * @returns null without one; why it is not read, in plain words, when it leads elsewhere
+ * @throws GazewayError `cancelled` when the signal aborts
+ */
+export async function findRepository(
+  root: string,
+  signal?: AbortSignal,
+): Promise<Repository | { refused: string } | null> {
+  const top = await findTop(root)
+  if (top === null) return null
+  // git has no way to write such a folder into a list of folders.
+  if (dirname(top).includes(delimiter)) return { refused: `the path of the project has a "${delimiter}"` }
+  const gitDir = await findGitDir(top)
+  if (gitDir === null) return { refused: 'its .git names no folder' }
+  const commonDir = await findCommonDir(gitDir)
+  const isOwn = insideAny([top], gitDir) !== null || (await namesCheckout(gitDir, top, signal))
+  const sharesOwn = insideAny([top, gitDir], commonDir) !== null || dirname(gitDir) === join(commonDir, 'worktrees')
+  if (!isOwn || !sharesOwn || !(await hasNoLinks([gitDir, commonDir])))
+    return { refused: 'its repository leads to another folder, which does not name this one' }
+  return { top, gitDir }
+}
+
+async function findTop(root: string): Promise<string | null> {
+  for (let folder = root; ; folder = dirname(folder)) {
+    const found = await lstat(join(folder, '.git')).catch(() => null)
+    if (found) return folder
+    if (folder === dirname(folder)) return null
+  }
+}
+
+/** The folder that `.git` is, or that it names in a line `gitdir: PATH` (gitrepository-layout). */
+async function findGitDir(top: string): Promise<string | null> {
+  const real = await realpath(join(top, '.git')).catch(() => null)
+  if (real === null) return null
+  const pointer = await pointerIn(dirname(real), basename(real))
+  if (pointer === null) return real
+  const [, path] = /^gitdir: (.+)$/.exec(pointer) ?? []
+  return path === undefined ? null : realpath(resolve(dirname(real), path)).catch(() => null)
+}
+
+async function findCommonDir(gitDir: string): Promise<string> {
+  const path = await pointerIn(gitDir, 'commondir')
+  if (path === null) return gitDir
+  const named = resolve(gitDir, path)
+  return realpath(named).catch(() => named)
+}
+
+/** Whether a git folder names the checkout as its own: a linked worktree's in `gitdir`, a submodule's in `core.worktree`. */
+async function namesCheckout(gitDir: string, top: string, signal?: AbortSignal): Promise<boolean> {
+  const back = await pointerIn(gitDir, 'gitdir')
+  if (back !== null) return isSame(resolve(gitDir, back), join(top, '.git'))
+  const query = ['config', '--file', join(gitDir, 'config'), '--no-includes', '-z', 'core.worktree']
+  const { output } = await git({ root: top, top }, query, signal)
+  const [worktree] = output.split('\0')
+  return worktree !== undefined && worktree !== '' && isSame(resolve(gitDir, worktree), top)
+}
+
+async function isSame(path: string, other: string): Promise<boolean> {
+  const [real, otherReal] = await Promise.all([realpath(path).catch(() => null), realpath(other).catch(() => null)])
+  return real !== null && real === otherReal
+}
+
+/** Whether git meets no link in the files that name an index, references or a folder. */
+async function hasNoLinks(folders: readonly string[]): Promise<boolean> {
+  const names = ['commondir', 'index', 'packed-refs', 'refs', 'reftable', ...(await referencesFrom(folders))]
+  const checks = folders.flatMap((folder) => names.map((name) => meetsLink(folder, name)))
+  return !(await Promise.all(checks)).includes(true)
+}
+
+/** Whether a part of the path below `folder` is a link. */
+async function meetsLink(folder: string, name: string): Promise<boolean> {
+  let path = folder
+  for (const part of name.split('/')) {
+    path = join(path, part)
+    const info = await lstat(path).catch(() => null)
+    if (info === null) return false
+    if (info.isSymbolicLink()) return true
+  }
+  return false
+}
+
+/** HEAD, and the references that it leads to. */
+async function referencesFrom(folders: readonly string[]): Promise<string[]> {
+  const names = ['HEAD']
+  for (let depth = 0; depth < SYMREF_DEPTH; depth++) {
+    const contents = await Promise.all(folders.map((folder) => pointerIn(folder, names.at(-1) ?? '')))
+    const [, next] = contents.map((content) => /^ref:\s*(.+)$/.exec(content ?? '')).find((match) => match) ?? []
+    if (next === undefined) break
+    names.push(next)
+  }
+  return names
+}
+
+/** The text of a small file of git's; null when it is none. Links are not followed. */
+async function pointerIn(folder: string, name: string): Promise<string | null> {
+  const bytes = await readInside(folder, name, POINTER_BYTES)
+  return bytes === null ? null : bytes.toString('utf8').trimEnd()
+}
