@@ -47,7 +47,7 @@ describe('store copy', () => {
     for (const open of [newPostgres, newPostgres, newSqlite]) {
       const target = await open()
       const { tables, checks } = await copyStore(copies.at(-1) ?? filled, target)
-      assert.equal(tables.memories, 450)
+      assert.equal(tables.memories, 451)
       assert.ok(checks.length > 0)
       assert.deepEqual(await contents(target), expected)
       copies.push(target)
@@ -119,6 +119,7 @@ async function fill(store: Store): Promise<void> {
     await memory.store(
       MemoryInput.parse({ key: `k/${i}`, value: { z: i, a: '数据 "é" \u0000' }, tags: ['t', `n${i % 3}`] }),
     )
+  await memory.of('key_customer').store(MemoryInput.parse({ key: 'k/449', value: '数据 449 of a customer' }))
   const gaze = createGaze({ store, config: GAZE, now })
   for (const seed of [1, 2]) await gaze.store({ records: humanStream(seed, { records: 250 }) })
   const calls = createCalls({ store, onError })
@@ -175,6 +176,10 @@ async function useIt(store: Store): Promise<void> {
   const { results } = await memory.search(MemorySearch.parse({ query: '数据 449' }))
   assert.equal(results[0]?.memory.key, 'k/449')
   await memory.store(MemoryInput.parse({ key: 'added', value: 1 }))
+  const [customer, another] = [memory.of('key_customer'), memory.of('key_another')]
+  await another.store(MemoryInput.parse({ key: 'added', value: 1 }))
+  const count = async (query: string) => (await customer.search(MemorySearch.parse({ query }))).total
+  assert.deepEqual([await count('数据 449'), await count('added')], [1, 0])
 }
 
 async function contents(store: Store): Promise<Record<RecordTable, unknown[]>> {
