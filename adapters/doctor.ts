@@ -10,6 +10,7 @@ import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 import { checkPayments } from '../src/payments/check.ts'
+import { exposedFiles } from '../src/private-files.ts'
 import { requireUpToDate } from '../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../src/store/sqlite/errors.ts'
 import type { Store } from '../src/store/store.ts'
@@ -161,6 +162,8 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
   say(true, 'configuration', loaded.dataDir)
   const unknown = unknownVariables(loaded.request.env)
   if (unknown !== null) line('warn', 'environment', unknown)
+  const exposed = exposedFiles(loaded.dataDir)
+  if (exposed !== null) line('warn', 'data folder', exposed)
   let gateway: Gateway
   try {
     await requireUpToDate(loaded.storeUrl)

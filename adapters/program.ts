@@ -4,6 +4,7 @@ import type { ConfigFlags } from '../src/config/environment.ts'
 import { unknownVariables } from '../src/config/unknown-variables.ts'
 import { GazewayError } from '../src/errors.ts'
 import { createLog, type Log } from '../src/log.ts'
+import { exposedFiles } from '../src/private-files.ts'
 import { missingKey } from '../src/upstream/missing-key.ts'
 import { FIRST_NODE, VERSION } from '../src/version.ts'
 import type { KeyFlags } from './key.ts'
@@ -47,6 +48,8 @@ const program = new Command('gazeway')
     const { loaded, log } = await start()
     const unknown = unknownVariables(loaded.request.env)
     if (unknown !== null) log.warn(unknown)
+    const exposed = exposedFiles(loaded.dataDir)
+    if (exposed !== null) log.warn(exposed)
     const { http = false, platform = false } = program.opts<{ http?: boolean; platform?: boolean }>()
     if (http || platform) {
       const { runServices } = await import('./services.ts')

@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+
 /** HTTP status → the `type` that OpenAI clients expect in an error body. */
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
@@ -83,6 +85,8 @@ export interface ErrorDetails {
   param?: string
   /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
+  /** An absolute path in the message: callers are told its last part alone. */
+  file?: string
   cause?: unknown
 }
 
@@ -107,6 +111,7 @@ export class GazewayError extends Error {
   readonly status: number
   readonly param: string | null
   readonly retryAfterSeconds: number | null
+  readonly file: string | null
   /** The call record that tells more, where the error came from an upstream call. */
   callId?: string
   /** The HTTP status of the upstream's reply, where the error ended a reply that had begun. */
@@ -118,6 +123,7 @@ export class GazewayError extends Error {
     this.status = details.status ?? CODES[code]
     this.param = details.param ?? null
     this.retryAfterSeconds = details.retryAfterSeconds ?? null
+    this.file = details.file ?? null
   }
 }
 
@@ -125,9 +131,10 @@ export class GazewayError extends Error {
 export const typeOf = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
 
-/** The error body for `error`, as every surface shows it. */
+/** The error body for `error`, as every surface shows it; its message names no absolute path that it was told of. */
 export function errorBody(error: GazewayError, requestId: string | null = null): ErrorBody {
-  const { code, message, status, param } = error
+  const { code, status, param, file } = error
+  const message = file === null ? error.message : error.message.replaceAll(file, basename(file))
   return { code, message, type: typeOf(status), param, request_id: requestId }
 }
 

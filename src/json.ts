@@ -10,3 +10,16 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Whether a value of JSON nests more than `levels` deep. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    const inner: unknown[] = []
+    for (const item of level)
+      if (typeof item === 'object' && item !== null) for (const part of Object.values(item)) inner.push(part)
+    level = inner
+  }
+  return false
+}

@@ -9,6 +9,7 @@ import type { Frame } from './frame.ts'
 import { type Address, listen } from './listen.ts'
 import { type OnUpgrade, passUpgrades, shouldUpgradeCallback } from './pass-upgrade.ts'
 import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
+import { targetFault } from './request-target.ts'
 
 /** How long replies in progress may go on once the service is told to stop. */
 const SHUTDOWN_MS = 10_000
@@ -57,6 +58,12 @@ export async function serve(
     inProgress.push(begun)
     working++
     const over = () => end(begun, inProgress)
+    const fault = targetFault(incoming)
+    if (fault !== null) {
+      refuseRequest(fault, incoming, outgoing)
+      over()
+      return
+    }
     if (options.lane?.(incoming, outgoing, over)) return
     route(incoming, outgoing).then(over, (error) => {
       over()

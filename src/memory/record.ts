@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isObject } from '../json.ts'
+import { isDeeper, isObject } from '../json.ts'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
@@ -35,7 +35,10 @@ const JsonObject = z.unknown().refine(isObject, { abort: true }).meta({ type: 'o
 /** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
 const Value = z
   .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
-  .refine(isShallow, { error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`, abort: true })
+  .refine((value) => !isDeeper(value, MAX_VALUE_DEPTH), {
+    error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`,
+    abort: true,
+  })
   .refine(isExact, { error: 'must not hold a number beyond 1.8e308, which cannot be stored', abort: true })
   .refine((value) => Buffer.byteLength(textOrJson(value)) <= MAX_VALUE_BYTES, {
     error: 'must be at most 256 KiB: a text in UTF-8, anything else as JSON',
@@ -165,13 +168,4 @@ function isKept(value: unknown): boolean {
 function everyNumber(value: unknown, fits: (number: number) => boolean): boolean {
   if (typeof value === 'number') return fits(value)
   return typeof value !== 'object' || value === null || Object.values(value).every((part) => everyNumber(part, fits))
-}
-
-function isShallow(value: unknown): boolean {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_VALUE_DEPTH) return false
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-  }
-  return true
 }

@@ -20,6 +20,8 @@ export interface Ending {
   reason?: unknown
   /** The watchdog saw nothing arrive for the provider's time limit. */
   timedOut?: boolean
+  /** False where nothing was sent yet: what is wrong is then in the request. */
+  begun?: boolean
 }
 
 /**
@@ -61,6 +63,9 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   // The client reads a reply as if it were what the API promises; the network's own failures have a cause.
   if (error instanceof TypeError && error.cause === undefined)
     return badReply(provider, 'its reply has another form', error)
+  // V8 reports an exhausted stack so.
+  if (error instanceof RangeError && ending.begun !== false)
+    return badReply(provider, 'its reply is nested too deeply', error)
   if (error instanceof RangeError)
     return new GazewayError(
       'validation_failed',

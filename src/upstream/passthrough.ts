@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { record as recordOf } from '../containers.ts'
 import { GazewayError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { isDeeper, parseJson } from '../json.ts'
 import type { CallContext } from './call-record.ts'
 import { record } from './convert/loose.ts'
-import { hideSecrets } from './failure.ts'
+import { badReply, hideSecrets } from './failure.ts'
 import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
 import { modelFor } from './model-for.ts'
 import type { Provider } from './provider.ts'
@@ -16,6 +16,8 @@ import { readUsage, type Usage } from './usage.ts'
 const REPLY_LIMIT_BYTES = 256 * 1024
 /** As much of a reply is read for the usage that it reports, which may come last. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
+/** How deep a reply may nest: what reads it on the way to a client does so level by level. */
+const MOST_LEVELS = 1000
 /** Endpoints whose reply is a model's answer: it is counted where no usage is reported. */
 const ANSWERED = ['/chat/completions', '/responses']
 /** Headers that tell the caller something and hold nothing of the account. */
@@ -109,6 +111,8 @@ export async function passThrough(
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.
       const parsed = json === undefined ? text : json
+      if (isDeeper(parsed, MOST_LEVELS))
+        throw badReply(provider, `its reply nests more than ${MOST_LEVELS} levels deep`)
       const value = {
         status: response.status,
         headers: safeHeaders(response.headers, provider.secrets),

@@ -6,8 +6,8 @@ export interface Watchdog {
   touch(): void
   /** Rejects as soon as the signal is aborted, even where the work itself would go on waiting. */
   guard<T>(work: Promise<T>): Promise<T>
-  /** `reason` is what the caller's signal was aborted with. */
-  ending(): { cancelled: boolean; reason: unknown; timedOut: boolean }
+  /** `reason` is what the caller's signal was aborted with; `begun`: it was touched. */
+  ending(): { cancelled: boolean; reason: unknown; timedOut: boolean; begun: boolean }
   /** Lets go of the timer and of the caller's signal. */
   stop(): void
 }
@@ -19,6 +19,7 @@ export interface Watchdog {
 export function createWatchdog(caller: AbortSignal | undefined, silenceMs: number): Watchdog {
   const controller = new AbortController()
   let timedOut = false
+  let begun = false
   const timer = setTimeout(() => {
     timedOut = true
     controller.abort()
@@ -35,9 +36,12 @@ export function createWatchdog(caller: AbortSignal | undefined, silenceMs: numbe
 
   return {
     signal: controller.signal,
-    touch: () => void timer.refresh(),
+    touch() {
+      begun = true
+      timer.refresh()
+    },
     guard: (work) => Promise.race([work, aborted]),
-    ending: () => ({ cancelled: caller?.aborted ?? false, reason: caller?.reason, timedOut }),
+    ending: () => ({ cancelled: caller?.aborted ?? false, reason: caller?.reason, timedOut, begun }),
     stop() {
       clearTimeout(timer)
       caller?.removeEventListener('abort', cancel)

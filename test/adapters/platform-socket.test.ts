@@ -190,6 +190,10 @@ describe('the agent socket', () => {
     )
     assert.equal(status, 400)
     assert.match(body, /"code":"invalid_request"/)
+    const handshake =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+    for (const hosts of ['Host: localhost\r\nHost: localhost', 'Host: evil.example\r\nHost: localhost'])
+      assert.equal((await raw(`GET /agent HTTP/1.1\r\n${hosts}\r\n${handshake}\r\n\r\n`)).status, 400)
   })
 
   it('leaves requests that offer another protocol to the routes', async () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { basename, dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { DatabaseSync } from '@photostructure/sqlite'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -39,6 +41,30 @@ describe('requests that reach no route', () => {
     ['has a malformed Host header', 'GET /health HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 'invalid_request'],
     ['hides a path in its Host', 'GET /health HTTP/1.1\r\nHost: 127.0.0.1:1/../x\r\n\r\n', 400, 'invalid_request'],
     ['has no path', 'GET health HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 'invalid_request'],
+    [
+      'has two Host headers',
+      'GET /health HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+    [
+      'asks another host by its target',
+      'GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+    [
+      'asks another port by its target',
+      'GET http://localhost:1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+    [
+      'has a user in its target',
+      'GET http://me@localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
     ['is no HTTP', 'hello there\r\n\r\n', 400, 'invalid_request'],
     [
       'says its length in two ways',
@@ -65,6 +91,27 @@ describe('requests that reach no route', () => {
       assert.match(error.request_id, /^req_[0-9a-f]{32}$/)
       assert.equal(reply.headers.get('x-request-id'), error.request_id)
     })
+
+  it('answers one whose target is an absolute address of the same host', async () => {
+    for (const target of ['http://localhost/health', 'http://LOCALHOST:80/health'])
+      assert.equal((await send(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).status, 200)
+  })
+
+  it('names no absolute path in an error', async () => {
+    const { storeUrl } = running.gateway.loaded
+    const file = storeUrl.slice('sqlite:'.length)
+    const other = new DatabaseSync(file)
+    other.exec('begin immediate')
+    const body = JSON.stringify({ key: 'k', value: 1 })
+    const reply = await send(
+      `POST /memory/store HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${running.key}\r\n` +
+        `${json}Content-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    other.close()
+    assert.equal(reply.status, 503)
+    assert.match(reply.body, new RegExp(`The store ${basename(file)}: another process keeps it locked`))
+    assert.ok(!reply.body.includes(dirname(file)), reply.body)
+  })
 
   it('keeps the request id of the caller where it could be read', async () => {
     for (const bytes of [

@@ -80,7 +80,11 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       const { store, operator, one } = await start()
       await operator.put({ key: 'animals', value: 'penguin elephants elephansty elephansz elephanxt elephangst' })
       await one.put({ key: 'own', value: 'elephanbb' })
-      assert.deepEqual(await one.found('elephanst'), ['own'], 'two typos from its own word, one from five of the operator’s')
+      assert.deepEqual(
+        await one.found('elephanst'),
+        ['own'],
+        'two typos from its own word, one from five of the operator’s',
+      )
       await one.put({ key: 'birds', value: 'ostrich' })
       assert.deepEqual(await one.found('ostrihc'), ['birds'], 'its own words correct it')
       assert.deepEqual(await operator.found('ostrihc'), [])

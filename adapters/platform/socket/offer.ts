@@ -6,6 +6,7 @@ import { parseInput } from '../../../src/validation.ts'
 import { bearerToken } from '../../web/frame.ts'
 import { checkHost, type HostRules } from '../../web/hosts.ts'
 import { reachedAt } from '../../web/reached-at.ts'
+import { targetFault } from '../../web/request-target.ts'
 
 /** Where the socket is. */
 export const SOCKET_PATH = '/agent'
@@ -35,6 +36,8 @@ const Named = z.object({ session_id: SessionId.nullable() })
  */
 export function readOffer(incoming: IncomingMessage, hosts: HostRules): Offer {
   const { headers, url = '' } = incoming
+  const fault = targetFault(incoming)
+  if (fault !== null) throw fault
   checkHost(headers, hosts)
   const [path, query] = url.split('?', 2)
   if (path !== SOCKET_PATH)

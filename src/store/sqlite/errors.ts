@@ -48,7 +48,7 @@ export function refusesWrites(error: unknown): boolean {
 export function storeError(error: unknown, file: string): unknown {
   const found = MESSAGES[resultOf(error) ?? '']
   if (!found) return error
-  return new GazewayError(found[0], `The store ${file}: ${found[1]}`, { cause: error })
+  return new GazewayError(found[0], `The store ${file}: ${found[1]}`, { cause: error, file })
 }
 
 /** What SQLite answered, in its words. The driver gives no number with errors of statements that give rows. */

@@ -101,7 +101,7 @@ function opened(file: string, make: () => DatabaseSyncInstance): DatabaseSyncIns
       isForeign(file)
         ? `The store ${file} belongs to another user; give it to this one, with the files -wal and -shm beside it.`
         : `The store ${file} cannot be opened; check that its folder exists and is writable.`,
-      { cause: error },
+      { cause: error, file },
     )
   }
 }

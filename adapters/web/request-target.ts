@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+import { GazewayError } from '../../src/errors.ts'
+
+/**
+ * Why a request may be addressed to two hosts at once: it has several `Host` headers, or its target is an absolute address
+ * of another host than that header's (RFC 9112, section 3.2). A proxy on the way may have decided by the other one.
+ *
+ * @returns null for a request that names one host
+ */
+export function targetFault({ url = '', headers, rawHeaders }: IncomingMessage): GazewayError | null {
+  if (countHosts(rawHeaders) > 1)
+    return new GazewayError('invalid_request', 'The request has several Host headers; send one.')
+  if (!ABSOLUTE.test(url) || authorityOf(url) === authorityOf(`http://${headers.host}`)) return null
+  return new GazewayError(
+    'invalid_request',
+    'The address in the request line has another host than the Host header; send the path alone.',
+  )
+}
+
+const ABSOLUTE = /^[a-z][a-z\d+.-]*:\/\//i
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
+}
+
+/** User, host and port of an address; its own text where it is none. */
+function authorityOf(address: string): string {
+  if (!URL.canParse(address)) return address
+  const { username, password, host } = new URL(address)
+  return [username, password, host].join(' ')
+}
