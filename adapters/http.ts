@@ -15,6 +15,7 @@ import { fastLane } from './web/fast-lane.ts'
 import { type Frame, frame } from './web/frame.ts'
 import { isToLoopback } from './web/hosts.ts'
 import { ALREADY_SENT } from './web/receiver.ts'
+import { refusedCalls } from './web/refused-calls.ts'
 import { type Listening, serve } from './web/serve.ts'
 
 /**
@@ -34,7 +35,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     '/v1/responses': responses(relay, gateway),
   }
   const app = new Hono<Frame>({ strict: false })
-  app.onError(errorHandler(gateway.log))
+  app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'http')))
   app.notFound(notFound)
   app.use(
     metrics.requests.middleware,

@@ -39,6 +39,7 @@ import { verifySessionRoutes } from './platform/verify-session.ts'
 import { walletRoutes } from './platform/wallet.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
 import { type Frame, frame } from './web/frame.ts'
+import { refusedCalls } from './web/refused-calls.ts'
 import { type Listening, serve } from './web/serve.ts'
 
 /** What the platform is started with, beside the gateway's services. */
@@ -125,7 +126,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   ])
 
   const app = new Hono<Frame>({ strict: false })
-  app.onError(errorHandler(gateway.log))
+  app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'platform')))
   app.notFound(notFound)
   app.use(
     frame({

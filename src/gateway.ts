@@ -30,6 +30,7 @@ import { createTokenCounter } from './tokens.ts'
 import type { CallContext } from './upstream/call-record.ts'
 import { type Calls, createCalls } from './upstream/calls.ts'
 import { followingUpstream } from './upstream/following-relay.ts'
+import { createRefusals, type NoteRefusal } from './upstream/refusals.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
 import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
 import { createLimits, type LimitsOf } from './wallet/limits.ts'
@@ -72,6 +73,8 @@ export interface Gateway {
     ): Promise<{ text: string; tokens: number }>
   }
   calls: Calls
+  /** Notes a call that was refused before any upstream was asked. */
+  noteRefusal: NoteRefusal
   upstream: Upstream
   research: Research
   keys: Keys
@@ -286,6 +289,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     } satisfies Pick<Gateway['gaze'], 'explain'>),
     context,
     calls,
+    noteRefusal: createRefusals({ calls, upstream: () => upstream.provider.name, now }),
     upstream,
     research: createResearch({ upstream, workContext: context.text }),
     keys,

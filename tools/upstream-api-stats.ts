@@ -19,5 +19,5 @@ export const upstreamApiStats = defineTool({
 })
 
 const line = (sums: CallSums) =>
-  `${sums.calls} calls, ${sums.errors} errors, ${sums.total_tokens} tokens, $${sums.upstream_cost_usd}, ` +
+  `${sums.calls} calls, ${sums.errors} errors, ${sums.refused} refused, ${sums.total_tokens} tokens, $${sums.upstream_cost_usd}, ` +
   `p50 ${sums.latency_ms.p50 ?? '-'} ms, p99 ${sums.latency_ms.p99 ?? '-'} ms`

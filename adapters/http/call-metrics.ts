@@ -55,9 +55,17 @@ export function callMetrics(
     registers,
   })
 
+  const refused = tallyingCounter({
+    name: 'gazeway_refused_calls_total',
+    help: 'Calls for which no upstream was asked, by the status that their callers got.',
+    labelNames: ['http_status'],
+    registers,
+  })
+
   // Binding labels costs more than counting, so each combination is bound once.
   const ofEnding = cached((path: string) => cached((status: string) => calls(path, status)))
   const ofError = cached((path: string) => cached((status: number | null) => errors(path, String(status ?? 'none'))))
+  const ofRefusal = cached((status: number | null) => refused(String(status)))
   const ofModel = cached((model: string) => ({
     firstToken: firstToken(model),
     prompt: tokens(model, 'prompt'),
@@ -79,6 +87,7 @@ export function callMetrics(
   learn(gateway.upstream.provider)
 
   return (record) => {
+    if (record.status === 'refused') return ofRefusal(record.http_status).add(1)
     const { provider } = gateway.upstream
     if (provider !== learned) learn(provider)
     const path = pathLabel(paths, record.path)

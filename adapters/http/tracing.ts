@@ -33,6 +33,8 @@ export async function startTracing(
   const { openSpanExport } = await import('./span-export.ts')
   const spans = openSpanExport({ url, upstream: gateway.upstream, log })
   const stopListening = calls.listen((record, context) => {
+    // No upstream was asked.
+    if (record.status === 'refused') return
     try {
       spans.add(record, context)
     } catch (err) {

@@ -11,12 +11,13 @@ import { type Admission, createTickets, type Tickets } from '../../src/identity/
 import { newId } from '../../src/ids.ts'
 import type { HostRules } from '../web/hosts.ts'
 import { refuseConnection } from '../web/refuse.ts'
+import { refusesCaller } from '../web/refused-calls.ts'
 import { type AnswerDeps, createAnswer, type Speaker } from './socket/answers.ts'
 import { CLOSE } from './socket/closes.ts'
 import { type OpenConnection, serveConnection } from './socket/connection.ts'
 import { type First, firstFrame } from './socket/first-frame.ts'
 import type { AuthFrame } from './socket/frames.ts'
-import { type Offer, PROTOCOL, readOffer } from './socket/offer.ts'
+import { type Offer, PROTOCOL, readOffer, SOCKET_PATH } from './socket/offer.ts'
 import { startPings } from './socket/pings.ts'
 
 /** The largest frame that a known client may send, in bytes; a larger one closes the socket (1009). */
@@ -193,7 +194,11 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       connections.active(live)
       count(identity.id)
     }
-    const serving = serveConnection({ ws, id, speaker, answer, log, onFrame })
+    function onFailedChat(error: GazewayError): void {
+      if (refusesCaller(error))
+        gateway.noteRefusal({ surface: 'socket', callerId: identity.id, path: SOCKET_PATH, error })
+    }
+    const serving = serveConnection({ ws, id, speaker, answer, log, onFrame, onFailedChat })
     open.set(ws, serving)
     pings.add(ws)
     connections.opened(live)

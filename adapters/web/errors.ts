@@ -5,10 +5,16 @@ import type { Log } from '../../src/log.ts'
 import { errorReply } from './error-reply.ts'
 import type { Frame } from './frame.ts'
 import { ALREADY_SENT } from './receiver.ts'
+import type { OnRefused } from './refused-calls.ts'
 
-/** Answers with what {@link errorReply} makes of an error. */
-export function errorHandler(log: Log): ErrorHandler<Frame> {
+/**
+ * Answers with what {@link errorReply} makes of an error.
+ *
+ * @param onRefused told of each error of Gazeway's own
+ */
+export function errorHandler(log: Log, onRefused: OnRefused): ErrorHandler<Frame> {
   return (error, c) => {
+    if (error instanceof GazewayError) onRefused(error, c)
     const { status, headers, body } = errorReply(error, c.get('requestId') ?? null, log)
     const { outgoing } = c.env
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)

@@ -54,8 +54,9 @@ export function frame(options: {
     if (!open(c)) {
       const token = bearerToken(incoming.headers.authorization)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
-      requireScope(identity, scope)
+      // First, so that a refusal is noted under its key.
       c.set('identity', identity)
+      requireScope(identity, scope)
     }
     await next()
     if (!c.env.outgoing.headersSent) c.header('x-request-id', requestId)

@@ -5,8 +5,11 @@ import { Usage } from './usage.ts'
 export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])
 export type Surface = z.infer<typeof Surface>
 
-/** How a call ended: `aborted` means that the client went away or cancelled. */
-export const CallStatus = z.enum(['ok', 'error', 'aborted'])
+/**
+ * How a call ended: `aborted` means that the client went away or cancelled, `refused` that no upstream was asked because
+ * of the caller's key, money, permissions or limits.
+ */
+export const CallStatus = z.enum(['ok', 'error', 'aborted', 'refused'])
 export type CallStatus = z.infer<typeof CallStatus>
 
 /** The audit trail's entry for one upstream call. Counts and outcomes, not content. */

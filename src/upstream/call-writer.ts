@@ -29,10 +29,18 @@ export function createCallWriter(store: Store): CallWriter {
       const rows = batch.filter((record) => !stored.has(record.call_id)).map(toRow)
       await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
       const rollups = rollUp(rows)
-      await runBuiltRows(trx, 'add to call rollups', rollups, (part) => addRollups(trx, part).compile())
+      await addToRollups(trx, rollups)
       await addTotals(trx, rollups)
     })
 }
+
+/** Adds counts of calls without records to the hourly rollups. @param rows in the order that batches of records keep */
+export async function writeCounts(store: Store, rows: readonly CallRollupRow[]): Promise<void> {
+  await store.write((trx) => addToRollups(trx, rows))
+}
+
+const addToRollups = (trx: Transaction<Schema>, rollups: readonly CallRollupRow[]) =>
+  runBuiltRows(trx, 'add to call rollups', rollups, (part) => addRollups(trx, part).compile())
 
 async function storedIds(trx: Transaction<Schema>, ids: readonly string[]): Promise<Set<string>> {
   const stored = new Set<string>()

@@ -10,12 +10,15 @@ import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls.ts'
 import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
 import { readTotals } from './call-totals.ts'
-import { createCallWriter } from './call-writer.ts'
+import { createCallWriter, writeCounts } from './call-writer.ts'
+import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallbacks.ts'
 import { type CallSelection, type CallStats, type ChartQuery, callStats, countCalls } from './stats.ts'
 
 /** Records wait at most this long before they are written together. On SQLite a batch holds up everything else: keep it small. */
 const BATCH_DELAY_MS = 25
+/** Counts of refused calls wait at most this long: in a flood of them, few statements are to be made. */
+const COUNT_DELAY_MS = 1_000
 /** Records kept in memory while the store cannot be written; beyond it the oldest are given up, and said so. */
 const QUEUE_LIMIT = 50_000
 
@@ -42,6 +45,8 @@ export type CallListener = (record: CallRecord, context: CallContext | undefined
 export interface Calls {
   /** Queues a record; it is stored within 25 ms, or when `flush` resolves. */
   record(record: CallRecord, context?: CallContext): void
+  /** Counts a refused call in the statistics, without a record of its own; written within a second. */
+  count(record: CallRecord): void
   /** Hears of every call as it ends, before its record is stored. @returns a function that stops it */
   listen(listener: CallListener): () => void
   /** Writes what is queued. @throws the store's error; the records then stay queued */
@@ -73,10 +78,12 @@ export function createCalls({
 }): Calls {
   const write = createCallWriter(store)
   const listeners = new Set<CallListener>()
+  const counted = createCountedRefusals()
   let queue: CallRecord[] = []
   /** How many at the head of the queue may be stored already, although their write failed. */
   let tried = 0
   let timer: NodeJS.Timeout | undefined
+  let countTimer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
   /** Writes a batch without the records that the store does not take: one of them must not hold up all that follow. */
@@ -126,11 +133,27 @@ export function createCalls({
     }
   }
 
+  async function writeCounted(): Promise<void> {
+    const rows = counted.take()
+    if (rows.length === 0) return
+    try {
+      await writeCounts(store, rows)
+    } catch (error) {
+      counted.putBack(rows)
+      throw error
+    }
+  }
+
   function flush(): Promise<void> {
     clearTimeout(timer)
+    clearTimeout(countTimer)
     timer = undefined
+    countTimer = undefined
     // A batch at a time, in order, whether or not the one before could be written.
-    writing = writing.catch(() => {}).then(writeQueued)
+    writing = writing
+      .catch(() => {})
+      .then(writeQueued)
+      .then(writeCounted)
     return writing
   }
 
@@ -143,6 +166,11 @@ export function createCalls({
       queue.push(record)
       for (const listener of listeners) listener(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
+    },
+    count(record) {
+      counted.add(record)
+      for (const listener of listeners) listener(record, undefined)
+      countTimer ??= setTimeout(() => flush().catch(onError), COUNT_DELAY_MS)
     },
     listen(listener) {
       listeners.add(listener)

@@ -31,6 +31,8 @@ export async function countFallbacks(
     callStats(store, { from, to, caller_id, group_by: 'path' }),
   ])
   const fallenBack = Number(calls)
-  const requests = groups.filter(({ key }) => key.endsWith('/responses')).reduce((sum, group) => sum + group.calls, 0)
+  const requests = groups
+    .filter(({ key }) => key.endsWith('/responses'))
+    .reduce((sum, { calls, refused }) => sum + calls - refused, 0)
   return { requests, fallen_back: fallenBack, rate: requests === 0 ? 0 : Math.min(1, fallenBack / requests) }
 }

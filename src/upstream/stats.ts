@@ -6,6 +6,7 @@ import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallSumLevel } from '../store/tables/calls.ts'
+import { UNLISTED } from './counted-refusals.ts'
 import { addCounts, type BucketCounts, quantile } from './latency.ts'
 
 const HOUR_MS = 3_600_000
@@ -17,11 +18,16 @@ const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
 const ChartGroupBy = z.enum([...GroupBy.options, 'hour'])
 type ChartGroupBy = z.infer<typeof ChartGroupBy>
 
-/** Sums over a set of calls. Latency quantiles are within 2.5 %, null without calls. */
+/** Sums over a set of calls. Latency quantiles are within 2.5 %, of calls that were not refused; null without any. */
 export const CallSums = z.object({
   calls: z.int(),
   errors: z.int(),
-  error_rate: z.number().describe('Share of calls that ended in an error, 0–1'),
+  refused: z
+    .int()
+    .describe(
+      'Calls for which no upstream was asked, because of the key, money, permissions or limits of their caller',
+    ),
+  error_rate: z.number().describe('Share of the calls that were not refused that ended in an error, 0–1'),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
@@ -102,14 +108,13 @@ export async function callStats(
   }
 }
 
-/** How many calls a selection holds, without reading them one by one. */
+/** How many calls with a record a selection holds, without reading them one by one. */
 export async function countCalls(store: Store, selection: CallSelection): Promise<number> {
   const { counts, sums } = sources(store.engine, selection)
   const { rows } = await sql<{ calls: number }>`
     select coalesce(sum(calls), 0) as calls
-    from (select calls from (${counts}) as counts union all select calls from (${sums}) as sums) as counted`.execute(
-    store.db,
-  )
+    from (select status, calls from (${counts}) as counts union all select status, calls from (${sums}) as sums) as counted
+    where status <> ${UNLISTED}`.execute(store.db)
   return Number(rows[0]?.calls ?? 0)
 }
 
@@ -121,7 +126,7 @@ async function summedRows(store: Store, selection: CallSelection, groupBy?: Char
     day: sql`time`,
     hour: sql`time`,
     path: sql`path`,
-    status: sql`status`,
+    status: sql`case when status = ${sql.lit(UNLISTED)} then 'refused' else status end`,
   }
   const key = groupBy ? keys[groupBy] : sql`''`
   const { counts, sums } = sources(store.engine, selection, groupBy)
@@ -237,14 +242,19 @@ function sums(rows: readonly SummedRow[]): CallSums {
   const total = (field: Exclude<keyof SummedRow, 'key' | 'status' | 'latencies'>, of = rows) =>
     of.reduce((sum, row) => sum + Number(row[field]), 0)
   const calls = total('calls')
-  const failed = rows.filter((row) => row.status === 'error')
-  const errors = total('calls', failed)
+  const isRefused = ({ status }: SummedRow) => status === 'refused' || status === UNLISTED
+  const errors = total(
+    'calls',
+    rows.filter((row) => row.status === 'error'),
+  )
+  const refused = total('calls', rows.filter(isRefused))
   const latencies = new Map<number, number>()
-  for (const row of rows) addCounts(latencies, countsOf(row))
+  for (const row of rows) if (!isRefused(row)) addCounts(latencies, countsOf(row))
   return {
     calls,
     errors,
-    error_rate: calls === 0 ? 0 : errors / calls,
+    refused,
+    error_rate: calls === refused ? 0 : errors / (calls - refused),
     prompt_tokens: total('prompt_tokens'),
     completion_tokens: total('completion_tokens'),
     total_tokens: total('total_tokens'),

@@ -99,6 +99,25 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.context().close()
   })
 
+  it('counts refused calls by caller', async () => {
+    const { platform } = console
+    const body = { model: 'llm-4-1-fast-reasoning', prompt: 'Hello', caller_id: 'nobody' }
+    for (let i = 0; i < 3; i++) await ask(platform, 'POST', '/api/wallet/metered/call', { body })
+    const { key, record } = await platform.gateway.keys.create({
+      name: 'poor',
+      scopes: ['platform'],
+      credit_limit_usd: 0,
+    })
+    await ask(platform, 'POST', '/api/wallet/metered/call', { body: { ...body, caller_id: key } })
+    const page = await console.open('#/overview')
+    const refused = page.getByRole('list', { name: 'Refused calls by caller' })
+    await refused.getByRole('listitem').filter({ hasText: 'Without a known key' }).getByText('3 calls').waitFor()
+    await refused.getByRole('link', { name: 'poor' }).click()
+    await page.getByRole('table', { name: 'Calls' }).getByText('refused').waitFor()
+    assert.ok(page.url().includes(record.id))
+    await page.context().close()
+  })
+
   it('shows each key its own calls alone', async () => {
     const page = await console.open('#/overview', { key: console.platform.key })
     const spenders = page.getByRole('list', { name: 'Cost by caller' })

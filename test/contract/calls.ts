@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import type { CallRecord } from '../../src/upstream/call-record.ts'
 import { type Calls, createCalls } from '../../src/upstream/calls.ts'
 import { foldCalls } from '../../src/upstream/fold-calls.ts'
+import { createRefusals } from '../../src/upstream/refusals.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-03-01T00:00:00.000Z')
@@ -310,6 +311,72 @@ export function callsContract(open: () => Promise<Store>): void {
       current = separate
       assert.equal((await trail.history({ limit: 1 })).total, 1)
       await separate.close()
+    })
+
+    it('has a record for each refusal up to a rate, and counts the others, by caller', async () => {
+      const store = await open()
+      const calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+      let at = new Date('2026-11-21T08:15:00.000Z')
+      const note = createRefusals({ calls, upstream: () => 'double', now: () => at })
+      const error = new GazewayError('invalid_api_key', 'Send a key.')
+      const refuse = (callerId: string | null, times: number) => {
+        for (let i = 0; i < times; i++) note({ surface: 'http', callerId, path: '/v1/responses', error })
+      }
+      refuse(null, 5_000)
+      refuse('key_a', 70)
+      at = new Date('2026-11-21T08:16:00.000Z')
+      refuse(null, 61)
+      for (const call of CALLS.slice(0, 20)) calls.record({ ...call, at: at.toISOString() })
+
+      const check = async () => {
+        const all = { limit: 1000, status: 'refused' as const }
+        const { items, total } = await calls.history(all)
+        assert.deepEqual([items.length, total], [180, 180])
+        assert.equal((await calls.history({ ...all, from: '2026-11-21T08:00:00.000Z' })).total, 180)
+        assert.equal((await calls.history({ ...all, caller_id: 'key_a' })).total, 60)
+        const { totals, groups } = await calls.stats({ group_by: 'caller' })
+        assert.deepEqual([totals.calls, totals.refused], [5_151, 5_131])
+        assert.equal(totals.error_rate, totals.errors / 20)
+        assert.ok((totals.latency_ms.p50 ?? 0) > 1, 'refusals take no time, and are not in it')
+        assert.deepEqual(
+          groups.map(({ key, refused }) => [key, refused]),
+          [
+            ['', 5_061],
+            ['key_a', 70],
+            ['key_b', 0],
+          ],
+        )
+        const byStatus = (await calls.stats({ group_by: 'status' })).groups
+        assert.deepEqual(
+          byStatus.filter(({ key }) => key.startsWith('refused')).map(({ key, calls: count }) => [key, count]),
+          [['refused', 5_131]],
+        )
+        assert.equal((await calls.fallbacks({})).requests, 0)
+      }
+      await check()
+      await foldCalls(store, '2026-11-21T10:00:00.000Z', 1000)
+      await check()
+      const [record] = (await calls.history({ limit: 1, status: 'refused', caller_id: 'key_a' })).items
+      const { call_id, ...refused } = record ?? assert.fail()
+      assert.deepEqual(refused, {
+        at: '2026-11-21T08:15:00.000Z',
+        surface: 'http',
+        caller_id: 'key_a',
+        path: '/v1/responses',
+        requested_model: null,
+        model: null,
+        upstream: 'double',
+        stream: false,
+        status: 'refused',
+        http_status: 401,
+        fallback_from: null,
+        latency_ms: 0,
+        first_token_ms: null,
+        usage: null,
+        upstream_cost_usd: 0,
+        error: 'invalid_api_key: Send a key.',
+      })
+      await store.close()
     })
 
     it('gives up a record that no store takes, and says which, rather than those beside it', async () => {

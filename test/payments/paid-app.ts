@@ -56,7 +56,7 @@ export async function startPaidApp(
   const keys = createKeys({ store, now, fixedKey: null, onError: (error) => errors.push(error) })
   let served = 0
   const app = new Hono<Frame>()
-  app.onError(errorHandler(createLog({ level: 'silent', secrets: () => [] })))
+  app.onError(errorHandler(createLog({ level: 'silent', secrets: () => [] }), () => {}))
   app.use(frame({ keys, scope: 'platform', hosts: hostRules('127.0.0.1', [], []), open: () => true }))
   app.use(
     '/v1/*',

@@ -31,18 +31,29 @@ export interface ConnectionDeps {
   log: Log
   /** Told of each frame that comes in, whatever is in it. @throws GazewayError where it is not to be answered */
   onFrame: () => void
+  /** Told of each chat that is answered with an error. */
+  onFailedChat: (error: GazewayError) => void
 }
 
 /** Serves a socket whose client is known, until it is closed; what is being answered is then given up. */
-export function serveConnection({ ws, id, speaker, answer, log, onFrame }: ConnectionDeps): OpenConnection {
+export function serveConnection({
+  ws,
+  id,
+  speaker,
+  answer,
+  log,
+  onFrame,
+  onFailedChat,
+}: ConnectionDeps): OpenConnection {
   const outbox = createOutbox(ws)
   /** What is being answered; each has a signal of its own, so that nothing piles up on a connection that lives long. */
   const unanswered = new Set<AbortController>()
   let finishing = false
   let idle = () => {}
 
-  function errorFrame(error: unknown, frameId: ClientFrame['id']): object {
+  function errorFrame(error: unknown, { type, id: frameId }: { type: unknown; id?: ClientFrame['id'] }): object {
     const known = error instanceof GazewayError ? error : failed(error)
+    if (type === 'chat') onFailedChat(known)
     const { code, message, param, retryAfterSeconds } = known
     return {
       type: 'error',
@@ -66,7 +77,7 @@ export function serveConnection({ ws, id, speaker, answer, log, onFrame }: Conne
       outbox.send(frame.id === undefined ? reply : { ...reply, id: frame.id })
     } catch (error) {
       // Nobody is left to be told of a call that ended with its connection.
-      if (ws.readyState !== ws.CLOSED) outbox.send(errorFrame(error, frame.id))
+      if (ws.readyState !== ws.CLOSED) outbox.send(errorFrame(error, frame))
     }
     unanswered.delete(call)
     if (unanswered.size === 0) idle()
@@ -87,7 +98,7 @@ export function serveConnection({ ws, id, speaker, answer, log, onFrame }: Conne
         )
       void answerFrame(frame)
     } catch (error) {
-      outbox.send(errorFrame(error, loose.id))
+      outbox.send(errorFrame(error, loose))
     }
   }
 

@@ -34,7 +34,7 @@ interface Call {
   model: string | null
   upstream: string
   stream: boolean
-  status: 'ok' | 'error' | 'aborted'
+  status: 'ok' | 'error' | 'aborted' | 'refused'
   http_status: number | null
   fallback_from: string | null
   latency_ms: number
@@ -45,7 +45,7 @@ interface Call {
   content?: unknown
 }
 
-const TONES = { ok: 'good', error: 'bad', aborted: 'warn' } as const
+const TONES = { ok: 'good', error: 'bad', aborted: 'warn', refused: 'warn' } as const
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
 type Filters = Record<(typeof FILTERS)[number], string>
 
@@ -86,7 +86,7 @@ function Trail({ filters }: { filters: Filters }) {
         <Field label="Status">
           <Select
             value={filters.status}
-            options={[{ value: '', label: 'All' }, 'ok', 'error', 'aborted']}
+            options={[{ value: '', label: 'All' }, 'ok', 'error', 'aborted', 'refused']}
             onChange={(status) => set({ status })}
           />
         </Field>
@@ -137,7 +137,7 @@ function Trail({ filters }: { filters: Filters }) {
             {
               key: 'caller_id',
               label: 'Caller',
-              render: ({ caller_id }) => (caller_id === null ? 'a tool here' : shortId(caller_id)),
+              render: (call) => (call.caller_id === null ? nobody(call) : shortId(call.caller_id)),
             },
             {
               key: 'tokens',
@@ -191,6 +191,9 @@ function Outcome({ call: { status, fallback_from } }: { call: Call }) {
     </>
   )
 }
+
+/** Who makes a call that no key is known of. */
+const nobody = ({ status }: Call) => (status === 'refused' ? 'no known key' : 'a tool here')
 
 function OneCall({ id }: { id: string }) {
   const { data: call, error, reload } = useLive<Call>(`/api/calls/${encodeURIComponent(id)}`, { everyMs: 30_000 })
@@ -250,7 +253,7 @@ function OneCall({ id }: { id: string }) {
           <dt>Came in through</dt>
           <dd>{call.surface}</dd>
           <dt>Caller</dt>
-          <dd>{call.caller_id === null ? 'a tool on this machine' : <code>{call.caller_id}</code>}</dd>
+          <dd>{call.caller_id === null ? nobody(call) : <code>{call.caller_id}</code>}</dd>
           {call.fallback_from !== null && (
             <>
               <dt>Fallback for</dt>

@@ -4,6 +4,7 @@ import { RecentErrors } from './overview/errors.tsx'
 import { AsOf, HealthPanel } from './overview/health.tsx'
 import './overview/overview.css'
 import type { Health } from './overview/records.ts'
+import { Refused } from './overview/refused.tsx'
 import { Today } from './overview/today.tsx'
 import { Trends } from './overview/trends.tsx'
 
@@ -15,6 +16,7 @@ export default function Overview() {
       <HealthPanel health={health} />
       <Today />
       <RecentErrors />
+      <Refused />
       <Trends />
     </Page>
   )

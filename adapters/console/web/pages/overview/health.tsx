@@ -143,7 +143,8 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part 
     }
   }
   if (recent.error || !recent.data) return unreadPart(name, recent)
-  const { calls, errors, error_rate: rate } = recent.data.totals
+  const { errors, error_rate: rate, ...totals } = recent.data.totals
+  const calls = totals.calls - totals.refused
   if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
   const told = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
   if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: told }

@@ -2,6 +2,8 @@
 export interface CallSums {
   calls: number
   errors: number
+  /** Calls for which no provider was asked, of those in `calls`. */
+  refused: number
   error_rate: number
   prompt_tokens: number
   completion_tokens: number

@@ -36,7 +36,10 @@ export function Today() {
         <Stat
           label="Calls today"
           value={count(totals.calls)}
-          hint={totals.errors === 0 ? 'none failed' : `${count(totals.errors)} failed (${percent(totals.error_rate)})`}
+          hint={[
+            totals.errors === 0 ? 'none failed' : `${count(totals.errors)} failed (${percent(totals.error_rate)})`,
+            ...(totals.refused > 0 ? [`${count(totals.refused)} refused`] : []),
+          ].join(', ')}
           tone={totals.error_rate >= 0.1 ? 'bad' : 'neutral'}
         />
         <Stat
@@ -88,7 +91,10 @@ function Shares(props: {
   hrefOf?: (key: string) => string
   label: string
 }) {
-  if (props.groups.length === 0) {
+  const made = props.groups
+    .map((group) => ({ ...group, calls: group.calls - group.refused }))
+    .filter(({ calls }) => calls > 0)
+  if (made.length === 0) {
     return (
       <Empty
         title="No calls today yet"
@@ -96,7 +102,7 @@ function Shares(props: {
       />
     )
   }
-  const sorted = props.groups.toSorted((a, b) => b.upstream_cost_usd - a.upstream_cost_usd || b.calls - a.calls)
+  const sorted = made.sort((a, b) => b.upstream_cost_usd - a.upstream_cost_usd || b.calls - a.calls)
   const rest = sorted.slice(MOST_SHOWN)
   const items = sorted.slice(0, MOST_SHOWN).map((group) => ({
     label: props.nameOf(group.key),

@@ -44,6 +44,7 @@ export function Trends() {
               series={[
                 lines('Calls', (sums) => sums.calls, 0),
                 { ...lines('Failed', (sums) => sums.errors, 0), color: '--bad' },
+                { ...lines('Refused', (sums) => sums.refused, 0), color: '--warn' },
               ]}
             />
           </Card>

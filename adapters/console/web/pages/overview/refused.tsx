@@ -1,0 +1,42 @@
+import { useNames } from '../../components/caller.tsx'
+import { BarList, Card, Empty, ErrorNote } from '../../components/index.ts'
+import { count } from '../../format.ts'
+import { useLive } from '../../live.ts'
+import { now } from '../../now.ts'
+import { href } from '../../router.ts'
+import type { CallStats } from './records.ts'
+import { startOf } from './records.ts'
+
+/** The most callers that are told apart here. */
+const MOST_SHOWN = 6
+
+/** Whose calls were refused today: no valid key, no money, no permission, or too many. */
+export function Refused() {
+  const path = `/api/calls/stats?from=${startOf('day', now.value)}&group_by=caller`
+  const { data, error, reload } = useLive<CallStats>(path, { everyMs: 5000 })
+  const names = useNames()
+  const refused = (data?.groups ?? []).filter((group) => group.refused > 0).sort((a, b) => b.refused - a.refused)
+  const items = refused.slice(0, MOST_SHOWN).map(({ key, refused: calls }) => ({
+    label: key === '' ? 'Without a known key' : names.of(key),
+    value: calls,
+    text: textOf(calls),
+    href: href('calls', { query: { status: 'refused', ...(key !== '' && { caller_id: key }) } }),
+  }))
+  const rest = refused.slice(MOST_SHOWN)
+  const others = rest.reduce((sum, group) => sum + group.refused, 0)
+  if (rest.length > 0)
+    items.push({ label: `${rest.length} others`, value: others, text: textOf(others), href: REFUSED })
+  return (
+    <Card title="Refused today" actions={<a href={REFUSED}>All refused calls</a>}>
+      <ErrorNote error={data ? null : error} onRetry={reload} />
+      {data && items.length === 0 && (
+        <Empty title="No call was refused" hint="One that is for want of a key, money or permission shows up here." />
+      )}
+      {items.length > 0 && <BarList label="Refused calls by caller" items={items} />}
+    </Card>
+  )
+}
+
+const REFUSED = href('calls', { query: { status: 'refused' } })
+
+const textOf = (calls: number) => `${count(calls)} ${calls === 1 ? 'call' : 'calls'}`

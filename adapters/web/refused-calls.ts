@@ -1,0 +1,43 @@
+import type { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Surface } from '../../src/upstream/call-record.ts'
+import type { FrameContext } from './frame.ts'
+
+/** What refuses a caller: no key, no money, no permission, too much. */
+const REFUSING = new Set([401, 402, 403, 429])
+
+/** Whether an error refuses the caller, not what was asked. What an upstream refused has a record of its own. */
+export const refusesCaller = ({ status, callId, code }: GazewayError): boolean =>
+  REFUSING.has(status) && callId === undefined && code !== 'upstream_error'
+
+/** Endpoints below `/v1` that are told apart; all others are one, for anyone may name any. */
+const ENDPOINTS = new Set(['chat/completions', 'responses', 'messages', 'embeddings', 'models'])
+/** The platform's routes that ask a model, by their names. */
+const ROUTES: ReadonlyArray<[path: RegExp, name: string]> = [
+  [/^\/api\/wallet\/metered\/call$/, '/api/wallet/metered/call'],
+  [/^\/api\/sessions\/[^/]+\/chat(?:\/stream)?$/, '/api/sessions/{id}/chat'],
+  [/^\/api\/tasks\/swarm$/, '/api/tasks/swarm'],
+  [/^\/api\/gaze\/analyze$/, '/api/gaze/analyze'],
+]
+
+/** Notes a request that was refused, where it would have asked a model. */
+export type OnRefused = (error: GazewayError, c: FrameContext) => void
+
+/**
+ * Notes refused calls of a service in the audit trail. A request without credentials that is offered a payment is not
+ * refused yet.
+ */
+export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surface: Surface): OnRefused {
+  return (error, c) => {
+    if (!refusesCaller(error)) return
+    if (error.code === 'payment_required' && c.env.incoming.headers.authorization === undefined) return
+    const path = callPath(c.req.path)
+    if (path !== null) noteRefusal({ surface, callerId: c.get('identity')?.id ?? null, path, error })
+  }
+}
+
+/** The route of a request that asks a model; null for any other. */
+export function callPath(path: string): string | null {
+  if (path.startsWith('/v1/')) return ENDPOINTS.has(path.slice('/v1/'.length)) ? path : '/v1/*'
+  return ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? null
+}

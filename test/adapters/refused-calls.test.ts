@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { callPath } from '../../adapters/web/refused-calls.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
+import { connectWithKey } from './socket-client.ts'
+
+const CHAT = { messages: [{ role: 'user', content: 'Hello' }] }
+const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Hello', max_tokens: 100 }
+
+let running: RunningPlatform
+before(async () => {
+  running = await startPlatform('sandbox', { document: { http: { rate_limit: { requests_per_minute: 3 } } } })
+})
+after(() => running.close())
+
+const post = async (url: string, body: unknown, key?: string): Promise<number> => {
+  const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
+  const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  await reply.arrayBuffer()
+  return reply.status
+}
+
+/** The refusals that are noted while `work` is done, the oldest first. */
+async function refusedDuring(work: () => Promise<unknown>) {
+  const seen = new Set((await running.gateway.calls.history({ limit: 1000 })).items.map(({ call_id }) => call_id))
+  await work()
+  const { items } = await running.gateway.calls.history({ limit: 1000, status: 'refused' })
+  return items
+    .filter(({ call_id }) => !seen.has(call_id))
+    .map(({ surface, path, caller_id, http_status, error }) => [
+      surface,
+      path,
+      caller_id,
+      http_status,
+      error?.split(':')[0],
+    ])
+    .reverse()
+}
+
+it('notes calls without a key or with a wrong one, on both services, and nothing else that is refused', async () => {
+  const { url, gatewayUrl } = running
+  const found = await refusedDuring(async () => {
+    assert.equal(await post(`${gatewayUrl}/v1/chat/completions`, CHAT), 401)
+    assert.equal(await post(`${gatewayUrl}/v1/anything/at?all`, CHAT, 'gzw_wrong'), 401)
+    assert.equal(await post(`${url}/v1/responses`, {}), 401)
+    assert.equal(await post(`${url}/api/wallet/metered/call`, { caller_id: 'nobody', ...CALL }), 401)
+    assert.equal(await post(`${url}/api/tasks`, { title: 'Do it' }), 401)
+    assert.equal(await post(`${gatewayUrl}/memory/store`, { key: 'a', value: 'b' }), 401)
+  })
+  const refused = (surface: string, path: string) => [surface, path, null, 401, 'invalid_api_key']
+  assert.deepEqual(found, [
+    refused('http', '/v1/chat/completions'),
+    refused('http', '/v1/*'),
+    refused('platform', '/v1/responses'),
+    refused('platform', '/api/wallet/metered/call'),
+  ])
+})
+
+it('notes what a key may not, cannot pay for, or asks too often, under its id', async () => {
+  const { gateway, gatewayUrl, url } = running
+  const { key, record } = await gateway.keys.create({ name: 'poor', scopes: ['platform'], credit_limit_usd: 0 })
+  const found = await refusedDuring(async () => {
+    assert.equal(await post(`${gatewayUrl}/v1/chat/completions`, CHAT, key), 403)
+    for (const status of [402, 402, 402, 429])
+      assert.equal(await post(`${url}/api/wallet/metered/call`, { caller_id: key, ...CALL }), status)
+    const sessionChat = `${url}/api/sessions/ses_0123/chat`
+    assert.equal(await post(sessionChat, { message: 'Hello' }, key), 429)
+  })
+  const metered = (status: number, code: string) => ['platform', '/api/wallet/metered/call', record.id, status, code]
+  assert.deepEqual(found, [
+    ['http', '/v1/chat/completions', record.id, 403, 'insufficient_scope'],
+    ...Array.from({ length: 3 }, () => metered(402, 'insufficient_credit')),
+    metered(429, 'rate_limited'),
+    ['platform', '/api/sessions/{id}/chat', record.id, 429, 'rate_limited'],
+  ])
+  const { groups } = await gateway.calls.stats({ group_by: 'caller' })
+  assert.equal(groups.find((group) => group.key === record.id)?.refused, 6)
+})
+
+it('notes chats on the socket that are refused, and no other frames', async () => {
+  const { key, record } = await running.gateway.keys.create({ name: 'talker', scopes: ['platform'] })
+  const socket = await connectWithKey(running, key)
+  const found = await refusedDuring(async () => {
+    socket.send({ type: 'wallet_status' })
+    assert.equal((await socket.next()).code, 'forbidden')
+    for (const type of ['reply', 'reply', 'error']) {
+      socket.send({ type: 'chat', content: 'Hello' })
+      assert.equal((await socket.next()).type, type)
+    }
+  })
+  socket.ws.close()
+  await socket.closed
+  assert.deepEqual(found, [['socket', '/agent', record.id, 429, 'rate_limited']])
+})
+
+it('counts them for the operator’s collector, and not as calls to an upstream', async () => {
+  await post(`${running.gatewayUrl}/v1/chat/completions`, CHAT)
+  const text = await (await fetch(`${running.gatewayUrl}/metrics`)).text()
+  assert.match(text, /^gazeway_refused_calls_total\{http_status="401"\} [1-9]/m)
+  assert.doesNotMatch(text, /gazeway_upstream_calls_total\{[^}]*refused/)
+})
+
+it('tells few routes apart, whatever is asked for', () => {
+  const paths = ['/v1/chat/completions', '/v1/models/x', '/v1/../a', '/api/sessions/s/chat/stream', '/api/tasks', '/']
+  assert.deepEqual(paths.map(callPath), [
+    '/v1/chat/completions',
+    '/v1/*',
+    '/v1/*',
+    '/api/sessions/{id}/chat',
+    null,
+    null,
+  ])
+})
