@@ -3,11 +3,12 @@ import { cut } from '../../cut.ts'
 import { errorBody, GazewayError } from '../../errors.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { reportedIn } from '../reported-error.ts'
+import { type BegunResponse, endedItem } from './begun-response.ts'
 import { callableTools } from './callable-tools.ts'
 import { type Ending, endResponse, incompleteReason, outputText, responseShell } from './chat-to-response.ts'
 import { completionChunks } from './completion-chunks.ts'
 import { type Loose, record, records } from './loose.ts'
-import { itemId } from './response-items.ts'
+import { itemId, type OutputItem } from './response-items.ts'
 import type { ResponseRequest } from './responses-to-chat.ts'
 import type { Emit, ResponseEvent } from './streamed-items.ts'
 import { createStreamedOutput } from './streamed-output.ts'
@@ -19,7 +20,10 @@ export type ChatChunk = OpenAI.Chat.ChatCompletionChunk
 
 /** Turns the chunks of a chat stream into the events of a streamed Response. Nothing comes after the last event. */
 export interface ResponseEvents {
-  /** `response.created` and `response.in_progress`. The other three begin with them where this was not called. */
+  /**
+   * `response.created` and `response.in_progress`, or where a Response goes on, the end of items that are open in it. The
+   * other three begin with them where this was not called.
+   */
   start(): ResponseEvent[]
   /** The events of one chunk. A chunk that holds an error, or whose choice failed, ends the stream as `fail` does. */
   push(chunk: ChatChunk): ResponseEvent[]
@@ -36,20 +40,28 @@ export interface ResponseEvents {
  * the last one holds the Response that `toResponse` makes of the whole completion.
  *
  * @param options.model what to call the model until the upstream names it
+ * @param options.begun a Response that its provider broke off: the answer follows its items, in the same Response
  */
-export function createResponseEvents(request: ResponseRequest, options: { model?: string } = {}): ResponseEvents {
+export function createResponseEvents(
+  request: ResponseRequest,
+  options: { model?: string; begun?: BegunResponse | null } = {},
+): ResponseEvents {
+  const { begun = null } = options
   const shell = responseShell(request, {
-    id: itemId('resp'),
+    id: begun?.id ?? itemId('resp'),
     model: options.model ?? request.model ?? '',
-    createdAt: Math.floor(Date.now() / 1000),
+    createdAt: begun?.createdAt ?? Math.floor(Date.now() / 1000),
   })
   const ending: Omit<Ending, 'output'> = { model: shell.model, finishReason: null, usage: null, serviceTier: null }
   let phase: 'new' | 'open' | 'over' = 'new'
-  let number = 0
+  let number = begun?.sequence ?? 0
   let batch: ResponseEvent[] = []
 
   const emit: Emit = (event) => void batch.push({ ...event, sequence_number: number++ } as ResponseEvent)
-  const output = createStreamedOutput(emit, callableTools(request).called)
+  const earlier = (begun?.items ?? []).map(
+    ({ item, ended }) => (ended ? item : endedItem(item)) as unknown as OutputItem,
+  )
+  const output = createStreamedOutput(emit, callableTools(request).called, earlier)
 
   /** The events that `work` emits, after the first two where they have not been given yet. */
   function eventsOf(work: () => void): ResponseEvent[] {
@@ -57,11 +69,19 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
     batch = []
     if (phase === 'new') {
       phase = 'open'
-      emit({ type: 'response.created', response: shell })
-      emit({ type: 'response.in_progress', response: shell })
+      if (begun) endEarlier(begun)
+      else {
+        emit({ type: 'response.created', response: shell })
+        emit({ type: 'response.in_progress', response: shell })
+      }
     }
     work()
     return batch
+  }
+
+  function endEarlier({ items }: BegunResponse): void {
+    for (const [output_index, item] of earlier.entries())
+      if (!items[output_index]?.ended) emit({ type: 'response.output_item.done', output_index, item })
   }
 
   function read(chunk: Loose): void {
@@ -112,8 +132,12 @@ export function createResponseEvents(request: ResponseRequest, options: { model?
 }
 
 /** The events of a completion that came in one piece. */
-export function completionEvents(completion: ChatCompletion, request: ResponseRequest): ResponseEvent[] {
-  const events = createResponseEvents(request, { model: completion.model })
+export function completionEvents(
+  completion: ChatCompletion,
+  request: ResponseRequest,
+  begun: BegunResponse | null = null,
+): ResponseEvent[] {
+  const events = createResponseEvents(request, { model: completion.model, begun })
   const chunks = completionChunks(completion, { withUsage: true })
   return [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
 }

@@ -30,10 +30,15 @@ export interface StreamedOutput {
  * on; the message and the calls stay open to the end, because chat deltas may switch between them.
  *
  * @param called the request's tools by their names in chat
+ * @param earlier the items that the Response has already, all of them ended
  */
-export function createStreamedOutput(emit: Emit, called: FindTool): StreamedOutput {
-  const items: StreamedItem[] = []
-  const closed = new Set<StreamedItem>()
+export function createStreamedOutput(
+  emit: Emit,
+  called: FindTool,
+  earlier: readonly OutputItem[] = [],
+): StreamedOutput {
+  const items: StreamedItem[] = earlier.map((item) => ({ item: () => item, close() {} }))
+  const closed = new Set<StreamedItem>(items)
   const calls = createStreamedCalls((call) => add(streamCall(emit, items.length, call, called(call.name))))
   let message: StreamedMessage | undefined
   let reasoning: StreamedReasoning | undefined
@@ -77,7 +82,7 @@ export function createStreamedOutput(emit: Emit, called: FindTool): StreamedOutp
 
   function close(isCut: boolean): OutputItem[] {
     calls.end()
-    if (items.length === 0) answer().text('', [])
+    if (items.length === earlier.length) answer().text('', [])
     const cutOff = isCut ? items.findLast((item) => !closed.has(item)) : undefined
     return items.map((item) => {
       const status = item === cutOff ? 'incomplete' : 'completed'

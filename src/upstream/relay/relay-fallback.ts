@@ -2,6 +2,7 @@ import type { GazewayError } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
 import type { CallContext } from '../call-record.ts'
 import { type ChatCompletion, modelTold } from '../chat.ts'
+import type { BegunResponse } from '../convert/begun-response.ts'
 import { toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
 import { record } from '../convert/loose.ts'
@@ -36,6 +37,8 @@ export interface FirstFailure {
   error: GazewayError
   /** The upstream's refusal, if it is one. */
   refused: WholeReply | null
+  /** What its client has of its stream, for the answer that follows; null where it has nothing. */
+  begun: BegunResponse | null
 }
 
 /** A Responses request that is passed through as a chat completion. */
@@ -43,6 +46,7 @@ interface FallbackPassing extends Passing {
   sent: { model: string }
   /** What its client asked, for the Response that tells it again. */
   asked: ResponseRequest
+  begun: BegunResponse | null
 }
 
 /** Failures that chat completions would share; with no connection free, after another wait. */
@@ -56,7 +60,7 @@ const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
  *
  * @param first why the responses endpoint could not answer
  * @returns false when chat completions could not answer either, or would answer without what the upstream has stored;
- *   the client has had no event then
+ *   the client has had no event of theirs then
  */
 export async function relayFallback(
   relay: Relay,
@@ -86,6 +90,7 @@ export async function relayFallback(
     sent,
     recording,
     asked: request as ResponseRequest,
+    begun: first.begun,
   }
   const send = async (fields: object) => {
     const changed = (body: object) => ({ ...convert(body), ...fields })
@@ -124,7 +129,7 @@ export async function relayFallback(
 
 /** Answers with a completion that came in one piece. */
 async function passResponse(
-  { relay, receiver, stream, sent, recording, asked }: FallbackPassing,
+  { relay, receiver, stream, sent, recording, asked, begun }: FallbackPassing,
   reply: WholeReply,
 ): Promise<boolean> {
   const { status: httpStatus } = reply
@@ -139,7 +144,7 @@ async function passResponse(
   const headers = { ...ROUTE, 'x-gazeway-call-id': recording.callId }
   if (stream) {
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
-    receiver.end(toSse(completionEvents(named, asked)))
+    receiver.end(toSse(completionEvents(named, asked, begun)))
   } else {
     const body = JSON.stringify(toResponse(named, asked))
     receiver.whole(200, { ...headers, 'content-type': 'application/json' }, body)
@@ -152,7 +157,7 @@ async function passResponse(
 async function passEvents(passing: FallbackPassing, reply: StreamReply, tap: SseTap): Promise<boolean> {
   const { receiver, sent, recording, asked } = passing
   const { provider } = passing.relay
-  const events = createResponseEvents(asked, { model: sent.model })
+  const events = createResponseEvents(asked, { model: sent.model, begun: passing.begun })
   const headers = { ...passedHeaders(reply.headers, recording.callId, provider), ...ROUTE }
   let begun = false
   let size = 0

@@ -1,10 +1,12 @@
 import { GazewayError } from '../../errors.ts'
 import type { CallContext } from '../call-record.ts'
+import { trackResponse } from '../convert/begun-response.ts'
 import { responseEvents } from '../convert/response-events.ts'
+import type { ResponseRequest } from '../convert/responses-to-chat.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
 import { modelFor } from '../model-for.ts'
 import { type CallEnd, type Recording, startRecording } from '../recording.ts'
-import { readReported } from '../reported-error.ts'
+import { isReport, readReported } from '../reported-error.ts'
 import { readUsage } from '../usage.ts'
 import { gatherResponse } from './gather.ts'
 import { heldReceiver } from './held-receiver.ts'
@@ -15,7 +17,7 @@ import { type FirstFailure, type RelayedRequest, relayFallback } from './relay-f
 import { passedHeaders, type ReadResponse, readRefusal, readResponse, responseErrorEvent, toSse } from './reply.ts'
 import { type ClientRequest, requestBody } from './request-body.ts'
 import type { StreamReply, WholeReply } from './send.ts'
-import { createSseTap, eventData, type SseTap } from './sse-tap.ts'
+import { createSseTap, type EventData, eventData, type SseTap } from './sse-tap.ts'
 import { countUsage, streamOutcome } from './stream-outcome.ts'
 import { splitEvents } from './whole-events.ts'
 
@@ -28,8 +30,9 @@ const UNFINISHED = new Set(['queued', 'in_progress'])
 const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
 /**
- * Passes a Responses request through. Where the endpoint fails before its first output, chat completions answer in its
- * place with the fallback model; where they fail too, the client gets the first failure.
+ * Passes a Responses request through. Where the endpoint fails before its first text, chat completions answer in its
+ * place with the fallback model, after the items that a stream has brought; where they fail too, the client gets the first
+ * failure.
  *
  * Usage is recorded as for chat completions (`relayChat`).
  *
@@ -58,11 +61,12 @@ export async function relayResponses(
   try {
     const client = held ?? receiver
     const { requestId } = context
-    const failure = await attempt({ relay, receiver: client, stream, requestId, sent, recording }, send)
+    const passing = { relay, receiver: client, stream, requestId, sent, recording, asked: body as ResponseRequest }
+    const failure = await attempt(passing, send)
     if (failure === null) return
     const answered = await relayFallback(relay, request, failure, client, context)
     if (answered) return
-    if (held?.isBegun()) held.end(responseErrorEvent(failure.error, requestId, 0))
+    if (held?.isBegun()) held.end(responseErrorEvent(failure.error, requestId, failure.begun?.sequence ?? 0))
     else tell(failure, relay, receiver, requestId)
   } finally {
     held?.release()
@@ -78,8 +82,16 @@ function tell({ refused, error, callId }: FirstFailure, relay: Relay, receiver: 
   receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
 }
 
+/** A Responses request that is passed through. */
+interface ResponsesPassing extends Passing {
+  asked: ResponseRequest
+}
+
 /** Asks the responses endpoint. @returns null when the client has its reply, else why it has none */
-async function attempt(passing: Passing, send: () => Promise<WholeReply | StreamReply>): Promise<FirstFailure | null> {
+async function attempt(
+  passing: ResponsesPassing,
+  send: () => Promise<WholeReply | StreamReply>,
+): Promise<FirstFailure | null> {
   const { relay, receiver, stream, requestId, sent, recording } = passing
   const { provider } = relay
   let reply: WholeReply | StreamReply | undefined
@@ -116,35 +128,49 @@ async function attempt(passing: Passing, send: () => Promise<WholeReply | Stream
   return null
 }
 
-async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<FirstFailure | null> {
+async function passStream(passing: ResponsesPassing, reply: StreamReply, tap: SseTap): Promise<FirstFailure | null> {
   const { receiver, requestId, recording } = passing
   const { provider } = passing.relay
   let held: Buffer[] | null = []
   let heldBytes = 0
   let last: Buffer | null = null
   let complete = false
+  const tracker = trackResponse(passing.asked)
   const headers = passedHeaders(reply.headers, recording.callId, provider)
   receiver.hold?.(reply.status, headers)
 
-  /** Holds back what comes before the first output, so that a failure there leaves the client's reply without an event. */
+  /**
+   * Holds back what comes before the first output, so that a failure there leaves the client's reply without an event, and
+   * the report of a failure before the first text, so that another answer can follow.
+   */
   function filter(events: Buffer): Buffer | null {
     if (events.includes('sequence_number')) last = events
     complete ||= LAST_EVENTS.some((type) => events.includes(type)) && splitEvents(events).some(isLast)
-    if (held === null) return events
-    held.push(events)
-    heldBytes += events.length
-    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
+    if (held === null && tracker.isCommitted()) return events
+    const told: Buffer[] = []
+    let isOutput = held === null
     for (const event of splitEvents(events)) {
       const data = eventData(event)
-      if (data === null || BEFORE_OUTPUT.has(data.type ?? '')) continue
-      const reported = tap.failed()
-      if (reported !== null) throw reported
-      const whole = Buffer.concat(held)
-      held = null
-      receiver.head(reply.status, headers)
-      return whole
+      if (data !== null && isFailure(data) && (!isOutput || tracker.begun() !== null)) {
+        if (isOutput) receiver.write(begin(told))
+        throw tap.failed() ?? new Error('It reported a failure.')
+      }
+      if (data !== null) tracker.push(data)
+      told.push(event)
+      isOutput ||= data !== null && !BEFORE_OUTPUT.has(data.type ?? '')
     }
+    if (isOutput) return begin(told)
+    held?.push(events)
+    heldBytes += events.length
+    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
     return null
+  }
+
+  function begin(told: readonly Buffer[]): Buffer {
+    const whole = Buffer.concat([...(held ?? []), ...told])
+    if (held !== null) receiver.head(reply.status, headers)
+    held = null
+    return whole
   }
 
   const end = await pump(reply, receiver, tap, {
@@ -162,8 +188,11 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const cut = complete ? null : endedEarly(provider)
   const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   const broken = answered ? null : failure
-  if (broken && held !== null)
-    return fail(recording, broken, { httpStatus: reply.status, ...(await streamOutcome(passing, tap)) })
+  const begun = tracker.begun()
+  if (broken && (held !== null || begun !== null)) {
+    const end = { httpStatus: reply.status, ...(await streamOutcome(passing, tap)) }
+    return { ...fail(recording, broken, end), begun }
+  }
   const reported = tap.failed()
   receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
   const error = reported ?? broken
@@ -174,6 +203,10 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     recording.finish({ status, httpStatus: reply.status, error, ...(await streamOutcome(passing, tap)) })
   }
 }
+
+/** Whether an event reports that its stream has failed. */
+const isFailure = ({ type, error }: EventData): boolean =>
+  type === 'error' || type === 'response.failed' || isReport(error)
 
 /** A text may hold the name of an event, too. */
 const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)?.type ?? '')
@@ -196,7 +229,7 @@ function fail(
   const status = error.code === 'cancelled' ? 'aborted' : 'error'
   recording.finish({ status, error, usage: null, answer: null, ...end })
   error.callId = recording.callId
-  return { callId: recording.callId, error, refused }
+  return { callId: recording.callId, error, refused, begun: null }
 }
 
 function refusal(relay: Relay, reply: WholeReply, requestId: string | null): GazewayError {

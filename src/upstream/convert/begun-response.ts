@@ -1,0 +1,98 @@
+import { callableTools } from './callable-tools.ts'
+import { asText, type Loose, record, records } from './loose.ts'
+import type { ResponseRequest } from './responses-to-chat.ts'
+
+/** A streamed Response whose client has items of it but no text: another answer can follow them in the same stream. */
+export interface BegunResponse {
+  id: string
+  /** Unix seconds. */
+  createdAt: number
+  /** The number of the next event. */
+  sequence: number
+  /** The items that its client has, in their order; those that have not ended are to be ended. */
+  items: ReadonlyArray<{ item: Loose; ended: boolean }>
+}
+
+/** Follows a streamed Response as long as another answer could continue it. */
+export interface ResponseTracker {
+  push(event: object): void
+  /** Whether text has come, or an item that its client acts on: nothing may be put in the place of the rest. */
+  isCommitted(): boolean
+  /** What has come; null where that cannot be continued. */
+  begun(): BegunResponse | null
+}
+
+/** More than this is not kept, in characters. */
+const KEPT_LENGTH = 16 * 1024 * 1024
+/** Items that the provider writes or works on by itself, beside searches. */
+const OWN_ITEMS: ReadonlySet<unknown> = new Set(['reasoning', 'code_interpreter_call'])
+/** Events that add text to a reasoning item, and where: the list, its index, and the type of its parts. */
+const THOUGHTS = new Map<unknown, readonly [list: string, index: string, type: string]>([
+  ['response.reasoning_summary_text.delta', ['summary', 'summary_index', 'summary_text']],
+  ['response.reasoning_text.delta', ['content', 'content_index', 'reasoning_text']],
+])
+
+/** @param request what the client asked: a call of one of its own tools is one that it runs */
+export function trackResponse(request: ResponseRequest): ResponseTracker {
+  const items = new Map<number, { item: Loose; ended: boolean }>()
+  let response: Loose = {}
+  let sequence = 0
+  let length = 0
+  let committed = false
+
+  const isOwnTool = (name: unknown): boolean => callableTools(request).offered.some((tool) => tool.name === name)
+
+  function isReplaceable({ type, name, content }: Loose): boolean {
+    if (type === 'message') return records(content).every((part) => asText(part.text ?? part.refusal) === '')
+    if (type === 'custom_tool_call') return !isOwnTool(name)
+    return OWN_ITEMS.has(type) || asText(type).endsWith('search_call')
+  }
+
+  function keep(at: unknown, item: Loose, ended: boolean): void {
+    committed ||= !isReplaceable(item)
+    items.set(typeof at === 'number' ? at : items.size, { item, ended })
+  }
+
+  function think(event: Loose, [list, index, type]: readonly [string, string, string]): void {
+    const entry = items.get(event.output_index as number)
+    if (!entry) return
+    const parts = records(entry.item[list]).slice()
+    const at = typeof event[index] === 'number' ? event[index] : 0
+    parts[at] = { ...(parts[at] ?? { type }), text: asText(parts[at]?.text) + asText(event.delta) }
+    entry.item = { ...entry.item, [list]: parts }
+  }
+
+  return {
+    push(event) {
+      if (committed) return
+      const { type, item, output_index: at, delta, text, sequence_number: number, response: told } = record(event)
+      sequence = (typeof number === 'number' ? number : sequence) + 1
+      const thought = THOUGHTS.get(type)
+      if (thought) think(record(event), thought)
+      else if (type === 'response.created') response = record(told)
+      else if (type === 'response.output_item.added') keep(at, record(item), false)
+      else if (type === 'response.output_item.done') keep(at, record(item), true)
+      else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') committed = delta !== ''
+      else if (type === 'response.output_text.done') committed = text !== ''
+      length += asText(delta).length + (item ? asText(item).length : 0)
+      committed ||= length > KEPT_LENGTH
+      if (committed) items.clear()
+    },
+    isCommitted: () => committed,
+    begun() {
+      const { id, created_at: createdAt } = response
+      const inOrder = [...items].sort(([a], [b]) => a - b)
+      // An item that never came would leave a gap in the output.
+      const isWhole = inOrder.every(([at], index) => at === index)
+      if (committed || !isWhole || items.size === 0 || typeof id !== 'string') return null
+      const began = typeof createdAt === 'number' ? createdAt : Math.floor(Date.now() / 1000)
+      return { id, createdAt: began, sequence, items: inOrder.map(([, entry]) => entry) }
+    },
+  }
+}
+
+/** An item that its provider did not end, as its client is told of its end. */
+export const endedItem = (item: Loose): Loose => ({
+  ...item,
+  status: asText(item.type).endsWith('search_call') ? 'failed' : 'incomplete',
+})
