@@ -6,7 +6,7 @@ import { serveHttp } from '../../adapters/http.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log.ts'
-import { OWN_MODELS } from '../../src/upstream/presets.ts'
+import { withOwnNames } from '../doubles/own-names.ts'
 
 /** A gateway over HTTP in this process, on a free port and a fresh store. */
 export interface RunningGateway {
@@ -54,11 +54,4 @@ export async function startGateway(
       rmSync(folder, { recursive: true })
     },
   }
-}
-
-/** A double that has our own model names, unless `document` says which it has: it is not asked for its list then. */
-function withOwnNames(upstream: string | null, document: { upstream?: object }): object {
-  if (!upstream?.startsWith('http')) return document
-  const aliases = Object.fromEntries(OWN_MODELS.map((id) => [id, id]))
-  return { ...document, upstream: { aliases, ...document.upstream } }
 }

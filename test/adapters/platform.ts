@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
 import { createLog } from '../../src/log.ts'
+import { withOwnNames } from '../doubles/own-names.ts'
 
 /** A platform in this process, on a free port and a fresh store, with a gateway over HTTP behind it. */
 export interface RunningPlatform {
@@ -46,7 +47,7 @@ export async function startPlatform(
 ): Promise<RunningPlatform> {
   const { env = {}, document = {}, withHttp = true, platformPort = 0, paymentGate, consoleFolder } = options
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(document))
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(withOwnNames(upstream, document)))
   const loaded = await loadConfig({
     env: { GAZEWAY_UPSTREAM_API_KEY: 'upstream-secret-key', ...env },
     flags: { data: folder, upstream, port: '0', platformPort: String(platformPort) },
