@@ -14,6 +14,7 @@ import { startTracing, type Tracing } from './http/tracing.ts'
 import { giveBackIdleMemory } from './idle-memory.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 import { startGatewaySweeps } from './sweeping.ts'
+import { type Address, requireFree } from './web/listen.ts'
 import type { Listening } from './web/serve.ts'
 
 const NO_ADMIN =
@@ -48,6 +49,8 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   const told = toldToStop()
   try {
     const { config } = gateway
+    // An admin key is shown only once: not by a start that fails.
+    await requireFree(addressesOf(services, gateway.loaded.config.http))
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
@@ -87,6 +90,16 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     await tracing?.stop()
     await gateway.close()
   }
+}
+
+function addressesOf(
+  { http, platform }: Services,
+  { host, port, platform_port }: LoadedConfig['config']['http'],
+): Address[] {
+  return [
+    ...(http ? [{ host, port, flag: '--port' }] : []),
+    ...(platform ? [{ host, port: platform_port, flag: '--platform-port' }] : []),
+  ]
 }
 
 /** Payments, and the gate that asks for them; loaded only where they are enabled. */

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { cut } from '../../src/cut.ts'
-import { errorBody, GazewayError } from '../../src/errors.ts'
+import { CODES, errorBody, GazewayError, typeOf } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { parseInput } from '../../src/validation.ts'
 import { tools } from '../../tools/index.ts'
@@ -31,7 +31,7 @@ export async function callTool(
     return {
       isError: true,
       content: [{ type: 'text', text: `${known.code}: ${known.message}` }],
-      _meta: { error: errorBody(known) },
+      _meta: { error: { ...errorBody(known), type: kindOf(known) } },
     }
   }
 }
@@ -40,3 +40,6 @@ function internal(error: unknown, onFault: (error: unknown) => void): GazewayErr
   onFault(error)
   return new GazewayError('internal_error', 'Gazeway itself failed; its log on stderr says more.')
 }
+
+/** Here no status tells an upstream's fault from one of Gazeway's own: an upstream's 500 is one, too, by its code. */
+const kindOf = ({ code, status }: GazewayError): string => typeOf(status >= 500 ? CODES[code] : status)

@@ -1,4 +1,4 @@
-import type { Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { GazewayError } from '../../src/errors.ts'
 
 /** Where a server is to listen. */
@@ -23,6 +23,24 @@ export function listen(server: Server, address: Address): Promise<void> {
     server.once('error', (error) => reject(faultOf(error, address)))
     server.listen(address.port, address.host, () => resolve())
   })
+}
+
+/**
+ * Makes sure that servers can listen, before what cannot be taken back.
+ *
+ * @throws GazewayError as `listen`
+ */
+export async function requireFree(addresses: readonly Address[]): Promise<void> {
+  const servers = addresses.map((address) => ({
+    server: createServer((socket) => socket.destroy()),
+    address,
+  }))
+  try {
+    // All at once, so that two that want the same port are told of it.
+    for (const { server, address } of servers) await listen(server, address)
+  } finally {
+    await Promise.all(servers.map(({ server }) => new Promise((done) => server.close(done))))
+  }
 }
 
 function faultOf(cause: NodeJS.ErrnoException, { host, port, flag }: Address): Error {

@@ -35,7 +35,8 @@ export type Target = Pick<AgentGatewayTarget, 'url' | 'key' | 'isOwn'>
 
 /**
  * Asks what answers at an address, and whether its key is taken there. Agent gateways report their version in `/health`
- * from 0.17 on; before, the route `/v1/capabilities`, which came with 0.12, tells the range. What only infers may have no
+ * from 0.17 on; before, the route `/v1/capabilities`, which came with 0.12, tells the range. Where `/health` names no
+ * `platform`, the same route tells an agent gateway from others that report a version. What only infers may have no
  * `/health`; it lists its models.
  *
  * @param target.key sent to routes below `/v1` only
@@ -54,8 +55,10 @@ export async function detect(target: Target, signal: AbortSignal): Promise<Detec
       const error = target.isOwn ? null : await faultOfKey(target, '/v1/capabilities', signal)
       return { ...found, kind: 'gazeway', version: health.version ?? null, supported: true, error }
     }
-    if (health?.platform === undefined) return { ...NOTHING, latencyMs, ...(await inferring(target, reply.ok, signal)) }
-    const told = versionOf(health.version) ?? (await rangeOf(target, signal))
+    const version = versionOf(health?.version)
+    const isAgent = health?.platform !== undefined || (version !== null && (await hasCapabilities(target, signal)))
+    if (!isAgent) return { ...NOTHING, latencyMs, ...(await inferring(target, reply.ok, signal)) }
+    const told = version ?? (await rangeOf(target, signal))
     return { ...found, kind: 'agent_gateway', ...told, error: await faultOfKey(target, '/v1/models', signal) }
   } catch (error) {
     return { ...NOTHING, error: reason(error) }
@@ -114,10 +117,14 @@ function versionOf(reported: string | undefined): Pick<Detected, 'version' | 'su
 }
 
 async function rangeOf(target: Target, signal: AbortSignal): Promise<Pick<Detected, 'version' | 'supported'>> {
+  const there = await hasCapabilities(target, signal)
+  return there ? { version: '>=0.12 <0.17', supported: true } : { version: '<0.12', supported: false }
+}
+
+async function hasCapabilities(target: Target, signal: AbortSignal): Promise<boolean> {
   const status = await statusOf(target, '/v1/capabilities', signal)
   // A refusal of the key shows, too, that the route is there.
-  const there = (status >= 200 && status < 300) || refusesKey(status)
-  return there ? { version: '>=0.12 <0.17', supported: true } : { version: '<0.12', supported: false }
+  return (status >= 200 && status < 300) || refusesKey(status)
 }
 
 async function statusOf(target: Target, path: string, signal: AbortSignal): Promise<number> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
@@ -130,15 +131,9 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
  * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
  */
 export function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'config' | 'upstream'>): ModelCall {
-  const call = parseInput(MeteredCall, input)
+  const call = parseCall(input, config.max_output_tokens)
   requireMeteredModel(call.model)
   const { max_tokens = config.max_output_tokens, prompt } = call
-  if (max_tokens > config.max_output_tokens)
-    throw new GazewayError(
-      'validation_failed',
-      `max_tokens: too large; accepted: a whole number from 1 to ${config.max_output_tokens}.`,
-      { param: 'max_tokens' },
-    )
   if (Buffer.byteLength(prompt) > config.max_prompt_bytes)
     throw new GazewayError(
       'payload_too_large',
@@ -147,6 +142,13 @@ export function checkCall(input: unknown, { config, upstream }: Pick<MeteringDep
     )
   upstream.provider.requireKey()
   return { ...call, max_tokens }
+}
+
+/** A call within the limit; the schema with that limit is made for the words of a refusal alone. */
+function parseCall(input: unknown, most: number): MeteredCall {
+  const { data } = MeteredCall.safeParse(input)
+  if (data && (data.max_tokens ?? 0) <= most) return data
+  return parseInput(MeteredCall.extend({ max_tokens: z.int().min(1).max(most).optional() }), input)
 }
 
 /** Tells a call from another one under the same key. */

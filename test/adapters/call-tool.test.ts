@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { callTool } from '../../adapters/stdio/call-tool.ts'
-import { GazewayError } from '../../src/errors.ts'
+import { type ErrorCode, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
 const context = {
@@ -47,6 +47,19 @@ describe('a tool call', () => {
     const { result, faults } = await call('gateway_memory_recall', { key: 'a' }, full)
     assert.deepEqual(result.content, [{ type: 'text', text: 'store_full: The disk is full.' }])
     assert.deepEqual(faults, [])
+  })
+
+  it('tells an upstream’s fault from one of its own, whatever the status', async () => {
+    const typeOf = async (code: ErrorCode, status: number) =>
+      (await call('gateway_memory_recall', { key: 'a' }, new GazewayError(code, 'No.', { status }))).result._meta?.error
+    for (const [code, status, type] of [
+      ['upstream_error', 500, 'upstream_error'],
+      ['upstream_error', 503, 'upstream_error'],
+      ['upstream_error', 429, 'rate_limit_error'],
+      ['upstream_error', 400, 'invalid_request_error'],
+      ['store_unavailable', 503, 'server_error'],
+    ] as const)
+      assert.deepEqual(await typeOf(code, status), { code, message: 'No.', type, param: null, request_id: null })
   })
 
   it('tells the log of a fault of its own, and the caller only that there is one', async () => {

@@ -63,6 +63,16 @@ describe('what answers at an agent gateway’s address', () => {
       { '/health': [200, { status: 'ok', version: '0.1.0', store: { engine: 'sqlite', ok: true } }] },
       ['gazeway', '0.1.0', true],
     ],
+    [
+      'one whose health has a version and no platform',
+      { '/health': [200, { status: 'ok', version: '0.17.2' }], '/v1/capabilities': [200, {}] },
+      ['agent_gateway', '0.17.2', true],
+    ],
+    [
+      'from it what has a version and none of its routes',
+      { '/health': [200, { status: 'ok', version: '1.4.0' }], '/v1/models': [200, { object: 'list', data: [] }] },
+      ['unknown', null, false],
+    ],
     ['something else', { '/health': [200, '<html>'] }, ['unknown', null, false]],
   ] as Array<[string, Replies, [string, string | null, boolean]]>)
     it(`tells ${name}`, async () => {

@@ -11,7 +11,14 @@ export interface Entry {
 /** An entry as the documentation has it, for the built command in place of the published package. */
 export function asBuilt({ command, args, env = {} }: Entry): Required<ServerOptions> {
   assert.deepEqual([command, ...args.slice(0, 2)], ['npx', '-y', 'gazeway'])
-  return { args: args.slice(2), env }
+  return { args: args.slice(2), env: expanded(env, {}) }
+}
+
+/** An entry's variables as Claude Code and Cursor pass them on: `${NAME}`, `${NAME:-default}` and `${env:NAME}` filled in. */
+export function expanded(env: Record<string, string>, exported: Record<string, string>): Record<string, string> {
+  const value = (text: string) =>
+    text.replace(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name, other = '') => exported[name] ?? other)
+  return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, value(text)]))
 }
 
 /** Starts what an entry says, in a new place, and connects to it as an assistant does. */

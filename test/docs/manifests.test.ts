@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
 import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
-import { start } from './entry.ts'
+import { expanded, start } from './entry.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const manifest = read('package.json')
@@ -71,6 +71,11 @@ describe('mcp.example.json', () => {
     await call('gateway_memory_store', { key: 'colour', value: 'green' })
     const { structuredContent } = await call('gateway_memory_recall', { key: 'colour' })
     assert.equal(structuredContent.memory.value, 'green')
+  })
+
+  it('passes on the key that is exported', () => {
+    const { XAI_API_KEY } = expanded(mcpServers.gazeway.env, { XAI_API_KEY: 'exported' })
+    assert.equal(XAI_API_KEY, 'exported')
   })
 
   it('has no key in it, so that a model tool says what to do', async () => {

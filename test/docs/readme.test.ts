@@ -93,6 +93,13 @@ describe('an entry to paste from README.md', () => {
   for (const [i, entry] of entries.entries())
     it(`starts the server with its twelve tools (${i + 1})`, () => startsWithAllTools(entry))
 
+  it('puts no key into a file that is committed', () => {
+    for (const { env = {} } of blocksOf(readme).flatMap(({ language, text }) =>
+      language === 'json' ? jsonEntry(text) : [],
+    ))
+      for (const value of Object.values(env)) assert.match(value, /^\$\{.+\}$/)
+  })
+
   it('starts it with the sandbox when that is added to its arguments', async () => {
     const { call } = await start({ command: 'npx', args: ['-y', 'gazeway', '--upstream', 'sandbox'] })
     const answer = await call('gateway_chat_completion', { messages: [{ role: 'user', content: 'Hello' }] })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect as connectTcp, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -76,11 +76,17 @@ describe('the start of the HTTP gateway', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const { code, stdout, stderr } = await run(newPlace(), ['--http', '--port', `${port}`, '--upstream', 'sandbox'])
+    const place = newPlace()
+    const taken = await run(place, ['--http', '--port', `${port}`, '--upstream', 'sandbox'])
+    const second = await run(place, ['--http', '--port', '0', '--platform', '--platform-port', `${port}`])
     other.close()
-    assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, new RegExp(`Port ${port} .*in use.*--port`))
-    assert.ok(!stderr.includes('    at '), 'no stack trace')
+    assert.match(taken.stderr, new RegExp(`^gazeway: Port ${port} .*in use.*--port`))
+    assert.match(second.stderr, new RegExp(`^gazeway: Port ${port} .*in use.*--platform-port`))
+    for (const { code, stdout, stderr } of [taken, second]) {
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.ok(!stderr.includes('    at '), 'no stack trace')
+    }
+    assert.ok(!existsSync(join(place.data, 'admin.key')), 'no key was made that nobody would be shown again')
   })
 
   for (const port of ['70000', '-1', '80.5', 'http', ''])

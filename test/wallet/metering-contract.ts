@@ -148,6 +148,14 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.equal(upstream.received.length, 0)
   })
 
+  it('names the one range of max_tokens that is accepted', async (t) => {
+    const { wallet, caller } = await start(t, { wallet: { max_output_tokens: 500 } })
+    for (const max_tokens of [0, -1, 501, 1_000_001, 1.5])
+      await assert.rejects(wallet.meteredCall({ ...ONE_CALL, max_tokens }, by(caller)), {
+        message: /^max_tokens: .*; accepted: a whole number from 1 to 500\.$/,
+      })
+  })
+
   it('charges once, and answers the same, when the same idempotency key arrives twice', async (t) => {
     const { store, upstream, wallet, caller, check } = await start(t)
     upstream.on('/chat/completions', json(200, completion('NUL \0, a lone \ud800 and "quotes"')))
