@@ -36,7 +36,13 @@ const { version, engines, dependencies } = JSON.parse(readFileSync('package.json
 
 /** How esbuild bundles the command: one file for the start, and a chunk for each part that is loaded on first use. */
 export const bundle = {
-  entryPoints: ['adapters/cli.ts'],
+  entryPoints: {
+    cli: 'adapters/cli.ts',
+    // Called as in the `ThreadCode` of each.
+    'threads/sqlite-reader': 'src/store/sqlite/reader-thread.ts',
+    'threads/gaze-analysis': 'src/gaze/analysis-thread.ts',
+    'threads/context-walk': 'src/context/walk-thread.ts',
+  },
   outdir: 'dist',
   bundle: true,
   splitting: true,

@@ -63,8 +63,8 @@ export interface TextIndex {
 export async function openTextIndex(store: Store): Promise<TextIndex> {
   if (store.engine === 'postgres') {
     const { createPostgresTextIndex } = await import('./postgres-text-index.ts')
-    return createPostgresTextIndex(store.db)
+    return createPostgresTextIndex(store.reads)
   }
   const { createSqliteTextIndex } = await import('./sqlite-text-index.ts')
-  return createSqliteTextIndex(store.db)
+  return createSqliteTextIndex(store.reads)
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { giveWay } from '../give-way.ts'
 import { excerpt } from '../memory/excerpt.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions.ts'
@@ -37,7 +38,10 @@ export async function findWords(
   const newest = new Map<string, Match>()
   for (const match of matches) if (!newest.has(match.session_id)) newest.set(match.session_id, match)
   const hits: Hit[] = []
-  for (const match of [...newest.values()].slice(0, limit)) hits.push(await hitOf(store, match, words))
+  for (const match of [...newest.values()].slice(0, limit)) {
+    await giveWay()
+    hits.push(await hitOf(store, match, words))
+  }
   return hits
 }
 
@@ -50,7 +54,7 @@ async function matchOnSqlite(store: Store, words: readonly string[], userId: str
   const { rows } = await sql<Match>`select session_texts.session_id, session_texts.position
     from session_words cross join session_texts on session_texts.seq = session_words.rowid
     where session_words match ${expression} ${only}
-    order by session_words.rowid desc limit ${MOST_MATCHES}`.execute(store.db)
+    order by session_words.rowid desc limit ${MOST_MATCHES}`.execute(store.reads)
   return rows
 }
 
@@ -62,7 +66,7 @@ async function matchOnPostgres(store: Store, words: readonly string[], userId: s
   const expression = words.map((word) => `'${word}':*`).join(' & ')
   const only = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<Match>`select session_id, position from session_texts
-    where words @@ ${expression}::tsquery ${only} order by seq desc limit ${MOST_MATCHES}`.execute(store.db)
+    where words @@ ${expression}::tsquery ${only} order by seq desc limit ${MOST_MATCHES}`.execute(store.reads)
   return rows
 }
 

@@ -1,3 +1,4 @@
+import { giveWay } from '../give-way.ts'
 import type { Usage } from './usage.ts'
 
 /** Longer pieces without a space cost the tokenizer quadratic time. */
@@ -41,7 +42,10 @@ export async function estimateUsage(
 export async function countLong(countTokens: (text: string) => Promise<number>, text: string): Promise<number> {
   const counted = Math.min(text.length, COUNTED)
   let tokens = 0
-  for (let at = 0; at < counted; at += PIECE) tokens += await countTokens(text.slice(at, Math.min(at + PIECE, counted)))
+  for (let at = 0; at < counted; at += PIECE) {
+    await giveWay()
+    tokens += await countTokens(text.slice(at, Math.min(at + PIECE, counted)))
+  }
   return counted === 0 ? 0 : Math.ceil((tokens * text.length) / counted)
 }
 

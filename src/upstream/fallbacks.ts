@@ -19,7 +19,7 @@ export async function countFallbacks(
   selection: Omit<ChartQuery, 'group_by' | 'model'>,
 ): Promise<Fallbacks> {
   const { from, to, caller_id } = selection
-  let query = store.db
+  let query = store.reads
     .selectFrom('calls')
     .select(({ fn }) => fn.countAll<number>().as('calls'))
     .where('fallback_from', 'is not', null)

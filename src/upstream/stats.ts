@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
+import { giveWay } from '../give-way.ts'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import type { Engine } from '../store/columns.ts'
@@ -11,6 +12,8 @@ import { addCounts, type BucketCounts, quantile } from './latency.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** Rows or groups that are added up before others get their turn. */
+const ROWS_AT_ONCE = 500
 
 /** What the statistics may be grouped by. */
 const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
@@ -93,19 +96,20 @@ export async function callStats(
     from: query.from && toUtc(query.from),
     to: query.to && toUtc(query.to),
   }
-  const rows = await summedRows(store, selection, query.group_by)
-  const groups = new Map<string, SummedRow[]>()
-  for (const row of rows) {
-    const group = groups.get(row.key)
-    if (group) group.push(row)
-    else groups.set(row.key, [row])
+  const totals = emptySum()
+  const groups = new Map<string, Sum>()
+  for (const [i, row] of (await summedRows(store, selection, query.group_by)).entries()) {
+    if (i % ROWS_AT_ONCE === 0) await giveWay()
+    const counts = [...countsOf(row)]
+    add(totals, row, counts)
+    if (query.group_by) add(groupOf(groups, row.key), row, counts)
   }
-  return {
-    totals: sums(rows),
-    groups: query.group_by
-      ? [...groups].map(([key, members]) => ({ key, ...sums(members) })).sort((a, b) => (a.key < b.key ? -1 : 1))
-      : [],
+  const found: CallStats['groups'] = []
+  for (const [key, sum] of groups) {
+    if (found.length % ROWS_AT_ONCE === 0) await giveWay()
+    found.push({ key, ...sumsOf(sum) })
   }
+  return { totals: sumsOf(totals), groups: found.sort((a, b) => (a.key < b.key ? -1 : 1)) }
 }
 
 /** How many calls with a record a selection holds, without reading them one by one. */
@@ -114,7 +118,7 @@ export async function countCalls(store: Store, selection: CallSelection): Promis
   const { rows } = await sql<{ calls: number }>`
     select coalesce(sum(calls), 0) as calls
     from (select status, calls from (${counts}) as counts union all select status, calls from (${sums}) as sums) as counted
-    where status <> ${UNLISTED}`.execute(store.db)
+    where status <> ${UNLISTED}`.execute(store.reads)
   return Number(rows[0]?.calls ?? 0)
 }
 
@@ -137,7 +141,7 @@ async function summedRows(store: Store, selection: CallSelection, groupBy?: Char
     from (${counts}) as counted group by 1, 2, 3
     union all
     select ${key}, status, null, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros, latencies
-    from (${sums}) as summed`.execute(store.db)
+    from (${sums}) as summed`.execute(store.reads)
   return rows
 }
 
@@ -238,27 +242,48 @@ function dimensions(selection: CallSelection) {
   )
 }
 
-function sums(rows: readonly SummedRow[]): CallSums {
-  const total = (field: Exclude<keyof SummedRow, 'key' | 'status' | 'latencies'>, of = rows) =>
-    of.reduce((sum, row) => sum + Number(row[field]), 0)
-  const calls = total('calls')
-  const isRefused = ({ status }: SummedRow) => status === 'refused' || status === UNLISTED
-  const errors = total(
-    'calls',
-    rows.filter((row) => row.status === 'error'),
-  )
-  const refused = total('calls', rows.filter(isRefused))
-  const latencies = new Map<number, number>()
-  for (const row of rows) if (!isRefused(row)) addCounts(latencies, countsOf(row))
+const FIGURES = ['calls', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'upstream_cost_micros'] as const
+
+/** What rows add up to so far. */
+interface Sum extends Record<(typeof FIGURES)[number], number> {
+  errors: number
+  refused: number
+  latencies: Map<number, number>
+}
+
+function emptySum(): Sum {
   return {
-    calls,
-    errors,
-    refused,
-    error_rate: calls === refused ? 0 : errors / (calls - refused),
-    prompt_tokens: total('prompt_tokens'),
-    completion_tokens: total('completion_tokens'),
-    total_tokens: total('total_tokens'),
-    upstream_cost_usd: toUsd(total('upstream_cost_micros')),
+    calls: 0,
+    errors: 0,
+    refused: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    upstream_cost_micros: 0,
+    latencies: new Map(),
+  }
+}
+
+function groupOf(groups: Map<string, Sum>, key: string): Sum {
+  const known = groups.get(key)
+  if (known) return known
+  const sum = emptySum()
+  groups.set(key, sum)
+  return sum
+}
+
+function add(sum: Sum, row: SummedRow, latencies: BucketCounts): void {
+  for (const figure of FIGURES) sum[figure] += Number(row[figure])
+  if (row.status === 'error') sum.errors += Number(row.calls)
+  if (row.status === 'refused' || row.status === UNLISTED) sum.refused += Number(row.calls)
+  else addCounts(sum.latencies, latencies)
+}
+
+function sumsOf({ upstream_cost_micros, latencies, ...sum }: Sum): CallSums {
+  return {
+    ...sum,
+    error_rate: sum.calls === sum.refused ? 0 : sum.errors / (sum.calls - sum.refused),
+    upstream_cost_usd: toUsd(upstream_cost_micros),
     latency_ms: { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95), p99: quantile(latencies, 0.99) },
   }
 }

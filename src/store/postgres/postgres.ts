@@ -32,6 +32,7 @@ export async function openPostgres(url: string): Promise<Store> {
   return {
     engine: 'postgres',
     db,
+    reads: db,
     write: (work) => again(() => db.transaction().execute(work)),
     snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     check: () => pool.usable(CHECK_TIMEOUT_MS),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -11,18 +11,15 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { withoutNul } from '../text.ts'
 import { partsOf } from '../together.ts'
 import { isBusy, storeError } from './errors.ts'
+import { columnsOf, createStatements, toParameter, toRow } from './statements.ts'
+import { createTurns } from './turns.ts'
 
 /** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
 const BUSY_TIMEOUT_MS = 200
 /** How long it goes on trying before it gives up, unless told otherwise. */
 export const PATIENCE_MS = 20_000
-/** The largest number that the driver takes for an integer by itself. */
-const MAX_INT32 = 2 ** 31 - 1
-/** Prepared statements kept per connection; the services use fewer distinct ones. */
-const STATEMENT_LIMIT = 256
 
 /** Tells Kysely's migrator that SQLite rolls back schema changes, so that migrations run inside one write transaction. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
@@ -66,20 +63,12 @@ function createDriver(database: DatabaseSyncInstance, file: string, patienceMs: 
     return untilFree(file, work, { since, patienceMs: patienceMs() })
   })
   const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
-  // SQLite has one connection here; whoever comes next waits until it is released.
-  let tail: Promise<void> = Promise.resolve()
-  let release = () => {}
+  const turns = createTurns()
   return {
     init: async () => void database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
     acquireConnection: async () => {
       const now = performance.now()
-      const turn = tail
-      let done = () => {}
-      tail = new Promise((resolve) => {
-        done = resolve
-      })
-      await turn
-      release = done
+      await turns.take()
       asked = now
       return connection
     },
@@ -89,7 +78,7 @@ function createDriver(database: DatabaseSyncInstance, file: string, patienceMs: 
       // SQLite has already rolled back by itself after a full disk or an I/O error.
       if (database.isOpen && database.isTransaction) await run('rollback')
     },
-    releaseConnection: async () => release(),
+    releaseConnection: async () => turns.giveBack(),
     destroy: async () => {
       try {
         letGo(database, file)
@@ -119,19 +108,7 @@ function createConnection(
   database: DatabaseSyncInstance,
   whenFree: <R>(work: () => R) => Promise<R>,
 ): DatabaseConnection {
-  const statements = new Map<string, Prepared>()
-
-  function prepare(sql: string): Prepared {
-    const known = statements.get(sql)
-    if (known) return known
-    if (statements.size >= STATEMENT_LIMIT) statements.clear()
-    const statement = database.prepare(sql)
-    // The driver would make objects at twice the time, and without a prototype.
-    statement.setReturnArrays(true)
-    const prepared = { statement, columns: columnsOf(statement), takesAll: ALL_COLUMNS.test(sql) }
-    statements.set(sql, prepared)
-    return prepared
-  }
+  const prepare = createStatements(database)
 
   function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     const prepared = prepare(sql)
@@ -139,7 +116,6 @@ function createConnection(
     const values = parameters.map(toParameter)
     if (prepared.columns.length > 0) {
       const found: unknown[][] = statement.all(...values)
-      // SQLite prepares a statement anew when another process has changed the schema; `*` may then be other columns.
       if (prepared.takesAll) prepared.columns = columnsOf(statement)
       return { rows: found.map((row) => toRow<R>(prepared.columns, row)) }
     }
@@ -159,36 +135,6 @@ function createConnection(
       throw new Error('Rows are read in pages, not streamed.')
     },
   }
-}
-
-/** A statement, and the names of its columns: none where it gives no rows. */
-interface Prepared {
-  statement: StatementSyncInstance
-  columns: string[]
-  /** Whether it names its columns by `*`. */
-  takesAll: boolean
-}
-
-/** `select *`, `returning *`, `table.*`; not `count(*)`. */
-const ALL_COLUMNS = /(?<!\()\*/
-
-/**
- * A value as the driver binds it. It ends a text at U+0000, and takes a number beyond 32 bits for one with a fraction
- * unless it is a BigInt.
- */
-function toParameter(value: unknown): unknown {
-  if (typeof value !== 'number') return withoutNul(value)
-  return value > MAX_INT32 || value < -MAX_INT32 ? asInteger(value) : value
-}
-
-const asInteger = (value: number): number | bigint => (Number.isSafeInteger(value) ? BigInt(value) : value)
-
-const columnsOf = (statement: StatementSyncInstance): string[] => statement.columns().map(({ name }) => name)
-
-function toRow<R>(columns: string[], values: unknown[]): R {
-  const row: Record<string, unknown> = {}
-  for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i]
-  return row as R
 }
 
 /**

@@ -11,6 +11,8 @@ import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
 import { nodeSqliteDialect, PATIENCE_MS, untilFree } from './dialect.ts'
 import { refusesWrites, storeError } from './errors.ts'
+import { readerDialect } from './reader.ts'
+import type { ReaderData } from './reader-messages.ts'
 
 /**
  * Pages of the log that are moved into the file at a time. That holds up everything else: a third of SQLite's own 1000 takes
@@ -46,6 +48,7 @@ export async function openSqlite(file: string): Promise<Store> {
     await db.destroy()
     throw storeError(error, file)
   }
+  const reads = new Kysely<Schema>({ dialect: readerDialect(file, () => readerData(file)) })
   let takesWrites = isWritable(file)
   const write: Store['write'] = async (work) => {
     try {
@@ -60,15 +63,28 @@ export async function openSqlite(file: string): Promise<Store> {
   return {
     engine: 'sqlite',
     db,
+    reads,
     write,
-    snapshot: (work) => db.transaction().setAccessMode('read only').execute(work),
+    snapshot: (work) => reads.transaction().setAccessMode('read only').execute(work),
     check: async () =>
       (await inTime(
         CHECK_TIMEOUT_MS,
         answers(file, () => (takesWrites ? sql`select 1`.execute(db) : write(leaveNothing))),
       )) ?? false,
-    close: () => db.destroy(),
+    async close() {
+      try {
+        await reads.destroy()
+      } finally {
+        await db.destroy()
+      }
+    },
   }
+}
+
+/** How the reader's thread opens the file. */
+function readerData(file: string): ReaderData {
+  const found = location(file)
+  return { location: String(found), isUrl: found instanceof URL }
 }
 
 /**

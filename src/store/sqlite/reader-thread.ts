@@ -1,0 +1,52 @@
+import { workerData } from 'node:worker_threads'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { answerQuestions } from '../../thread-code.ts'
+import type { Batch, Question, ReaderData } from './reader-messages.ts'
+import { columnsOf, createStatements, toParameter } from './statements.ts'
+
+/** The thread of `readerDialect`: answers statements, each in batches of rows. */
+
+/** Rows of a batch, and their characters: taking them over holds the main thread up. */
+const BATCH_ROWS = 500
+const BATCH_CHARACTERS = 512 * 1024
+/** How long a statement waits for a lock, in milliseconds. */
+const BUSY_TIMEOUT_MS = 200
+
+const { location, isUrl } = workerData as ReaderData
+const database = new DatabaseSync(isUrl ? new URL(location) : location, { readOnly: true })
+database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma temp_store = memory`)
+const prepare = createStatements(database)
+let columns: string[] = []
+let rest: Iterator<unknown[]> | undefined
+
+function answer(question: Question): Batch {
+  if (question === 'more') return nextBatch()
+  rest = undefined
+  const { statement, takesAll, ...prepared } = prepare(question.sql)
+  const parameters = question.parameters.map(toParameter)
+  columns = prepared.columns
+  if (columns.length === 0) {
+    statement.run(...parameters)
+    return { columns, rows: [], done: true }
+  }
+  rest = statement.iterate(...parameters)
+  const batch = nextBatch()
+  if (takesAll) columns = columnsOf(statement)
+  return { ...batch, columns }
+}
+
+function nextBatch(): Batch {
+  const rows: unknown[][] = []
+  for (let characters = 0; rows.length < BATCH_ROWS && characters < BATCH_CHARACTERS; ) {
+    const next = rest?.next()
+    if (next === undefined || next.done) {
+      rest = undefined
+      return { columns, rows, done: true }
+    }
+    rows.push(next.value)
+    for (const value of next.value) if (typeof value === 'string') characters += value.length
+  }
+  return { columns, rows, done: false }
+}
+
+answerQuestions(answer, () => database.close())

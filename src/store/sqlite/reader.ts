@@ -1,0 +1,90 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { GazewayError } from '../../errors.ts'
+import { giveWay } from '../../give-way.ts'
+import { createThread, type Thread } from '../../thread.ts'
+import { partsOf } from '../together.ts'
+import { untilFree } from './dialect.ts'
+import type { Batch, Question, ReaderData } from './reader-messages.ts'
+import { toRow } from './statements.ts'
+import { createTurns } from './turns.ts'
+
+/** Reads that may wait; the next one is refused. */
+const MOST_WAITING = 256
+
+const CODE = { source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' }
+
+/**
+ * Kysely on a connection that only reads, in a thread of its own: what runs long there keeps nobody waiting but those who
+ * read on it, too. The first statement starts the thread.
+ *
+ * @param data asked when the thread is started
+ */
+export function readerDialect(file: string, data: () => ReaderData): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver() {
+      const thread = createThread<Question, Batch>(CODE, data)
+      const connection = createConnection(file, thread)
+      const turns = createTurns()
+      const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
+      return {
+        init: async () => {},
+        async acquireConnection() {
+          if (turns.waiting() >= MOST_WAITING) throw tooMany()
+          await turns.take()
+          return connection
+        },
+        beginTransaction: () => run('begin'),
+        commitTransaction: () => run('commit'),
+        rollbackTransaction: () => run('rollback'),
+        releaseConnection: async () => turns.giveBack(),
+        destroy: () => thread.close(),
+      }
+    },
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+function createConnection(file: string, thread: Thread<Question, Batch>): DatabaseConnection {
+  async function execute<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    let batch = await untilFree(file, () => thread.ask({ sql, parameters }))
+    const rows: R[] = []
+    for (;;) {
+      for (const row of batch.rows) rows.push(toRow<R>(batch.columns, row))
+      if (batch.done) return { rows }
+      await giveWay()
+      batch = await thread.ask('more')
+    }
+  }
+
+  return {
+    async executeQuery<R>(query: CompiledQuery) {
+      const parts = partsOf(query)
+      if (parts === null) return execute<R>(query)
+      const results: QueryResult<unknown>[] = []
+      for (const part of parts) results.push(await execute(part))
+      return { rows: results as R[] }
+    },
+    // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
+    async *streamQuery(): AsyncIterableIterator<never> {
+      throw new Error('Rows are read in pages, not streamed.')
+    },
+  }
+}
+
+function tooMany(): GazewayError {
+  return new GazewayError(
+    'store_unavailable',
+    'Too many long reads wait for the store; try again, or ask for a shorter time range.',
+    { retryAfterSeconds: 1 },
+  )
+}

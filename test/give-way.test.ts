@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { giveWay } from '../src/give-way.ts'
+import { longestHold } from './doubles/longest-hold.ts'
+
+/** Keeps the thread busy. */
+function work(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+async function inParts(parts: number, ms: number): Promise<void> {
+  for (let i = 0; i < parts; i++) {
+    await giveWay()
+    work(ms)
+  }
+}
+
+describe('giving way', () => {
+  it('lets others come between, however much work there is at once', async () => {
+    const all = () => Promise.all(Array.from({ length: 40 }, () => inParts(5, 4)))
+    const hold = await longestHold(all)
+    assert.ok(hold < 400, `others waited for ${hold} ms of 800`)
+  })
+
+  it('lets pieces of work take turns', async () => {
+    const ended: string[] = []
+    const long = inParts(40, 6).then(() => ended.push('long'))
+    const short = inParts(2, 1).then(() => ended.push('short'))
+    await Promise.all([long, short])
+    assert.deepEqual(ended, ['short', 'long'])
+  })
+
+  it('goes on at once where the thread was not held for long', async () => {
+    await giveWay()
+    assert.equal(giveWay(), undefined)
+  })
+})
