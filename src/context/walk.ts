@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { GazewayError } from '../errors.ts'
+import { giveWay } from '../give-way.ts'
+import { inThread } from '../in-thread.ts'
 import { withinTime } from '../time-limit.ts'
 import { isUnreadable, readInside } from './confine.ts'
 
@@ -12,6 +14,8 @@ const IGNORE_FILE_LIMIT = 256 * 1024
 const LONGEST_PATTERN = 4096
 /** For all patterns together: they are compiled to regular expressions, and hostile ones could match for minutes. */
 const MATCH_LIMIT_MS = 2_000
+/** For those of some folders, before the walk goes on in a thread of its own. */
+const HERE_MS = 30
 
 /** The ignore rules that hold in a folder, innermost first. */
 type Rules = ReadonlyArray<{ folder: string; matcher: Ignore }>
@@ -39,13 +43,30 @@ export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modul
  * @param limit how many files at most; as many folders are looked into
  * @returns paths relative to the root with forward slashes, and whether that is all of them: no more are listed once
  *   matching them with the patterns has taken 2 s
- * @throws GazewayError `cancelled` when the signal aborts
+ * @throws GazewayError `cancelled` when the signal aborts, `too_many_requests`
  */
-export async function walk(
-  root: string,
-  limit: number,
-  signal?: AbortSignal,
-): Promise<{ files: string[]; complete: boolean }> {
+export async function walk(root: string, limit: number, signal?: AbortSignal): Promise<Walked> {
+  const walked = await walkWithin({ root, limit, atOnceMs: HERE_MS }, signal)
+  return walked ?? inThread<Walk, Walked>(CODE, { root, limit, atOnceMs: MATCH_LIMIT_MS }, signal)
+}
+
+const CODE = { source: new URL('./walk-thread.ts', import.meta.url), name: 'context-walk' }
+
+/** What a walk found. */
+export interface Walked {
+  files: string[]
+  complete: boolean
+}
+
+/** A walk: below which folder, for how many files, and how long the patterns of some folders may take. */
+export interface Walk {
+  root: string
+  limit: number
+  atOnceMs: number
+}
+
+/** The same, or null where matching takes longer at once. */
+export async function walkWithin({ root, limit, atOnceMs }: Walk, signal?: AbortSignal): Promise<Walked | null> {
   const files: string[] = []
   let folders: Folder[] = [{ path: '', rules: [] }]
   let visited = 0
@@ -58,8 +79,10 @@ export async function walk(
       const batch = folders.slice(i, i + AT_ONCE)
       visited += batch.length
       const listings = await Promise.all(batch.map((folder) => readFolder(root, folder)))
+      await giveWay()
       const begun = performance.now()
-      const sifted = withinTime(left, () => listings.map(sift))
+      const sifted = withinTime(Math.min(left, atOnceMs), () => listings.map(sift))
+      if (sifted === undefined && atOnceMs < left) return null
       left -= performance.now() - begun
       for (const found of sifted ?? []) {
         files.push(...found.files)

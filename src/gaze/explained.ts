@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { GazeAnalysis } from './gaze.ts'
+import { GazeAnalysis } from './analyse.ts'
 import { GazeRange } from './history.ts'
 
 /** What to analyse, and whether and about what the chat model should put it into words. */

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import type { GazeAnalysis } from './gaze.ts'
+import type { GazeAnalysis } from './analyse.ts'
 
 const INSTRUCTIONS = `You explain measurements of a developer's attention to that developer, in at most 120 words of plain
 text. Use only the figures you are given and never invent or compute others; say what they suggest about focus, load and

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { walk } from '../../src/context/walk.ts'
+import { longestHold } from '../doubles/longest-hold.ts'
 import { createProject } from './project.ts'
 
 describe('walking a project without git', () => {
@@ -63,7 +64,16 @@ describe('walking a project without git', () => {
 
   it('ends when folders are matched for longer than anyone waits', async (t) => {
     const { root } = createProject(t, { '.gitignore': `${'**/a/'.repeat(12)}b\n`, [`${'a/'.repeat(80)}c`]: '' })
-    assert.equal((await walk(root, 100)).complete, false)
+    const hold = await longestHold(async () => assert.equal((await walk(root, 100)).complete, false))
+    assert.ok(hold < 1000, `others waited for ${hold} ms, where matching ends after 2 s`)
+  })
+
+  it('ends at once when it is cancelled meanwhile', async (t) => {
+    const { root } = createProject(t, { '.gitignore': `${'**/a/'.repeat(12)}b\n`, [`${'a/'.repeat(80)}c`]: '' })
+    const over = new AbortController()
+    const walking = walk(root, 100, over.signal)
+    setTimeout(() => over.abort(), 300)
+    await assert.rejects(walking, { code: 'cancelled' })
   })
 
   it('passes over a pattern that is longer than any path', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { GazeAnalysis } from '../../src/gaze/gaze.ts'
+import type { GazeAnalysis } from '../../src/gaze/analyse.ts'
 import { narrate } from '../../src/gaze/narrate.ts'
 
 const analysisOf = (records: number) => ({ metrics: { records, dwell_by_place: [] } }) as unknown as GazeAnalysis

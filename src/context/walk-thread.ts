@@ -1,0 +1,5 @@
+import { answerQuestions } from '../thread-code.ts'
+import { type Walk, walkWithin } from './walk.ts'
+
+/** The thread of `walk`. */
+answerQuestions((walk: Walk) => walkWithin(walk))
