@@ -6,6 +6,7 @@ import { CallFilter } from '../../src/upstream/calls.ts'
 import { Fallbacks } from '../../src/upstream/fallbacks.ts'
 import { CallStats, ChartQuery } from '../../src/upstream/stats.ts'
 import { callerOf, shownTo } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -24,7 +25,10 @@ export const callRoutes = ({ calls }: Pick<Gateway, 'calls'>): Route[] => [
     access: 'platform',
     query: CallFilter.strict(),
     reply: pageOf(CallRecord),
-    run: ({ query, c }) => calls.history({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
+    run({ query, c }) {
+      const caller_id = shownTo(callerOf(c), query.caller_id)
+      return listReply(query, (part) => calls.history({ ...part, caller_id }))
+    },
   }),
   defineRoute({
     method: 'GET',

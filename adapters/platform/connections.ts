@@ -5,6 +5,7 @@ import { NewTicket } from '../../src/identity/tickets.ts'
 import { ListQuery } from '../../src/store/page.ts'
 import { reachedAt } from '../web/reached-at.ts'
 import { callerOf } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 import { SOCKET_PATH } from './socket/offer.ts'
@@ -30,7 +31,7 @@ export const connectionRoutes = (
     access: 'platform',
     query: ListQuery.strict(),
     reply: pageOf(ConnectionRecord),
-    run: ({ query, c }) => connections.list(query, visibleTo(callerOf(c))),
+    run: ({ query, c }) => listReply(query, (part) => connections.list(part, visibleTo(callerOf(c)))),
   }),
   defineRoute({
     method: 'POST',

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
+import { giveWay } from '../../src/give-way.ts'
 import type { FrameContext } from '../web/frame.ts'
+import { streamed } from '../web/streamed.ts'
 
 /** Lines that are sent at once. */
 const LINES_PER_PIECE = 200
@@ -17,30 +17,28 @@ export const wantsCsv = (c: FrameContext): boolean => /^\s*text\/csv\b/i.test(c.
 export async function csvReply(name: string, lines: AsyncIterable<string>): Promise<Response> {
   const made = pieces(lines)
   const first = await made.next()
-  const body = Readable.toWeb(Readable.from(resumed(first, made))) as ReadableStream
-  return new Response(body, {
+  return new Response(streamed(resumed(first, made)), {
     headers: { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${name}.csv"` },
   })
 }
 
 async function* resumed(
-  first: IteratorResult<Buffer, void>,
-  rest: AsyncGenerator<Buffer, void>,
-): AsyncGenerator<Buffer, void> {
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void>,
+): AsyncGenerator<string, void> {
   if (first.done) return
   yield first.value
   yield* rest
 }
 
-async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
+async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let piece: string[] = []
   for await (const line of lines) {
     piece.push(line)
     if (piece.length < LINES_PER_PIECE) continue
-    yield Buffer.from(piece.join(''))
+    yield piece.join('')
     piece = []
-    // SQLite answers in this process, without a pause: others get their turn between pieces.
-    await turn()
+    await giveWay()
   }
-  if (piece.length > 0) yield Buffer.from(piece.join(''))
+  if (piece.length > 0) yield piece.join('')
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../src/escrow/escrows.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { callerOf } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -33,7 +34,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     access: 'platform',
     query: EscrowList.strict(),
     reply: pageOf(Escrow),
-    run: ({ query }) => escrows.list(query),
+    run: ({ query }) => listReply(query, (part) => escrows.list(part)),
   }),
   defineRoute({
     method: 'GET',

@@ -9,6 +9,7 @@ import type { Identity } from '../../src/identity/keys.ts'
 import type { Task } from '../../src/tasks/record.ts'
 import { callContext } from './call-context.ts'
 import { callerOf } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -48,7 +49,7 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
     access: 'platform',
     query: RetrieveGaze.strict(),
     reply: pageOf(GazeRecord),
-    run: ({ query, c }) => gaze.retrieve(query, gazeVisibleTo(callerOf(c))),
+    run: ({ query, c }) => listReply(query, (part) => gaze.retrieve(part, gazeVisibleTo(callerOf(c)))),
   }),
   defineRoute({
     method: 'GET',
@@ -63,7 +64,7 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
     reply: pageOf(GazeSessionSummary),
     async run({ query, c }) {
       const task = await taskOf(tasks, query.task_id)
-      return gaze.sessions(query, attestationsVisibleTo(callerOf(c), task))
+      return listReply(query, (part) => gaze.sessions(part, attestationsVisibleTo(callerOf(c), task)))
     },
   }),
   defineRoute({

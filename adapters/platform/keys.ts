@@ -4,6 +4,7 @@ import { KeyChange, KeyId, KeyRecord, NewKey } from '../../src/identity/keys.ts'
 import { ListQuery } from '../../src/store/page.ts'
 import { Balances } from '../../src/wallet/wallet.ts'
 import { callerOf } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -19,7 +20,7 @@ export const keyRoutes = ({ keys, wallet, log }: Gateway): Route[] => [
     access: 'admin',
     query: ListQuery.strict(),
     reply: pageOf(KeyRecord),
-    run: ({ query }) => keys.list(query),
+    run: ({ query }) => listReply(query, (part) => keys.list(part)),
   }),
   defineRoute({
     method: 'POST',

@@ -13,6 +13,7 @@ import {
 } from '../../src/memory/memory.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { callerOf, shownTo } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -75,7 +76,8 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     access: 'platform',
     query: MemoryList.extend({ caller_id }).strict(),
     reply: pageOf(Memory),
-    run: ({ query: { caller_id: of, ...query }, c }) => memoryOf(memory, c, of).recent(query),
+    run: ({ query: { caller_id: of, ...query }, c }) =>
+      listReply(query, (part) => memoryOf(memory, c, of).recent(part)),
   }),
   defineRoute({
     method: 'POST',

@@ -14,6 +14,7 @@ import type { FrameContext } from '../web/frame.ts'
 import { callContext } from './call-context.ts'
 import { callerNamed, callerOf, shownTo } from './caller.ts'
 import { csvReply, wantsCsv } from './csv.ts'
+import { listReply } from './list-reply.ts'
 import type { PlatformPayments } from './open-payments.ts'
 import { pageOf } from './page.ts'
 import { paidCall } from './paid-call.ts'
@@ -94,7 +95,8 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     alsoAnswers: ['text/csv'],
     async run({ query, c }) {
       const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
-      return wantsCsv(c) ? csvReply('usage', gateway.wallet.usageCsv(selection)) : gateway.wallet.usage(selection)
+      const { usage, usageCsv, receipts } = gateway.wallet
+      return wantsCsv(c) ? csvReply('usage', usageCsv(selection)) : listReply(selection, usage, receipts)
     },
   }),
   defineRoute({

@@ -13,6 +13,7 @@ import {
   type Viewer,
 } from '../../src/sessions/sessions.ts'
 import { callerOf } from './caller.ts'
+import { REPEATED_BYTES, repeatedReply } from './repeated-list.ts'
 import { defineRoute, type Route } from './route.ts'
 
 const tag = 'Sessions'
@@ -85,19 +86,15 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
     query: SessionList,
     reply: Sessions,
     async run({ query, c }) {
-      const { items, total, next_cursor, ...rest } = await directory.list(query, viewerOf(callerOf(c)))
+      const page = await directory.list({ ...query, mostBytes: REPEATED_BYTES }, viewerOf(callerOf(c)))
+      const { items, next_cursor, ...rest } = page
       const { limit, offset = 0 } = query
-      const same = { items, data: items, sessions: items }
-      return {
-        object: 'list' as const,
-        ...same,
-        total,
-        limit,
-        offset,
-        has_more: next_cursor !== null,
-        next_cursor,
-        ...rest,
-      }
+      const has_more = next_cursor !== null
+      return repeatedReply(
+        { object: 'list' as const, limit, offset, has_more, next_cursor, ...rest },
+        items,
+        'sessions',
+      )
     },
   }),
   defineRoute({
@@ -184,9 +181,11 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
     query: MessageList,
     reply: Messages,
     async run({ params: { id }, query, c }) {
-      const { items, total, next_cursor } = await directory.messages(id, query, viewerOf(callerOf(c)))
-      const same = { items, data: items, messages: items }
-      return { object: 'list' as const, session_id: id, ...same, total, has_more: next_cursor !== null, next_cursor }
+      const viewer = viewerOf(callerOf(c))
+      const page = await directory.messages(id, { ...query, mostBytes: REPEATED_BYTES }, viewer)
+      const { items, next_cursor, total } = page
+      const has_more = next_cursor !== null
+      return repeatedReply({ object: 'list' as const, session_id: id, total, has_more, next_cursor }, items, 'messages')
     },
   }),
 ]

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../src/tasks/tasks.ts'
 import { callerOf } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -33,7 +34,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     access: 'platform',
     query: TaskList.strict(),
     reply: pageOf(Task),
-    run: ({ query }) => tasks.list(query),
+    run: ({ query }) => listReply(query, (part) => tasks.list(part)),
   }),
   defineRoute({
     method: 'GET',

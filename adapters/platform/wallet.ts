@@ -4,6 +4,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Identity } from '../../src/identity/keys.ts'
 import { Balances, StatementLine, StatementQuery } from '../../src/wallet/wallet.ts'
 import { callerOf, shownTo } from './caller.ts'
+import { listReply } from './list-reply.ts'
 import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
@@ -69,8 +70,12 @@ export const walletRoutes = ({ wallet, chain }: Gateway): Route[] => {
       async run({ query: { caller_id: asked, ...query }, c }) {
         const caller = callerOf(c)
         const callerId = shownTo(caller, asked) ?? caller.id
-        const [page, balances] = await Promise.all([wallet.statement(callerId, query), wallet.balances(callerId)])
-        return { ...page, caller_id: callerId, balances }
+        const balances = await wallet.balances(callerId)
+        return listReply(query, async (part) => ({
+          ...(await wallet.statement(callerId, part)),
+          caller_id: callerId,
+          balances,
+        }))
       },
     }),
   ]

@@ -10,7 +10,7 @@ import type {
   SessionSearch,
   Viewer,
 } from '../sessions/session.ts'
-import { decodeCursor, encodeCursor, type Page } from '../store/page.ts'
+import { decodeCursor, encodeCursor, jsonBytes, PAGE_BYTES, type Page, type Paged } from '../store/page.ts'
 import { queryWords, wordsOf } from '../words.ts'
 import { mergeSessions } from './merge.ts'
 import type { Remote } from './remote.ts'
@@ -84,16 +84,29 @@ const isFrom = ({ source }: SessionList) =>
   }
 
 /** The newest of `messages`, in the order in which they were written. */
-function pageOf(messages: readonly SessionMessage[], query: MessageList): Page<SessionMessage> {
-  const { limit, cursor, offset = 0 } = query
+function pageOf(messages: readonly SessionMessage[], query: Paged<MessageList>): Page<SessionMessage> {
+  const { limit, cursor, offset = 0, mostBytes = PAGE_BYTES } = query
   const newest = cursor === undefined ? messages.length : decodeCursor(cursor, MessagePlace)[0]
   const end = Math.max(0, newest - offset)
-  const start = Math.max(0, end - limit)
+  const start = fittingFrom(messages, { end, first: Math.max(0, end - limit), mostBytes })
   return {
     items: messages.slice(start, end),
     total: messages.length,
     next_cursor: start > 0 ? encodeCursor([start]) : null,
   }
+}
+
+/** Where the messages before `end` begin that have at most so many bytes; there is one at least. */
+function fittingFrom(
+  messages: readonly SessionMessage[],
+  { end, first, mostBytes }: { end: number; first: number; mostBytes: number },
+): number {
+  let bytes = 0
+  for (let start = end; start > first; start--) {
+    bytes += jsonBytes(messages[start - 1])
+    if (bytes > mostBytes && start < end) return start
+  }
+  return first
 }
 
 /** The agent gateway has no search of its own: titles and beginnings are looked into. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Session, SessionList } from '../sessions/session.ts'
-import { decodeCursor, encodeCursor, type Page } from '../store/page.ts'
+import { decodeCursor, encodeCursor, type Page, type Paged } from '../store/page.ts'
 import { lastActiveFirst } from './remote-sessions.ts'
 
 /** Stands for the own list's cursor past its end; no cursor has such a character. */
@@ -11,7 +11,7 @@ const Place = z.tuple([z.string(), z.number(), z.string()])
 /** Two lists of sessions, each last active first. */
 export interface Lists {
   /** A page of our own; null shows none of them. */
-  own: ((part: Omit<SessionList, 'source'>) => Promise<Page<Session>>) | null
+  own: ((part: Omit<Paged<SessionList>, 'source'>) => Promise<Page<Session>>) | null
   theirs: readonly Session[]
 }
 
@@ -27,12 +27,13 @@ interface Start {
  *
  * @throws GazewayError `invalid_cursor`
  */
-export async function mergeSessions(query: SessionList, { own, theirs }: Lists): Promise<Page<Session>> {
-  const { limit } = query
+export async function mergeSessions(query: Paged<SessionList>, { own, theirs }: Lists): Promise<Page<Session>> {
+  const { limit, mostBytes } = query
   const start = await startOf(query, { own, theirs })
-  const page = own && start.own ? await own({ limit, ...start.own }) : null
+  const page = own && start.own ? await own({ limit, mostBytes, ...start.own }) : null
   const ours = page?.items ?? []
-  const items = [...ours, ...theirs.slice(start.theirs, start.theirs + limit)].sort(lastActiveFirst).slice(0, limit)
+  const both = [...ours, ...theirs.slice(start.theirs, start.theirs + limit)].sort(lastActiveFirst)
+  const items = both.slice(0, Math.min(limit, known(both, page)))
   const shown = new Set(items)
   const oursShown = ours.filter((session) => shown.has(session)).length
   const after = own && start.own ? await cursorAfter(own, start.own, page, oursShown) : null
@@ -44,6 +45,12 @@ export async function mergeSessions(query: SessionList, { own, theirs }: Lists):
     total: (page?.total ?? (own ? (await own({ limit: 1 })).total : 0)) + theirs.length,
     next_cursor: isEnd || last === undefined ? null : encodeCursor([after ?? PAST_END, last.last_active, last.id]),
   }
+}
+
+/** How many of both are certainly in place: what follows a page of our own that ended early may come before theirs. */
+function known(both: readonly Session[], page: Page<Session> | null): number {
+  const last = page?.items.at(-1)
+  return page === null || page.next_cursor === null || last === undefined ? both.length : both.indexOf(last) + 1
 }
 
 async function startOf({ cursor, offset = 0 }: SessionList, { own, theirs }: Lists): Promise<Start> {

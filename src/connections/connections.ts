@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { sweepTickets, type Tickets } from '../identity/tickets.ts'
-import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -33,7 +33,7 @@ export interface Connections {
   /** A connection that this process served is closed. */
   gone(id: string): void
   /** Those of a key, or all for null; newest first. @throws GazewayError `invalid_cursor` */
-  list(query: ListQuery, keyId: string | null): Promise<Page<ConnectionRecord>>
+  list(query: Paged, keyId: string | null): Promise<Page<ConnectionRecord>>
   /**
    * Closes a connection of a key, or anyone's for null, wherever it is served; a ticket that was not used yet is taken back.
    *
@@ -148,7 +148,8 @@ export function createConnections(deps: {
       writeSoon()
     },
 
-    async list({ limit, cursor, offset }, keyId) {
+    async list(page, keyId) {
+      const { cursor, offset } = page
       // What this process knows is in the store by then, also what is being written just now.
       await (changed.size > 0 || gone.size > 0 ? write() : writing)
       const at = now().toISOString()
@@ -158,9 +159,15 @@ export function createConnections(deps: {
       let query = matching.selectAll().orderBy('id', 'desc')
       if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([ConnectionId]))[0])
       if (offset !== undefined) query = query.offset(offset)
-      const rows = await query.limit(limit + 1).execute()
-      const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow()
-      return toPage(rows, { limit, total: Number(total), item: recordOf, cursor: (row) => [row.id] })
+      return readPage(page, {
+        rows: (limit) => query.limit(limit).execute(),
+        async total() {
+          const counted = matching.select(sql<number>`count(*)`.as('total'))
+          return Number((await counted.executeTakeFirstOrThrow()).total)
+        },
+        item: recordOf,
+        cursor: (row) => [row.id],
+      })
     },
 
     async end(id, keyId) {

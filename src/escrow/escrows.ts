@@ -4,7 +4,7 @@ import type { GazeVerifier } from '../gaze/verification.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Micros, toMicros } from '../money.ts'
-import type { Page } from '../store/page.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -37,7 +37,7 @@ export interface Escrows {
    */
   create(input: NewEscrow, caller: Caller, keep?: Keep<Escrow>): Promise<Escrow>
   /** Escrows, newest first. @throws GazewayError `invalid_cursor` */
-  list(query: EscrowList): Promise<Page<Escrow>>
+  list(query: Paged<EscrowList>): Promise<Page<Escrow>>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Escrow>
   /**

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { decodeCursor, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import { unindexed } from '../store/unindexed.ts'
@@ -16,24 +16,24 @@ import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
  */
 export async function listEscrows(
   store: Store,
-  query: EscrowList,
+  query: Paged<EscrowList>,
   show: (rows: EscrowRow[]) => Promise<Escrow[]>,
 ): Promise<Page<Escrow>> {
-  const { status, task_id: taskId, limit, cursor, offset } = query
-  let selected = store.db.selectFrom('escrows').selectAll()
+  const { status, task_id: taskId, cursor, offset } = query
+  let selected = pageReader(store, query).selectFrom('escrows').selectAll()
   const column = taskId === undefined ? sql.ref<string>('status') : unindexed('status')
   if (status !== undefined) selected = selected.where(column, '=', status)
   if (taskId !== undefined) selected = selected.where('task_id', '=', taskId)
   // Ids sort by creation.
   if (cursor !== undefined) selected = selected.where('id', '<', decodeCursor(cursor, z.tuple([EscrowId]))[0])
   if (offset !== undefined) selected = selected.offset(offset)
-  const rows = await selected
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
-  const total = await countEscrows(store, query)
-  const escrows = await show(rows)
-  return toPage(escrows, { limit, total, item: (escrow) => escrow, cursor: (escrow) => [escrow.id] })
+  const newest = selected.orderBy('id', 'desc')
+  return readPage(query, {
+    rows: async (limit) => show(await newest.limit(limit).execute()),
+    total: () => countEscrows(store, query),
+    item: (escrow) => escrow,
+    cursor: (escrow) => [escrow.id],
+  })
 }
 
 async function countEscrows({ db }: Store, { status, task_id: taskId }: EscrowList): Promise<number> {

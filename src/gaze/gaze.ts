@@ -2,18 +2,16 @@ import { realpath } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
-import type { Page } from '../store/page.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
+import { analyseRecords, type GazeAnalysis } from './analyse.ts'
 import { type AttestationTerms, issueAttestation, latestAttestation } from './attest.ts'
 import { Attestation, latestPresent } from './attestation.ts'
-import { Classification, classify, formatClassification } from './classification.ts'
 import { markCopies } from './copies.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
-import { Finding, findFindings } from './findings.ts'
 import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './history.ts'
 import { appendRecords } from './ingest.ts'
-import { computeMetrics, GazeMetrics } from './metrics.ts'
 import { type AttestationQuery, findSession, lockSession } from './session.ts'
 import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './sessions.ts'
 import { type GazeRecord, GazeTensor } from './tensor.ts'
@@ -49,16 +47,6 @@ export const StoredGaze = z.object({
 })
 export type StoredGaze = z.infer<typeof StoredGaze>
 
-/** The figures of some records and what stands out in them. `truncated`: the range has more records than were read. */
-export const GazeAnalysis = z.object({
-  metrics: GazeMetrics,
-  classification: Classification,
-  tensor: z.string().describe('The classification in one line: COG:0.62/EMO:0.14/ENV:0.24'),
-  findings: z.array(Finding),
-  truncated: z.boolean(),
-})
-export type GazeAnalysis = z.infer<typeof GazeAnalysis>
-
 /** Where a person's attention was: stored, read back, analysed, attested and summed by place. */
 export interface Gaze {
   /**
@@ -80,7 +68,7 @@ export interface Gaze {
    * @param callerId only what this key stored; everything when absent
    * @throws GazewayError `invalid_cursor`
    */
-  retrieve(query: RetrieveGaze, callerId?: string): Promise<Page<GazeRecord>>
+  retrieve(query: Paged<RetrieveGaze>, callerId?: string): Promise<Page<GazeRecord>>
   /**
    * Analyses the newest 10,000 records of a range; the same records always give the same result.
    *
@@ -94,7 +82,7 @@ export interface Gaze {
    * @param callerId only those that this key made; all when absent
    * @throws GazewayError `invalid_cursor`
    */
-  sessions(query: GazeSessionQuery, callerId?: string): Promise<Page<GazeSessionSummary>>
+  sessions(query: Paged<GazeSessionQuery>, callerId?: string): Promise<Page<GazeSessionSummary>>
   /**
    * The session's valid attestation; one is issued anew when the last has expired.
    *
@@ -147,26 +135,17 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
     },
 
     retrieve: (query, callerId) =>
-      retrieveRecords(store.db, callerId === undefined ? query : { ...query, caller_id: callerId }),
+      retrieveRecords(store, callerId === undefined ? query : { ...query, caller_id: callerId }),
 
     async analyze(range, callerId) {
       const { session_id } = range
       if (session_id !== undefined) await findSession(store.db, { session_id }, callerId)
       const seen = callerId === undefined ? range : { ...range, caller_id: callerId }
-      const read = await newestInRange(store.db, seen, ANALYSED_RECORDS + 1)
-      const records = read.slice(0, ANALYSED_RECORDS)
-      const metrics = computeMetrics(records)
-      const classification = classify(records)
-      return {
-        metrics,
-        classification,
-        tensor: formatClassification(classification),
-        findings: findFindings(metrics),
-        truncated: read.length > records.length,
-      }
+      const { records, truncated } = await newestInRange(store.db, seen, ANALYSED_RECORDS)
+      return { ...(await analyseRecords(records)), truncated }
     },
 
-    sessions: (query, callerId) => listGazeSessions(store.db, query, callerId),
+    sessions: (query, callerId) => listGazeSessions(store, query, callerId),
 
     attestation: (session_id) => findAttestation({ session_id }),
     findAttestation,

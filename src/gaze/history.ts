@@ -1,10 +1,14 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import { z } from 'zod'
+import { giveWay } from '../give-way.ts'
 import { countMatches } from '../store/count-matches.ts'
-import { decodeCursor, ListQuery, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 import { unindexed } from '../store/unindexed.ts'
+import { widthOf } from '../store/width.ts'
+import type { AnalysedRecord } from './analyse.ts'
 import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
 
 /** Which records to read. Both ends of the time range belong to it. */
@@ -23,6 +27,10 @@ export const RetrieveGaze = ListQuery.extend({
 })
 export type RetrieveGaze = z.infer<typeof RetrieveGaze>
 
+/** Records that are read at a time for an analysis, and the most characters of their tensors. */
+const READ_AT_ONCE = 500
+const MOST_ANALYSED = 16 * 1024 * 1024
+
 const Cursor = z.tuple([z.iso.datetime(), z.string()])
 
 /**
@@ -32,41 +40,62 @@ const Cursor = z.tuple([z.iso.datetime(), z.string()])
  * @throws GazewayError `invalid_cursor`
  */
 export async function retrieveRecords(
-  db: Kysely<Schema>,
-  query: RetrieveGaze & { caller_id?: string },
+  store: Store,
+  query: Paged<RetrieveGaze> & { caller_id?: string },
 ): Promise<Page<GazeRecord>> {
+  const db = pageReader(store, query)
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor, Cursor)
   const total = await countMatching(db, query)
   // Of many at a path the newest are soon met on the way back in time; a few are not.
   const found = total < MOST_COUNTED ? atPath(db, query) : matching(db, query)
-  let rows = found
-    .select(RECORD)
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(query.limit + 1)
+  let rows = found.orderBy('at', 'desc').orderBy('id', 'desc')
   if (after !== null) rows = rows.where(({ eb, refTuple, tuple }) => eb(refTuple('at', 'id'), '<', tuple(...after)))
   if (query.offset !== undefined) rows = rows.offset(query.offset)
-  return toPage(await rows.execute(), {
-    limit: query.limit,
-    total,
+  return readPage(query, {
+    rows: (limit) => rows.select(RECORD).limit(limit).execute(),
+    async sizes(limit) {
+      const sizes = await rows
+        .select(widthOf(store.engine, ['tensor']).as('bytes'))
+        .limit(limit)
+        .execute()
+      return sizes.map(({ bytes }) => bytes)
+    },
+    total: () => total,
     item: toRecord,
     cursor: (row) => [row.at, row.id],
   })
 }
 
-/** The newest records in a range, at most `limit`, newest first; `caller_id`: only those that this key stored. */
+/**
+ * The newest records in a range, at most `limit` and 16 MiB of them, newest first; read in parts.
+ *
+ * @param range.caller_id only those that this key stored
+ * @returns them, and whether there are more
+ */
 export async function newestInRange(
   db: Kysely<Schema>,
   range: GazeRange & { caller_id?: string },
   limit: number,
-): Promise<GazeRecord[]> {
-  const rows = await matching(db, range)
-    .select(RECORD)
+): Promise<{ records: AnalysedRecord[]; truncated: boolean }> {
+  const newest = matching(db, range)
+    .select(['at', 'id', 'session_id', 'tensor'])
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-  return rows.map(toRecord)
+    .limit(READ_AT_ONCE)
+  const records: AnalysedRecord[] = []
+  let characters = 0
+  for (let part = newest; ; ) {
+    await giveWay()
+    const rows = await part.execute()
+    for (const { session_id, tensor } of rows) {
+      characters += tensor.length
+      if (records.length === limit || characters > MOST_ANALYSED) return { records, truncated: true }
+      records.push({ session_id, tensor })
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < READ_AT_ONCE) return { records, truncated: false }
+    part = newest.where(({ eb, refTuple, tuple }) => eb(refTuple('at', 'id'), '<', tuple(last.at, last.id)))
+  }
 }
 
 const RECORD = ['id', 'session_id', 'task_id', 'seq', 'hash', 'at', 'tensor'] as const

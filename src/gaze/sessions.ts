@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import { countMatches } from '../store/count-matches.ts'
-import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
 import { Attestation } from './attestation.ts'
 
 /** Which gaze sessions to list. */
@@ -34,11 +35,12 @@ const Cursor = z.tuple([z.iso.datetime(), z.string()])
  * @throws GazewayError `invalid_cursor`
  */
 export async function listGazeSessions(
-  db: Kysely<Schema>,
-  query: GazeSessionQuery,
+  store: Store,
+  query: Paged<GazeSessionQuery>,
   callerId?: string,
 ): Promise<Page<GazeSessionSummary>> {
-  const { limit, cursor, offset } = query
+  const { cursor, offset } = query
+  const db = pageReader(store, query)
   const after = cursor === undefined ? null : decodeCursor(cursor, Cursor)
   let selected = matching(db, query, callerId)
     .leftJoin('attestations as a', (join) =>
@@ -56,16 +58,14 @@ export async function listGazeSessions(
     .select(['a.id', 'a.status', 'a.poa_score', 'a.issued_at', 'a.expires_at'])
     .orderBy('s.updated_at', 'desc')
     .orderBy('s.session_id', 'desc')
-    .limit(limit + 1)
   if (after !== null)
     selected = selected.where(({ eb, refTuple, tuple }) =>
       eb(refTuple('s.updated_at', 's.session_id'), '<', tuple(...after)),
     )
   if (offset !== undefined) selected = selected.offset(offset)
-  const [rows, total] = await Promise.all([selected.execute(), countMatches(db, matching(db, query, callerId))])
-  return toPage(rows, {
-    limit,
-    total,
+  return readPage(query, {
+    rows: (limit) => selected.limit(limit).execute(),
+    total: () => countMatches(db, matching(db, query, callerId)),
     item: ({ id, status, poa_score, issued_at, expires_at, ...session }) => ({
       ...session,
       attestation: id === null ? null : Issued.parse({ id, status, poa_score, issued_at, expires_at }),

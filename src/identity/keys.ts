@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
-import { decodeCursor, type ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
@@ -50,7 +50,7 @@ export interface Keys {
    */
   create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
   /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
-  list(query: ListQuery): Promise<Page<KeyRecord>>
+  list(query: Paged): Promise<Page<KeyRecord>>
   /**
    * Changes a key's name or limits, not what it may do. Calls are held to the new limits at once here, within 5 s in other
    * processes on the store.
@@ -186,14 +186,21 @@ export function createKeys(deps: KeysDeps): Keys {
       return newlyMade
     },
 
-    async list({ limit, cursor, offset }) {
+    async list(page) {
+      const { cursor, offset } = page
       // Ids sort by creation.
-      let query = db.selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
+      let query = pageReader(store, page).selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
       if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
       if (offset !== undefined) query = query.offset(offset)
-      const rows = await query.limit(limit + 1).execute()
-      const { total } = await db.selectFrom('keys').select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow()
-      return toPage(rows, { limit, total: Number(total), item: toRecord, cursor: (row) => [row.id] })
+      return readPage(page, {
+        rows: (limit) => query.limit(limit).execute(),
+        async total() {
+          const counted = db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
+          return Number((await counted.executeTakeFirstOrThrow()).total)
+        },
+        item: toRecord,
+        cursor: (row) => [row.id],
+      })
     },
 
     async change(id, input) {

@@ -2,11 +2,9 @@ import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { toUtc } from '../store/dates.ts'
-import type { Page } from '../store/page.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { textOf } from '../words.ts'
-import { excerpt } from './excerpt.ts'
 import { deleteMemories, isLive, sweepExpired } from './expiry.ts'
 import { keepMemory } from './keep.ts'
 import { type KeysQuery, memoryKeys } from './keys.ts'
@@ -19,7 +17,8 @@ import {
   type MemorySearch,
   toMemory,
 } from './record.ts'
-import { createSearch, type Found } from './search.ts'
+import { type MemoryResult, readResults } from './results.ts'
+import { createSearch } from './search.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
 import { totals } from './totals.ts'
@@ -29,15 +28,6 @@ export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
 
 /** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
 const SWEPT_PER_STORE = 8
-
-/** One memory that a search found. */
-export interface MemoryResult {
-  memory: Memory
-  /** In (0, 1]: 1 for the best match, at most 0.5 for one that lacks words of the query. */
-  score: number
-  /** At most 200 characters of the value around the first match. */
-  excerpt: string
-}
 
 /** The memories of one owner. Every method sees those of others, and expired ones, as not there. */
 export interface MemoryService {
@@ -54,8 +44,8 @@ export interface MemoryService {
   /** The memory under a key. */
   recall(of: { key: string; namespace: string }): Promise<{ found: boolean; memory: Memory | null }>
   /**
-   * The memories that match best, of the project and of none; `total` is counted up to 1,000. A query without a word finds
-   * nothing.
+   * The memories that match best, of the project and of none, at most 4 MiB of them; `total` is counted up to 1,000. A query
+   * without a word finds nothing.
    */
   search(query: MemorySearch): Promise<{ results: MemoryResult[]; total: number }>
   /**
@@ -63,7 +53,7 @@ export interface MemoryService {
    *
    * @throws GazewayError `invalid_cursor`
    */
-  recent(query: MemoryList): Promise<Page<Memory>>
+  recent(query: Paged<MemoryList>): Promise<Page<Memory>>
   /** The newest memories of a project and of none; of all projects where `projects` says so. */
   newest(of: { project: string | null; projects?: 'all' | undefined; limit: number }): Promise<Memory[]>
   /** The first keys that begin alike, in order, each of them once. */
@@ -126,28 +116,6 @@ interface Shared {
 function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryService {
   const { db } = store
 
-  async function results(space: number, { hits, spellings }: Found): Promise<MemoryResult[]> {
-    if (hits.length === 0) return []
-    const rows = await db
-      .selectFrom('memories')
-      .select(['seq', ...MEMORY_COLUMNS])
-      .where('space', '=', space)
-      .where(
-        'seq',
-        'in',
-        hits.map((hit) => hit.seq),
-      )
-      .execute()
-    const bySeq = new Map(rows.map((row) => [row.seq, row]))
-    return hits.flatMap(({ seq, score }) => {
-      const row = bySeq.get(seq)
-      // Another process may have removed it since it was found.
-      if (!row) return []
-      const memory = toMemory(row)
-      return [{ memory, score, excerpt: excerpt(textOf(memory.value), spellings) }]
-    })
-  }
-
   return {
     store: (input, keep) =>
       store.write(async (trx) => {
@@ -180,15 +148,15 @@ function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryS
       const only = projects === 'all' ? {} : { project }
       const filter = { space, now: at, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
       const found = await search(query, { filter, size }, limit)
-      return { results: await results(space, found), total: found.total }
+      return { results: await readResults(db, space, found), total: found.total }
     },
 
-    recent: async (query) => recentMemories(db, await findSpace(db, owner), query, time()),
+    recent: async (query) => recentMemories(store, await findSpace(db, owner), query, time()),
 
     async newest({ project, projects, limit }) {
       const [space, at] = [await findSpace(db, owner), time()]
       const list = async (of: { project?: string | null }) =>
-        (await recentMemories(db, space, { ...of, limit }, at)).items
+        (await recentMemories(store, space, { ...of, limit }, at)).items
       if (projects === 'all') return list({})
       // Each from its own index: another project's memories are not walked through.
       const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]

@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { z } from 'zod'
-import { decodeCursor, MOST_COUNTED, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { isLive } from './expiry.ts'
 import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './record.ts'
@@ -19,12 +20,13 @@ export type RecentQuery = Omit<MemoryList, 'project'> & { project?: string | nul
  * @throws GazewayError `invalid_cursor`
  */
 export async function recentMemories(
-  db: Kysely<Schema>,
+  store: Store,
   space: number,
-  query: RecentQuery,
+  query: Paged<RecentQuery>,
   now: string,
 ): Promise<Page<Memory>> {
-  const { namespace, tag, project, limit, cursor, offset = 0 } = query
+  const { namespace, tag, project, cursor, offset = 0 } = query
+  const db = pageReader(store, query)
   const listed =
     tag === undefined ? sql`memories` : sql`memory_tags as listed join memories on memories.seq = listed.seq`
   const order = sql.table(tag === undefined ? 'memories' : 'listed')
@@ -36,17 +38,25 @@ export async function recentMemories(
     const [updatedAt, seq] = decodeCursor(cursor, Place)
     conditions.push(sql`(${order}.updated_at, ${order}.seq) < (${updatedAt}, ${seq})`)
   }
-  const { rows } = await sql<MemoryRow & { seq: number }>`
-    select memories.seq, ${sql.join(MEMORY_COLUMNS.map((column) => sql.ref(`memories.${column}`)))} from ${listed}
-    where ${sql.join(conditions, sql` and `)}
-    order by ${order}.updated_at desc, ${order}.seq desc limit ${limit + 1} offset ${offset}`.execute(db)
-  return toPage(rows, {
-    limit,
-    total: await count(db, space, query, now),
+  const select = async <Row>(columns: RawBuilder<unknown>, limit: number) => {
+    const { rows } = await sql<Row>`select ${columns} from ${listed} where ${sql.join(conditions, sql` and `)}
+      order by ${order}.updated_at desc, ${order}.seq desc limit ${limit} offset ${offset}`.execute(db)
+    return rows
+  }
+  return readPage<Selectable<MemoryRow>, Memory>(query, {
+    rows: (limit) => select(LISTED, limit),
+    async sizes(limit) {
+      const rows = await select<{ bytes: number }>(sql`memories.bytes`, limit)
+      return rows.map(({ bytes }) => bytes)
+    },
+    total: () => count(db, space, query, now),
     item: toMemory,
     cursor: (row) => [row.updated_at, row.seq],
   })
 }
+
+/** What is read of a memory in a list. */
+const LISTED = sql.join(['seq', ...MEMORY_COLUMNS].map((column) => sql.ref(`memories.${column}`)))
 
 /** The condition that a row of `memories` is of a project, or of none. */
 const isOf = (project: string | null) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
 import { toUsd } from '../money.ts'
-import { ListQuery, type Page } from '../store/page.ts'
+import { ListQuery, type Page, type Paged } from '../store/page.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 
@@ -142,7 +142,7 @@ export interface SessionDirectory {
    *
    * @throws GazewayError `invalid_cursor`
    */
-  list(query: SessionList, viewer: Viewer): Promise<Page<Session> & { warnings?: string[] }>
+  list(query: Paged<SessionList>, viewer: Viewer): Promise<Page<Session> & { warnings?: string[] }>
   /** @throws GazewayError `not_found` */
   get(id: string, viewer: Viewer): Promise<Session>
   /**
@@ -150,7 +150,7 @@ export interface SessionDirectory {
    *
    * @throws GazewayError `not_found`, `invalid_cursor`
    */
-  messages(id: string, query: MessageList, viewer: Viewer): Promise<Page<SessionMessage>>
+  messages(id: string, query: Paged<MessageList>, viewer: Viewer): Promise<Page<SessionMessage>>
   /** Sessions with the words, the latest mention first. A query without a word finds none. */
   search(query: SessionSearch, viewer: Viewer): Promise<{ results: SessionFound[]; warnings?: string[] }>
   /** @throws GazewayError `not_found` */

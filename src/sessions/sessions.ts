@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
-import { decodeCursor, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
@@ -28,7 +28,7 @@ export * from './session.ts'
 /** The sessions in this store. */
 export interface Sessions extends SessionDirectory {
   /** Never has warnings: all of it is here. */
-  list(query: SessionList, viewer: Viewer): Promise<Page<Session>>
+  list(query: Paged<SessionList>, viewer: Viewer): Promise<Page<Session>>
   /**
    * Makes a session without messages.
    *
@@ -90,10 +90,10 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
 
     async list(query, viewer) {
       const user_id = viewer.all ? undefined : viewer.userId
-      const rows = await recentRows(db, query, user_id)
-      return toPage(rows, {
-        limit: query.limit,
-        total: await readSessionTotal(db, { user_id, source: query.source }),
+      const rows = recentRows(pageReader(store, query), query, user_id)
+      return readPage(query, {
+        rows: (limit) => rows.limit(limit).execute(),
+        total: () => readSessionTotal(db, { user_id, source: query.source }),
         item: shown,
         cursor: (row) => [row.last_active_at, row.id],
       })
@@ -103,7 +103,7 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
 
     async messages(id, query, viewer) {
       const { message_count: total } = await rowOf(id, viewer)
-      return messagePage(db, { id, total }, query)
+      return messagePage(store, { id, total }, query)
     },
 
     async search({ q, limit }, viewer) {
@@ -148,7 +148,7 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
       return row ?? null
     },
 
-    newest: (id) => newestMessages(db, id, { batch: HISTORY_BATCH }),
+    newest: (id) => newestMessages(db, id, HISTORY_BATCH),
     addExchange: (exchange, also) =>
       store.write(async (trx) => {
         await addExchange(trx, exchange, time())
@@ -162,14 +162,9 @@ function requireSeen(row: SessionRow | undefined, id: string, viewer: Viewer): S
   return row
 }
 
-function recentRows(db: Kysely<Schema>, query: SessionList, userId: string | undefined): Promise<SessionRow[]> {
-  const { source, limit, cursor, offset } = query
-  let rows = db
-    .selectFrom('sessions')
-    .selectAll()
-    .orderBy('last_active_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+function recentRows(db: Kysely<Schema>, query: SessionList, userId: string | undefined) {
+  const { source, cursor, offset } = query
+  let rows = db.selectFrom('sessions').selectAll().orderBy('last_active_at', 'desc').orderBy('id', 'desc')
   if (userId !== undefined) rows = rows.where('user_id', '=', userId)
   if (source !== undefined) rows = rows.where('source', '=', source)
   if (cursor !== undefined) {
@@ -177,7 +172,7 @@ function recentRows(db: Kysely<Schema>, query: SessionList, userId: string | und
     rows = rows.where(({ eb, refTuple, tuple }) => eb(refTuple('last_active_at', 'id'), '<', tuple(...after)))
   }
   if (offset !== undefined) rows = rows.offset(offset)
-  return rows.execute()
+  return rows
 }
 
 function changes({ title, end_reason }: SessionPatch, at: string): Partial<SessionRow> {

@@ -1,9 +1,17 @@
+import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
+import { giveWay } from '../give-way.ts'
 import { parseJson } from '../json.ts'
+import type { Schema } from './schema.ts'
+import type { Store } from './store.ts'
 
 /** Matches that are counted one by one for a page's `total`; a list that has more of them says so many. */
 export const MOST_COUNTED = 1000
+/** The most bytes of items on one page, as JSON: it ends before the item that would pass them, but always has one. */
+export const PAGE_BYTES = 4 * 1024 * 1024
+/** Rows that may be skipped in passing; the reader's thread skips more. */
+const MOST_SKIPPED = 1000
 
 /** How every list is asked for: `cursor` goes on from an earlier reply, `offset` skips from the newest; one of the two. */
 export const ListQuery = z.object({
@@ -13,6 +21,9 @@ export const ListQuery = z.object({
 })
 export type ListQuery = z.infer<typeof ListQuery>
 
+/** A list query, and the most bytes of items on the page; {@link PAGE_BYTES} when absent. */
+export type Paged<Query extends ListQuery = ListQuery> = Query & { mostBytes?: number | undefined }
+
 /**
  * One page of a list. `total` counts the matches on all pages (where a filter leaves no running total to read, up to
  * 1,000); `next_cursor` is null on the last page.
@@ -21,6 +32,21 @@ export interface Page<T> {
   items: T[]
   total: number
   next_cursor: string | null
+}
+
+/** How the rows of a page are read, and what is made of them. */
+export interface PageSource<Row, T> {
+  /** The first `limit` rows from the page's place on. */
+  rows(limit: number): Promise<Row[]>
+  /**
+   * The bytes of each of these rows, without reading them: for rows that may be large, of which no more are read than the
+   * page can hold.
+   */
+  sizes?(limit: number): Promise<number[]>
+  total(): number | Promise<number>
+  item(row: Row): T
+  /** What the list is ordered by, the last of it unique. */
+  cursor(row: Row): ReadonlyArray<string | number>
 }
 
 /** The place after an item as an opaque string: `values` are what the list is ordered by, the last of them unique. */
@@ -42,21 +68,45 @@ export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {
   })
 }
 
-/** The page of `rows`, which were read with `limit + 1` so that the extra one tells whether more follow. */
-export function toPage<Row, T>(
-  rows: readonly Row[],
-  options: {
-    limit: number
-    total: number
-    item: (row: Row) => T
-    cursor: (row: Row) => ReadonlyArray<string | number>
-  },
-): Page<T> {
-  const shown = rows.slice(0, options.limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map(options.item),
-    total: options.total,
-    next_cursor: last !== undefined && rows.length > options.limit ? encodeCursor(options.cursor(last)) : null,
+/** The connection that a page is read on: the reader's, where many rows are skipped before it. */
+export const pageReader = (store: Pick<Store, 'db' | 'reads'>, { offset = 0 }: ListQuery): Kysely<Schema> =>
+  offset > MOST_SKIPPED ? store.reads : store.db
+
+/** Reads a page: at most `limit` items, and at most `mostBytes` of them. Pages that are read at once take turns. */
+export async function readPage<Row, T>(
+  { limit, mostBytes = PAGE_BYTES }: Pick<Paged, 'limit' | 'mostBytes'>,
+  source: PageSource<Row, T>,
+): Promise<Page<T>> {
+  await giveWay()
+  const sizes = (await source.sizes?.(limit + 1)) ?? []
+  const fitting = countFitting(sizes, mostBytes)
+  // One more than are shown tells whether more follow.
+  const rows = await source.rows(fitting < sizes.length ? fitting + 1 : limit + 1)
+  const items: T[] = []
+  let bytes = 0
+  for (const row of rows.slice(0, limit)) {
+    const item = source.item(row)
+    bytes += jsonBytes(item)
+    if (items.length > 0 && bytes > mostBytes) break
+    items.push(item)
   }
+  const last = rows[items.length - 1]
+  return {
+    items,
+    total: await source.total(),
+    next_cursor: last !== undefined && rows.length > items.length ? encodeCursor(source.cursor(last)) : null,
+  }
+}
+
+/** The bytes of a value as JSON in UTF-8. */
+export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
+
+/** How many of the first rows have at most `most` bytes together; one at least. */
+function countFitting(sizes: readonly number[], most: number): number {
+  let bytes = 0
+  const over = sizes.findIndex((size, i) => {
+    bytes += size
+    return i > 0 && bytes > most
+  })
+  return over === -1 ? sizes.length : over
 }

@@ -1,11 +1,13 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { TaskId } from '../escrow/record.ts'
 import { readTotals } from '../escrow/tally.ts'
 import { countMatches } from '../store/count-matches.ts'
-import { decodeCursor, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { unindexed } from '../store/unindexed.ts'
+import { widthOf } from '../store/width.ts'
 import { type Task, type TaskList, toTask } from './record.ts'
 import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
 
@@ -15,26 +17,32 @@ import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
  *
  * @throws GazewayError `invalid_cursor`
  */
-export async function listTasks(store: Store, query: TaskList, at: string): Promise<Page<Task>> {
-  const { limit, cursor, offset } = query
-  let selected = matching(store, query).selectAll('tasks')
+export async function listTasks(store: Store, query: Paged<TaskList>, at: string): Promise<Page<Task>> {
+  const { cursor, offset } = query
+  let selected = matching(pageReader(store, query), query)
   // Ids sort by creation.
   const last = isByCapability(query) ? 'asked.task_id' : 'tasks.id'
   if (cursor !== undefined) selected = selected.where(sql.ref(last), '<', decodeCursor(cursor, z.tuple([TaskId]))[0])
   if (offset !== undefined) selected = selected.offset(offset)
-  const rows = await selected
-    .orderBy(sql.ref(last), 'desc')
-    .limit(limit + 1)
-    .execute()
-  const total = await countTasks(store, query)
-  return toPage(rows, { limit, total, item: (row) => toTask(row, at), cursor: (row) => [row.id] })
+  const newest = selected.orderBy(sql.ref(last), 'desc')
+  return readPage(query, {
+    rows: (limit) => newest.selectAll('tasks').limit(limit).execute(),
+    async sizes(limit) {
+      const width = widthOf(store.engine, ['tasks.description', 'tasks.result'])
+      const rows = await newest.select(width.as('bytes')).limit(limit).execute()
+      return rows.map(({ bytes }) => bytes)
+    },
+    total: () => countTasks(store, query),
+    item: (row) => toTask(row, at),
+    cursor: (row) => [row.id],
+  })
 }
 
 /** Whether tasks are found by a capability that they ask for. A swarm has so few that they are found by it alone. */
 const isByCapability = ({ capability, swarm_id }: TaskList) => capability !== undefined && swarm_id === undefined
 
 /** The tasks of a list; with a capability they are found by it, their status and their agent there. */
-function matching({ db }: Store, query: TaskList) {
+function matching(db: Kysely<Schema>, query: TaskList) {
   const { status, agent, capability, swarm_id: swarmId } = query
   const table = isByCapability(query) ? 'asked' : 'tasks'
   const column = (name: 'status' | 'agent') =>
@@ -66,5 +74,5 @@ async function countTasks(store: Store, query: TaskList): Promise<number> {
     const counted: readonly TaskStatus[] = status === undefined ? TASK_STATUSES : [status]
     return counted.reduce<number>((sum, name) => sum + totals[name], 0)
   }
-  return countMatches(store.db, matching(store, query))
+  return countMatches(store.db, matching(store.db, query))
 }

@@ -2,7 +2,7 @@ import type { Escrows } from '../escrow/escrows.ts'
 import { readTotals } from '../escrow/tally.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import { toUsd } from '../money.ts'
-import type { Page } from '../store/page.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { type Claims, createClaims } from './claim.ts'
@@ -31,7 +31,7 @@ export interface Tasks extends Claims, Finishing {
   /** Makes a whole graph of tasks, in one transaction. @throws see {@link CreateGraph} */
   createGraph: CreateGraph
   /** Tasks, newest first. @throws GazewayError `invalid_cursor` */
-  list(query: TaskList): Promise<Page<Task>>
+  list(query: Paged<TaskList>): Promise<Page<Task>>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Task>
   /** How many tasks there are, and what became of their rewards; from running totals. */

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
+import type { Engine } from '../store/columns.ts'
 import { toUtc } from '../store/dates.ts'
-import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls.ts'
+import { widthOf } from '../store/width.ts'
 import { type CallContext, type CallRecord, CallStatus } from './call-record.ts'
 import { readTotals } from './call-totals.ts'
 import { createCallWriter, writeCounts } from './call-writer.ts'
@@ -21,6 +23,8 @@ const BATCH_DELAY_MS = 25
 const COUNT_DELAY_MS = 1_000
 /** Records kept in memory while the store cannot be written; beyond it the oldest are given up, and said so. */
 const QUEUE_LIMIT = 50_000
+/** The largest content that a list shows, in bytes; a call by itself is shown with all of it. */
+const LISTED_CONTENT = 1024 * 1024
 
 /** Which calls to list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
@@ -54,7 +58,7 @@ export interface Calls {
   /** How many records are not written yet. */
   waiting(): number
   /** The trail, newest first. */
-  history(filter: CallFilter): Promise<Page<CallRecord>>
+  history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
   /** One call; null where the trail does not hold it. */
   find(callId: string): Promise<CallRecord | null>
   /** Sums over a time range, without reading the calls one by one. */
@@ -183,8 +187,9 @@ export function createCalls({
       const from = filter.from && toUtc(filter.from)
       const to = filter.to && toUtc(filter.to)
       const models = idsOf(filter)
+      const db = pageReader(store, filter)
       const matching = (model: string | undefined) => {
-        let query = store.db.selectFrom('calls').selectAll()
+        let query = db.selectFrom('calls')
         for (const column of ['status', 'path', 'caller_id'] as const) {
           const value = filter[column]
           if (value !== undefined) query = query.where(column, '=', value)
@@ -198,13 +203,20 @@ export function createCalls({
         }
         return query.orderBy('at', 'desc').orderBy('call_id', 'desc')
       }
-      const { limit, offset = 0 } = filter
+      const { offset = 0 } = filter
       const selection = { ...filter, models, from, to }
-      const [rows, total] = await Promise.all([
-        newest(models ?? [undefined], matching, limit + 1, offset),
-        from || to ? countKept(store, selection) : readTotals(store.db, selection),
-      ])
-      return toPage(rows, { limit, total, item: toRecord, cursor: (row) => [row.at, row.call_id] })
+      const each = (models ?? [undefined]).map(matching)
+      return readPage(filter, {
+        rows: (limit) => newest<CallRow>(each, (calls) => listed(calls, store.engine), limit, offset),
+        async sizes(limit) {
+          const width = listedWidth(store.engine).as('bytes')
+          const rows = await newest(each, (calls) => calls.select(['at', 'call_id', width]), limit, offset)
+          return rows.map(({ bytes }) => bytes)
+        },
+        total: () => (from || to ? countKept(store, selection) : readTotals(store.db, selection)),
+        item: toRecord,
+        cursor: (row) => [row.at, row.call_id],
+      })
     },
     async find(callId) {
       await flush().catch(onError)
@@ -222,24 +234,62 @@ export function createCalls({
   }
 }
 
+type Selected = SelectQueryBuilder<Schema, 'calls', object>
+
+/** What a list shows of a call. Content that would be a page by itself is left out of it. */
+function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', CallRow> {
+  const width = widthOf(engine, ['content'])
+  const content = sql<string | null>`case when ${width} <= ${LISTED_CONTENT} then content end`
+  return calls.select(CALL_COLUMNS).select(content.as('content'))
+}
+
+const listedWidth = (engine: Engine) => {
+  const width = widthOf(engine, ['content'])
+  return sql<number>`(case when ${width} <= ${LISTED_CONTENT} then ${width} else 0 end)`
+}
+
+const CALL_COLUMNS = [
+  'call_id',
+  'at',
+  'surface',
+  'caller_id',
+  'path',
+  'requested_model',
+  'model',
+  'upstream',
+  'stream',
+  'status',
+  'http_status',
+  'fallback_from',
+  'latency_ms',
+  'latency_bucket',
+  'first_token_ms',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'usage_estimated',
+  'upstream_cost_micros',
+  'error',
+] as const satisfies ReadonlyArray<keyof CallRow>
+
 /** The newest calls of some models, each found by its own index: for several at once an engine would sort all that match. */
-async function newest(
-  models: ReadonlyArray<string | undefined>,
-  matching: (model: string | undefined) => SelectQueryBuilder<Schema, 'calls', CallRow>,
+async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
+  each: readonly Selected[],
+  select: (calls: Selected) => SelectQueryBuilder<Schema, 'calls', Row>,
   limit: number,
   offset: number,
-): Promise<CallRow[]> {
-  const [only] = models
-  if (models.length === 1) return matching(only).limit(limit).offset(offset).execute()
-  const each = await Promise.all(
-    models.map((model) =>
-      matching(model)
-        .limit(offset + limit)
-        .execute(),
-    ),
+): Promise<Row[]> {
+  const found = await Promise.all(
+    each.map((calls) => {
+      const rows = select(calls)
+      return (each.length === 1 ? rows.limit(limit).offset(offset) : rows.limit(offset + limit)).execute() as Promise<
+        Row[]
+      >
+    }),
   )
-  const isNewer = (a: CallRow, b: CallRow) => (a.at === b.at ? a.call_id > b.call_id : a.at > b.at)
-  return each
+  if (found.length === 1) return found.flat()
+  const isNewer = (a: Row, b: Row) => (a.at === b.at ? a.call_id > b.call_id : a.at > b.at)
+  return found
     .flat()
     .sort((a, b) => (isNewer(a, b) ? -1 : 1))
     .slice(offset, offset + limit)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
-import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { LedgerTransferRow } from '../store/tables/wallet.ts'
 import { accountOf } from './accounts.ts'
@@ -34,23 +34,19 @@ export type StatementLine = z.infer<typeof StatementLine>
  *
  * @throws GazewayError `invalid_cursor`
  */
-export async function readStatement(
-  { db }: Store,
-  callerId: string,
-  { limit, cursor, offset }: ListQuery,
-): Promise<Page<StatementLine>> {
+export async function readStatement(store: Store, callerId: string, page: Paged): Promise<Page<StatementLine>> {
   const { id } = accountOf('caller', callerId)
-  let query = db.selectFrom('ledger_transfers').selectAll().where('chain', '=', id)
+  const { cursor, offset } = page
+  let query = pageReader(store, page).selectFrom('ledger_transfers').selectAll().where('chain', '=', id)
   if (cursor !== undefined) query = query.where('position', '<', decodeCursor(cursor, z.tuple([z.int()]))[0])
   if (offset !== undefined) query = query.offset(offset)
-  const rows = await query
-    .orderBy('position', 'desc')
-    .limit(limit + 1)
-    .execute()
-  const account = await db.selectFrom('ledger_accounts').select('transfers').where('id', '=', id).executeTakeFirst()
-  return toPage(rows, {
-    limit,
-    total: account?.transfers ?? 0,
+  const newest = query.orderBy('position', 'desc')
+  return readPage(page, {
+    rows: (limit) => newest.limit(limit).execute(),
+    async total() {
+      const account = store.db.selectFrom('ledger_accounts').select('transfers').where('id', '=', id)
+      return (await account.executeTakeFirst())?.transfers ?? 0
+    },
     item: (row) => toLine(row, id),
     cursor: (row) => [row.position],
   })

@@ -4,7 +4,7 @@ import { CallerId } from '../identity/key.ts'
 import { toUsd } from '../money.ts'
 import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate } from '../store/dates.ts'
-import { decodeCursor, ListQuery, type Page, toPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { dayOf } from './limits.ts'
@@ -62,16 +62,17 @@ interface SummedRow {
  *
  * @throws GazewayError `invalid_cursor`
  */
-export async function usageReport(store: Store, query: UsageQuery): Promise<UsageReport> {
+export async function usageReport(store: Store, query: Paged<UsageQuery>): Promise<UsageReport> {
   const selection = inUtc(query)
-  const { rows, byCaller, groups } = await store.snapshot(async (db) => ({
-    rows: await receiptRows(db, selection, query),
+  const { receipts, byCaller, groups } = await store.snapshot(async (db) => ({
+    receipts: await receiptPage(db, selection, query),
     byCaller: await summed(db, store.engine, selection, 'caller_id'),
     groups: query.group_by ? await summed(db, store.engine, selection, COLUMNS[query.group_by]) : [],
   }))
   const totals = add(byCaller)
   return {
-    ...toPage(rows, { limit: query.limit, total: totals.calls, ...LISTED }),
+    ...receipts,
+    total: totals.calls,
     totals,
     by_caller: byCaller
       .map((row) => ({ caller_id: row.key, ...add([row]) }))
@@ -82,19 +83,18 @@ export async function usageReport(store: Store, query: UsageQuery): Promise<Usag
 }
 
 /** The receipts alone: an export of many pages adds nothing up. @throws GazewayError `invalid_cursor` */
-export async function usageReceipts({ db }: Store, query: UsageQuery): Promise<ReceiptPage> {
-  const rows = await receiptRows(db, inUtc(query), query)
-  return toPage(rows, { limit: query.limit, total: rows.length, ...LISTED })
-}
-
-const LISTED = {
-  item: toReceiptRecord,
-  cursor: (row: { at: string; call_id: string }) => [row.at, row.call_id],
+export async function usageReceipts(store: Store, query: Paged<UsageQuery>): Promise<ReceiptPage> {
+  return receiptPage(pageReader(store, query), inUtc(query), query)
 }
 
 const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
 
-function receiptRows(db: Kysely<Schema>, { caller_id, from, to }: Selection, { limit, cursor, offset }: ListQuery) {
+function receiptPage(
+  db: Kysely<Schema>,
+  { caller_id, from, to }: Selection,
+  page: Paged,
+): Promise<Page<ReceiptRecord>> {
+  const { cursor, offset } = page
   let query = db
     .selectFrom('metered_calls')
     .select(RECEIPT_COLUMNS)
@@ -108,11 +108,13 @@ function receiptRows(db: Kysely<Schema>, { caller_id, from, to }: Selection, { l
     query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
   }
   if (offset) query = query.offset(offset)
-  return query
-    .orderBy('at', 'desc')
-    .orderBy('call_id', 'desc')
-    .limit(limit + 1)
-    .execute()
+  const newest = query.orderBy('at', 'desc').orderBy('call_id', 'desc')
+  return readPage(page, {
+    rows: (limit) => newest.limit(limit).execute(),
+    total: () => 0,
+    item: toReceiptRecord,
+    cursor: (row) => [row.at, row.call_id],
+  })
 }
 
 async function summed(

@@ -1,4 +1,4 @@
-import type { ListQuery, Page } from '../store/page.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -11,7 +11,7 @@ import { checkCall, createMetering, fingerprintOf, type MakeMeteredCall, type Me
 import type { Overrun } from './overruns.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
-import { type UsageQuery, type UsageReport, usageReceipts, usageReport } from './usage.ts'
+import { type ReceiptPage, type UsageQuery, type UsageReport, usageReceipts, usageReport } from './usage.ts'
 import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
 import { callFaults } from './verify-calls.ts'
@@ -44,9 +44,11 @@ export interface Wallet {
   /** What a caller has. */
   balances(callerId: string): Promise<Balances>
   /** What came into a caller's account and left it, newest first. @throws GazewayError `invalid_cursor` */
-  statement(callerId: string, query: ListQuery): Promise<Page<StatementLine>>
+  statement(callerId: string, query: Paged): Promise<Page<StatementLine>>
   /** Receipts, and what they add up to. @throws GazewayError `invalid_cursor` */
-  usage(query: UsageQuery): Promise<UsageReport>
+  usage(query: Paged<UsageQuery>): Promise<UsageReport>
+  /** The receipts alone. @throws GazewayError `invalid_cursor` */
+  receipts(query: Paged<UsageQuery>): Promise<ReceiptPage>
   /** All receipts of a selection as lines of CSV. @throws GazewayError `invalid_cursor` */
   usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
   /** What calls cost now. */
@@ -80,6 +82,7 @@ export interface WalletDeps {
 export function createWallet(deps: WalletDeps): Wallet {
   const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false } = deps
   const holds = createHolds({ store, now, limitsOf, onOverrun })
+  const receipts = (query: Paged<UsageQuery>) => usageReceipts(store, query)
   return {
     meteredCall: createMetering({ ...deps, holds }),
     checkCall: (call) => void checkCall(call, deps),
@@ -90,7 +93,8 @@ export function createWallet(deps: WalletDeps): Wallet {
     balances: (callerId) => readBalances(store, callerId, limitsOf),
     statement: (callerId, query) => readStatement(store, callerId, query),
     usage: (query) => usageReport(store, query),
-    usageCsv: (query) => usageCsv((page) => usageReceipts(store, page), query),
+    receipts,
+    usageCsv: (query) => usageCsv(receipts, query),
     pricing: () => priceList(pricing),
     async verify() {
       const { faults, ...report } = await verifyLedger(store)

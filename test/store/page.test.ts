@@ -2,10 +2,48 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { z } from 'zod'
-import { decodeCursor, encodeCursor, ListQuery, toPage } from '../../src/store/page.ts'
+import {
+  decodeCursor,
+  encodeCursor,
+  jsonBytes,
+  ListQuery,
+  PAGE_BYTES,
+  type PageSource,
+  readPage,
+} from '../../src/store/page.ts'
 
 const Place = z.tuple([z.string(), z.int()])
-const options = (limit: number) => ({ limit, total: 9, item: (n: number) => n * 10, cursor: (n: number) => ['at', n] })
+
+/** Some numbers as rows, and how many were asked for. */
+function source(numbers: readonly number[]) {
+  const asked: number[] = []
+  return {
+    asked,
+    rows: async (limit: number) => {
+      asked.push(limit)
+      return numbers.slice(0, limit)
+    },
+    total: () => 9,
+    item: (n: number) => n * 10,
+    cursor: (n: number) => ['at', n],
+  } satisfies PageSource<number, number> & { asked: number[] }
+}
+
+/** Texts of so many characters as rows, which know their sizes. */
+function texts(...lengths: number[]) {
+  const asked: number[] = []
+  return {
+    asked,
+    rows: async (limit: number) => {
+      asked.push(limit)
+      return lengths.slice(0, limit).map((length) => 'x'.repeat(length))
+    },
+    sizes: async (limit: number) => lengths.slice(0, limit),
+    total: () => lengths.length,
+    item: (text: string) => text,
+    cursor: (text: string) => [text.length],
+  } satisfies PageSource<string, string> & { asked: number[] }
+}
 
 describe('a page', () => {
   it('asks for 50 items unless told otherwise, and for 1 to 1,000', () => {
@@ -13,12 +51,33 @@ describe('a page', () => {
     for (const limit of [0, 1001, 2.5, '5']) assert.ok(!ListQuery.safeParse({ limit }).success)
   })
 
-  it('has a cursor only when more follows, which is of its last item', () => {
-    assert.deepEqual(toPage([1, 2, 3], options(3)), { items: [10, 20, 30], total: 9, next_cursor: null })
-    assert.deepEqual(toPage([], options(3)), { items: [], total: 9, next_cursor: null })
-    const { items, next_cursor } = toPage([1, 2, 3], options(2))
+  it('has a cursor only when more follows, which is of its last item', async () => {
+    assert.deepEqual(await readPage({ limit: 3 }, source([1, 2, 3])), {
+      items: [10, 20, 30],
+      total: 9,
+      next_cursor: null,
+    })
+    assert.deepEqual(await readPage({ limit: 3 }, source([])), { items: [], total: 9, next_cursor: null })
+    const { items, next_cursor } = await readPage({ limit: 2 }, source([1, 2, 3]))
     assert.deepEqual(items, [10, 20])
     assert.deepEqual(decodeCursor(next_cursor ?? '', Place), ['at', 2])
+  })
+
+  it('ends before the item that would take it beyond 4 MiB, and reads no more rows than it can hold', async () => {
+    const rows = texts(...Array.from({ length: 1000 }, () => 250_000))
+    const { items, next_cursor, total } = await readPage({ limit: 1000 }, rows)
+    assert.ok(jsonBytes(items) <= PAGE_BYTES && jsonBytes(items) > PAGE_BYTES - 300_000)
+    assert.equal(items.length, 16)
+    assert.equal(total, 1000)
+    assert.notEqual(next_cursor, null)
+    assert.deepEqual(rows.asked, [17])
+  })
+
+  it('counts the bytes of items as they are sent, and has one item however large that is', async () => {
+    const escaped = { ...texts(100, 100), item: (text: string) => text.replaceAll('x', '\u0001') }
+    assert.equal((await readPage({ limit: 10, mostBytes: 700 }, escaped)).items.length, 1)
+    const large = await readPage({ limit: 10, mostBytes: 700 }, texts(5000, 1))
+    assert.deepEqual([large.items.length, large.next_cursor === null], [1, false])
   })
 
   it('gives back the values of a cursor, and refuses whatever is not one', () => {

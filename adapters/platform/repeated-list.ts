@@ -1,0 +1,35 @@
+import { PAGE_BYTES } from '../../src/store/page.ts'
+import { streamed } from '../web/streamed.ts'
+
+/** The names under which a list of sessions or messages stands in its reply, for clients of several agent gateways. */
+const NAMES = 3
+/** The most bytes of items on such a page: so the reply is no larger than others. */
+export const REPEATED_BYTES = Math.floor(PAGE_BYTES / NAMES)
+/** Items of fewer bytes are sent at once. */
+const AT_ONCE_BYTES = 128 * 1024
+
+/**
+ * A reply in which the same items stand under three names; many of them are made into JSON once, and sent three times.
+ *
+ * @param rest the other fields
+ */
+export function repeatedReply<Rest extends object, Item, Name extends string>(
+  rest: Rest,
+  items: Item[],
+  name: Name,
+): (Rest & { items: Item[]; data: Item[] } & Record<Name, Item[]>) | Response {
+  const text = JSON.stringify(items)
+  if (text.length < AT_ONCE_BYTES) return { ...rest, items, data: items, [name]: items } as never
+  return new Response(streamed(pieces(JSON.stringify(rest), text, ['items', 'data', name])), {
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+async function* pieces(rest: string, items: string, names: readonly string[]): AsyncGenerator<string, void> {
+  yield rest.slice(0, -1)
+  for (const name of names) {
+    yield `,"${name}":`
+    yield items
+  }
+  yield '}'
+}

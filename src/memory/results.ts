@@ -1,0 +1,72 @@
+import type { Kysely } from 'kysely'
+import { giveWay } from '../give-way.ts'
+import { jsonBytes, PAGE_BYTES } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import { textOf } from '../words.ts'
+import { excerpt } from './excerpt.ts'
+import { MEMORY_COLUMNS, type Memory, toMemory } from './record.ts'
+import type { Found } from './search.ts'
+import type { TextHit } from './text-index.ts'
+
+/** Bytes of found memories that are read at once. */
+const READ_BYTES = 512 * 1024
+
+/** One memory that a search found. */
+export interface MemoryResult {
+  memory: Memory
+  /** In (0, 1]: 1 for the best match, at most 0.5 for one that lacks words of the query. */
+  score: number
+  /** At most 200 characters of the value around the first match. */
+  excerpt: string
+}
+
+/** The best of a search that fit on a page, read in parts: a value may take a quarter of a MiB, and its excerpt some time. */
+export async function readResults(
+  db: Kysely<Schema>,
+  space: number,
+  { hits, spellings }: Found,
+): Promise<MemoryResult[]> {
+  const found: MemoryResult[] = []
+  let bytes = 0
+  for (const part of await partsOf(db, hits)) {
+    const rows = await rowsOf(db, space, part)
+    for (const { seq, score } of part) {
+      await giveWay()
+      const row = rows.get(seq)
+      // Another process may have removed it since it was found.
+      if (!row) continue
+      const memory = toMemory(row)
+      bytes += jsonBytes(memory)
+      if (found.length > 0 && bytes > PAGE_BYTES) return found
+      found.push({ memory, score, excerpt: excerpt(textOf(memory.value), spellings) })
+    }
+  }
+  return found
+}
+
+/** Hits in their order, as many in each part as may be read at once. */
+async function partsOf(db: Kysely<Schema>, hits: readonly TextHit[]): Promise<TextHit[][]> {
+  if (hits.length === 0) return []
+  const sizes = await db.selectFrom('memories').select(['seq', 'bytes']).where('seq', 'in', seqsOf(hits)).execute()
+  const bytesOf = new Map(sizes.map(({ seq, bytes }) => [seq, bytes]))
+  const parts: TextHit[][] = []
+  let room = 0
+  for (const hit of hits) {
+    const bytes = bytesOf.get(hit.seq) ?? 0
+    if (parts.length === 0 || bytes > room) {
+      parts.push([])
+      room = READ_BYTES
+    }
+    parts.at(-1)?.push(hit)
+    room -= bytes
+  }
+  return parts
+}
+
+async function rowsOf(db: Kysely<Schema>, space: number, hits: readonly TextHit[]) {
+  const of = db.selectFrom('memories').where('space', '=', space).where('seq', 'in', seqsOf(hits))
+  const rows = await of.select(['seq', ...MEMORY_COLUMNS]).execute()
+  return new Map(rows.map((row) => [row.seq, row]))
+}
+
+const seqsOf = (hits: readonly TextHit[]): number[] => hits.map(({ seq }) => seq)
