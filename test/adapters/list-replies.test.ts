@@ -52,7 +52,7 @@ describe('a list whose items are large', () => {
 
   it('is so for what a search finds, of which the best are shown', async () => {
     const body = { query: 'lorem', limit: 100 }
-    const reply = await ask(platform, 'POST', '/api/memory/search', { body })
+    const reply = await ask(platform, 'POST', '/api/memory/search', { key: platform.admin, body })
     const text = await reply.text()
     assert.ok(Buffer.byteLength(text) <= 5 * MIB)
     const { results, total } = JSON.parse(text)
@@ -69,7 +69,7 @@ describe('a list whose items are large', () => {
   })
 
   it('leaves the rest to a page of its own where few are asked for', async () => {
-    const reply = await ask(platform, 'GET', '/api/memory?tag=large&limit=3')
+    const reply = await ask(platform, 'GET', '/api/memory?tag=large&limit=3', { key: platform.admin })
     const page = (await reply.json()) as Listed
     assert.equal(page.items.length, 3)
     assert.notEqual(page.next_cursor, null)
