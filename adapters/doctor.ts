@@ -10,7 +10,11 @@ import { GazewayError } from '../src/errors.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
 import type { Log } from '../src/log.ts'
 import { checkPayments } from '../src/payments/check.ts'
+import { loadMethods } from '../src/payments/methods.ts'
+import { paymentSettings } from '../src/payments/settings.ts'
+import { leftUnfinished } from '../src/payments/unfinished.ts'
 import { exposedFiles } from '../src/private-files.ts'
+import { storeClockAhead } from '../src/store/clock.ts'
 import { requireUpToDate } from '../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../src/store/sqlite/errors.ts'
 import type { Store } from '../src/store/store.ts'
@@ -22,6 +26,9 @@ import { checkCollector } from './http/collector.ts'
 const ROLES = ['chat', 'primary', 'fallback'] as const
 /** How long the upstream may take to list its models. */
 const PATIENCE_MS = 10_000
+
+/** How far the clocks of the store and of this machine may differ, in milliseconds. */
+const CLOCK_MS = 2_000
 
 /** One thing that is checked: what it found, what it warns of, or an error that says what to do. */
 interface Check {
@@ -37,6 +44,18 @@ const CHECKS: readonly Check[] = [
       await requireWritable(store)
       await requireSound(store)
       return `${store.engine}, ${count} memories, ${redactUrl(loaded.storeUrl)}`
+    },
+  },
+  {
+    name: 'clock',
+    async run({ store }) {
+      const ahead = Math.round(await storeClockAhead(store))
+      const found = `${Math.abs(ahead)} ms ${ahead < 0 ? 'behind' : 'ahead of'} this machine's`
+      if (Math.abs(ahead) <= CLOCK_MS) return `the store's is ${found}`
+      throw new GazewayError(
+        'conflict',
+        `The store's clock is ${found}: set both by the network time (NTP). Deadlines are the store's, and times in records are of whichever machine wrote them.`,
+      )
     },
   },
   {
@@ -84,7 +103,13 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'payments',
-    run: ({ loaded }) => checkPayments(loaded.config),
+    async run({ loaded: { config }, chain, store }) {
+      const left = await leftUnfinished(store)
+      if (left !== null) throw new GazewayError('conflict', left)
+      if (!config.mpp.enabled) return 'not asked for'
+      const settings = paymentSettings(config)
+      return checkPayments(settings, await loadMethods(settings, chain))
+    },
   },
   {
     name: 'tracing',

@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { Hono } from 'hono'
 import type { Gateway } from '../src/gateway.ts'
 import type { Passes } from '../src/identity/passes.ts'
-import { chatCompletions } from './http/chat-completions.ts'
+import { MODEL_ENDPOINTS } from './http/endpoints.ts'
 import { health } from './http/health.ts'
 import { memoryRoutes } from './http/memory.ts'
 import { listenToMetrics } from './http/metrics.ts'
 import { modelRoutes } from './http/models.ts'
-import { responses } from './http/responses.ts'
 import { liveHostRules, liveRateLimit } from './live-rules.ts'
 import { arrivalOf } from './web/arrival.ts'
 import { errorHandler, notFound, refuseOtherMethods } from './web/errors.ts'
@@ -30,10 +29,9 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const metrics = listenToMetrics(gateway)
   const keys = passes?.beside(gateway.keys) ?? gateway.keys
   const hosts = liveHostRules(gateway)
-  const endpoints = {
-    '/v1/chat/completions': chatCompletions(relay, gateway),
-    '/v1/responses': responses(relay, gateway),
-  }
+  const endpoints = Object.fromEntries(
+    Object.entries(MODEL_ENDPOINTS).map(([path, { serve }]) => [path, serve(relay, gateway)]),
+  )
   const app = new Hono<Frame>({ strict: false })
   app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'http')))
   app.notFound(notFound)

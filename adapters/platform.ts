@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { Hono, type MiddlewareHandler } from 'hono'
+import { Hono } from 'hono'
 import { createRemoteAgent } from '../src/agent-gateway/agent.ts'
 import { createSessionDirectory } from '../src/agent-gateway/directory.ts'
 import { createProbe } from '../src/agent-gateway/probe.ts'
@@ -11,6 +11,7 @@ import { consoleRoutes, isConsolePath } from './console/routes.ts'
 import { liveHostRules, liveRateLimit } from './live-rules.ts'
 import { agentRegistrationRoutes } from './platform/agent-registration.ts'
 import { attestationRoutes } from './platform/attestation.ts'
+import { keyHolder } from './platform/caller.ts'
 import { callRoutes } from './platform/calls.ts'
 import { configRoutes } from './platform/config.ts'
 import { configKeyRoutes } from './platform/config-keys.ts'
@@ -21,10 +22,13 @@ import { escrowRoutes } from './platform/escrow.ts'
 import { gazeRoutes } from './platform/gaze.ts'
 import { healthRoutes } from './platform/health.ts'
 import { jobRoutes } from './platform/jobs.ts'
+import { keylessLimit } from './platform/keyless-limit.ts'
 import { keyRoutes } from './platform/keys.ts'
 import { memoryRoutes } from './platform/memory.ts'
 import { meteredRoutes } from './platform/metered.ts'
 import type { PlatformPayments } from './platform/open-payments.ts'
+import { checkPaidRequest } from './platform/paid-request.ts'
+import { paymentGate } from './platform/payment-gate.ts'
 import { createProxy, type Passage } from './platform/proxy.ts'
 import { registerRoutes } from './platform/register.ts'
 import { sessionChatRoutes } from './platform/session-chat.ts'
@@ -46,12 +50,7 @@ import { type Listening, serve } from './web/serve.ts'
 export interface PlatformOptions {
   /** What `/v1` is passed on to. */
   agentGateway: AgentGatewayTarget
-  /**
-   * Comes before every request to `/v1`, which then needs a payment in place of a key: answers those that have yet to
-   * pay, and says whose the others are.
-   */
-  paymentGate?: MiddlewareHandler<Frame>
-  /** How deposits can be paid. */
+  /** How requests to `/v1`, deposits and metered calls can be paid for, in place of a key. */
   payments?: PlatformPayments
   /** Where the built console is; by default beside this program. */
   consoleFolder?: string
@@ -64,7 +63,7 @@ export interface PlatformOptions {
  */
 export async function servePlatform(gateway: Gateway, options: PlatformOptions): Promise<Listening> {
   const { http } = gateway.loaded.config
-  const { agentGateway, paymentGate, payments = null } = options
+  const { agentGateway, payments = null } = options
   const probe = createProbe(agentGateway, () => new Date())
   const stopping = new AbortController()
   const deadline = new AbortController()
@@ -96,10 +95,11 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
   const { limit, count } = liveRateLimit(gateway)
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
+  const keyless = keylessLimit(gateway)
   const resources = [
     ...keyRoutes(gateway),
     ...connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
-    ...meteredRoutes(gateway, payments, stopping.signal),
+    ...meteredRoutes(gateway, payments && { ...payments, countKeyless: keyless }, stopping.signal),
     ...walletRoutes(gateway),
     ...agentRegistrationRoutes(gateway),
     ...taskRoutes(gateway),
@@ -134,14 +134,32 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       scope: 'platform',
       hosts,
       open: ({ req: { path } }) =>
-        withoutKey.has(path) || isConsolePath(path) || (paymentGate !== undefined && path.startsWith('/v1/')),
+        withoutKey.has(path) || isConsolePath(path) || (payments !== null && path.startsWith('/v1/')),
     }),
   )
   app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
   consoleRoutes(app, options.consoleFolder)
-  if (paymentGate) app.use('/v1/*', paymentGate)
+  if (payments)
+    app.use(
+      '/v1/*',
+      paymentGate({
+        payments,
+        price: () => payments.amount,
+        async keyed(c) {
+          const identity = await keyHolder(c, gateway)
+          if (identity === null) return null
+          c.set('identity', identity)
+          await limit(c, async () => {})
+          return identity
+        },
+        check(c) {
+          keyless(c)
+          return checkPaidRequest(c, gateway, agentGateway)
+        },
+      }),
+    )
   app.all('/v1/*', (c) => proxy.handle(c))
   refuseOtherMethods(app)
 

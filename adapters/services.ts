@@ -12,6 +12,8 @@ import { missingKey } from '../src/upstream/missing-key.ts'
 import { VERSION } from '../src/version.ts'
 import { startTracing, type Tracing } from './http/tracing.ts'
 import { giveBackIdleMemory } from './idle-memory.ts'
+import type { PlatformPayments } from './platform/open-payments.ts'
+import { unfinishedPayments } from './platform/unfinished-payments.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 import { startGatewaySweeps } from './sweeping.ts'
 import { type Address, requireFree } from './web/listen.ts'
@@ -43,7 +45,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let own: (Listening & { passes: Passes }) | null = null
   let tracing: Tracing | null = null
   let sweeps: Sweeps | null = null
-  let payments: Awaited<ReturnType<typeof startPayments>> | null = null
+  let payments: PlatformPayments | undefined
   let settling: { stop(): Promise<void> } | null = null
   const idleMemory = giveBackIdleMemory()
   const told = toldToStop()
@@ -75,11 +77,12 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       ).always
       settling = gateway.chain.startSettling(gateway.escrows.settled)
       for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
-      const served = await platform.servePlatform(gateway, { agentGateway, ...payments })
+      const served = await platform.servePlatform(gateway, { agentGateway, ...(payments && { payments }) })
       running.push(served)
       say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
     }
-    sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...(payments?.payments.sweeps ?? [])])
+    const ofPayments = payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : [])
+    sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...ofPayments])
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
@@ -102,12 +105,10 @@ function addressesOf(
   ]
 }
 
-/** Payments, and the gate that asks for them; loaded only where they are enabled. */
-async function startPayments(gateway: Gateway) {
+/** Payments; loaded only where they are enabled. */
+async function startPayments(gateway: Gateway): Promise<PlatformPayments> {
   const { openPayments } = await import('./platform/open-payments.ts')
-  const { paymentGate } = await import('./platform/payment-gate.ts')
-  const payments = await openPayments(gateway)
-  return { payments, paymentGate: paymentGate(payments, () => payments.amount) }
+  return openPayments(gateway)
 }
 
 /** What is cleared away, or given back, while the services run. */

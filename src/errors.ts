@@ -61,6 +61,7 @@ export const CODES = {
   cancelled: 499,
   internal_error: 500,
   service_stopping: 503,
+  payments_paused: 503,
   store_unavailable: 503,
   store_full: 503,
   store_too_new: 500,

@@ -22,11 +22,16 @@ const ChatRequest = z.looseObject({
   top_p: z.number().nullish(),
 })
 
+/** Refuses what is no chat. @throws GazewayError `validation_failed` */
+export const checkChat = (json: unknown): { stream: boolean } => ({
+  stream: parseInput(ChatRequest, json).stream === true,
+})
+
 /** `POST /v1/chat/completions` */
 export function chatCompletions(relay: OpenRelay, gateway: Gateway): Endpoint {
   return async (arrival) => {
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
-    const stream = parseInput(ChatRequest, body.json).stream === true
+    const { stream } = checkChat(body.json)
     await relayOnce(arrival, gateway, { path: '/v1/chat/completions', text: body.text, stream }, (receiver) =>
       relayChat(relay.current(), body as ClientRequest<ChatBody>, receiver, callContext(arrival)),
     )

@@ -38,12 +38,7 @@ async function relayUnderKey(
   client: Receiver,
   relay: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
-  if (stream)
-    throw new GazewayError(
-      'validation_failed',
-      'Idempotency-Key: a stream cannot be repeated; leave the header out, or send stream: false.',
-      { param: 'Idempotency-Key' },
-    )
+  if (stream) throw cannotRepeat()
   const { receiver, reply: captured } = capture(client)
   const request = { ...asked, route: `POST ${path}`, body: text }
   const { reply, replayed } = await idempotency.run(request, async () => {
@@ -59,3 +54,11 @@ async function relayUnderKey(
   const repeated = { 'content-type': 'application/json', ...reply.headers, 'idempotent-replayed': 'true' }
   client.whole(reply.status, own ?? repeated, reply.body)
 }
+
+/** The refusal of a stream under an `Idempotency-Key`. */
+export const cannotRepeat = (): GazewayError =>
+  new GazewayError(
+    'validation_failed',
+    'Idempotency-Key: a stream cannot be repeated; leave the header out, or send stream: false.',
+    { param: 'Idempotency-Key' },
+  )

@@ -23,11 +23,16 @@ const ResponsesRequest = z.looseObject({
   tools: list(z.looseObject({ type: z.string() })).nullish(),
 })
 
+/** Refuses what is no request for a response. @throws GazewayError `validation_failed` */
+export const checkResponses = (json: unknown): { stream: boolean } => ({
+  stream: parseInput(ResponsesRequest, json).stream === true,
+})
+
 /** `POST /v1/responses` */
 export function responses(relay: OpenRelay, gateway: Gateway): Endpoint {
   return async (arrival) => {
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
-    const stream = parseInput(ResponsesRequest, body.json).stream === true
+    const { stream } = checkResponses(body.json)
     await relayOnce(arrival, gateway, { path: '/v1/responses', text: body.text, stream }, (receiver) =>
       relayResponses(relay.current(), body as ClientRequest<RelayedRequest>, receiver, callContext(arrival)),
     )

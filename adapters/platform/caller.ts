@@ -10,6 +10,19 @@ export function callerOf(c: FrameContext): Identity {
   throw new GazewayError('invalid_api_key', 'This needs an API key; send it as "Authorization: Bearer KEY".')
 }
 
+/** Who sends a request with a key in force that opens the platform; null for all others, who may pay instead. */
+export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Identity | null> {
+  const token = bearerToken(c.env.incoming.headers.authorization)
+  if (token === null) return null
+  try {
+    const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
+    return identity.scopes.has('platform') ? identity : null
+  } catch (error) {
+    if (error instanceof GazewayError && error.code === 'invalid_api_key') return null
+    throw error
+  }
+}
+
 /**
  * Who a metered call's `caller_id` names. An API key proves itself, with or without a bearer key beside it; a wallet
  * address is proven by the bearer key that it is bound to.

@@ -3,7 +3,9 @@ import { GazewayError } from '../../src/errors.ts'
 import { serviceStopping } from '../../src/stopping.ts'
 import type { PoolRequest, RequestPool } from '../../src/upstream/relay/pool.ts'
 import type { Exchange } from '../../src/upstream/relay/send.ts'
+import type { PaidFor } from '../web/frame.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
+import { givenBack } from './payment-gate.ts'
 import { replyHeaders } from './proxy-headers.ts'
 import { type RefusedKey, refusedKey } from './refused-key.ts'
 
@@ -16,8 +18,8 @@ interface Forwarding {
   url: string
   /** Aborted when the service ends what is still in progress. */
   stopping: AbortSignal
-  /** Whether the request was paid for, so that an error in a stream of events must be found. */
-  paid: boolean
+  /** Set where the request was paid for: an error in a stream of events must be found, and no answer be given in vain. */
+  paid: PaidFor | null
   /** Whether the agent gateway is this process's own, which callers enter under their own identity. */
   isOwn: boolean
   /** What it was opened with; null for nothing. */
@@ -66,6 +68,24 @@ export function forward(
       else outgoing.destroy(error)
       settle(null)
     }
+    /** Goes on once the store has said that the payment stands; else nothing more is answered. */
+    function whenTrue(asked: Promise<boolean>, work: () => void): void {
+      asked.then(
+        (stands) => {
+          if (over) return
+          if (stands) work()
+          else giveUp(givenBack())
+        },
+        (error: Error) => {
+          if (!over) giveUp(error)
+        },
+      )
+    }
+    function giveUp(error: Error): void {
+      // Told first: what ends the exchange is no fault of its own.
+      fail(error)
+      exchange?.abort()
+    }
     /** The request is left to end with its pool: the gateway of this process tells its own end, which is not its client's. */
     function stop(): void {
       const error = serviceStopping()
@@ -85,13 +105,22 @@ export function forward(
           refused = refusedKey(token)
           return
         }
-        outgoing.writeHead(status, replyHeaders(headers, requestId))
-        outgoing.flushHeaders()
-        events = watchEvents({ path: request.path, paid }, headers, requestId)
+        const begin = () => {
+          outgoing.writeHead(status, replyHeaders(headers, requestId))
+          outgoing.flushHeaders()
+          events = watchEvents({ path: request.path, paid: paid !== null }, headers, requestId)
+        }
+        if (!paid || status >= 400) return begin()
+        exchange?.pause()
+        whenTrue(paid.confirm(), () => {
+          begin()
+          exchange?.resume()
+        })
       },
       onData(chunk) {
         if (over) return
         if (refused) return refused.saw(chunk)
+        if (paid && !paid.isHeld()) return giveUp(givenBack())
         events?.saw(chunk)
         if (outgoing.write(chunk)) return
         exchange?.pause()
@@ -100,8 +129,12 @@ export function forward(
       onEnd() {
         if (over) return
         if (refused) return fail(refused.error())
-        outgoing.end()
-        settle(null)
+        const end = () => {
+          outgoing.end()
+          settle(null)
+        }
+        if (!paid || outgoing.statusCode >= 400 || events?.reported()) end()
+        else whenTrue(paid.served(), end)
       },
       onError(error) {
         if (!over) fail(error)

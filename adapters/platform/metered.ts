@@ -15,7 +15,7 @@ import { callContext } from './call-context.ts'
 import { callerNamed, callerOf, shownTo } from './caller.ts'
 import { csvReply, wantsCsv } from './csv.ts'
 import { listReply } from './list-reply.ts'
-import type { PlatformPayments } from './open-payments.ts'
+import type { KeylessPayments } from './open-payments.ts'
 import { pageOf } from './page.ts'
 import { paidCall } from './paid-call.ts'
 import { depositor, depositScope, isPaid, paidDeposit } from './paid-deposit.ts'
@@ -45,7 +45,7 @@ const UsageReport = pageOf(ReceiptRecord).extend({
  * @param payments by which deposits can be made; null where there are none
  * @param stopping aborted shortly before the service ends what is still in progress
  */
-export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | null, stopping: AbortSignal): Route[] => [
+export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/wallet/metered/call',
@@ -59,14 +59,13 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     reply: Receipt,
     idempotent: true,
     identify({ caller_id, ...call }, c) {
-      const paid = paidCall(caller_id, c, payments)
+      const paid = paidCall({ caller_id, call }, c, { gateway, payments })
       if (!paid) return callerNamed(caller_id, c, gateway)
       // Nobody pays for a call that cannot be made, and nothing is kept for those who do not pay.
-      gateway.wallet.checkCall(call)
       return paid.identify()
     },
     async run({ body: { caller_id, ...call }, c }) {
-      const paid = paidCall(caller_id, c, payments)
+      const paid = paidCall({ caller_id, call }, c, { gateway, payments })
       const callerId = paid?.wallet ?? callerOf(c).id
       const context = callContext(c, callerId, stopping)
       const idempotencyKey = c.req.header('idempotency-key')
@@ -121,7 +120,8 @@ export const meteredRoutes = (gateway: Gateway, payments: PlatformPayments | nul
     reply: DepositReceipt,
     idempotent: true,
     ...(payments && {
-      identify: ({ caller_id }: { caller_id: string }, c: FrameContext) => depositor(c, gateway, caller_id),
+      identify: (body: Pick<Deposit, 'caller_id' | 'amount_usd'>, c: FrameContext) =>
+        depositor(c, { gateway, payments }, body),
       keyScope: depositScope,
     }),
     run: ({ body, c }) =>

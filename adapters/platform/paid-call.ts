@@ -1,9 +1,10 @@
+import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, WalletAddress } from '../../src/identity/keys.ts'
 import type { Terms } from '../../src/payments/payment.ts'
 import { bearerToken, type FrameContext } from '../web/frame.ts'
-import type { PlatformPayments } from './open-payments.ts'
+import type { KeylessPayments } from './open-payments.ts'
 import { credentialId } from './paid-deposit.ts'
-import { signerOf, takePayment } from './payment-gate.ts'
+import { offering, putReceipt, signerOf, takePayment } from './payment-gate.ts'
 
 /** A metered call that is paid for as it is made. */
 export interface PaidCall {
@@ -13,10 +14,14 @@ export interface PaidCall {
    * Who asks, before anything is paid: a wallet that has asked this before is answered without another payment. Where only the
    * chain can tell who has signed, it is whoever sends this credential.
    *
-   * @throws GazewayError as `signerOf`
+   * @throws GazewayError `rate_limited`, as `Wallet.checkCall` for a call that cannot be made, and as `signerOf`
    */
   identify(): Promise<Identity>
-  /** @throws GazewayError as `takePayment` */
+  /**
+   * Pays the most that the call can cost into the wallet's account, unless that has as much.
+   *
+   * @throws GazewayError as `takePayment`
+   */
   pay(): Promise<void>
 }
 
@@ -25,23 +30,38 @@ export interface PaidCall {
  *
  * @returns null where the caller is to be identified by a key
  */
-export function paidCall(callerId: string, c: FrameContext, payments: PlatformPayments | null): PaidCall | null {
-  const { data: wallet } = WalletAddress.safeParse(callerId)
-  if (!payments || wallet === undefined || bearerToken(c.env.incoming.headers.authorization) !== null) return null
-  const terms: Terms = {
-    amount: payments.amount,
-    scope: `metered call ${wallet}`,
-    description: 'A deposit for one metered call',
-    payer: wallet,
-    account: wallet,
+export function paidCall(
+  { caller_id, call }: { caller_id: string; call: unknown },
+  c: FrameContext,
+  { gateway, payments }: { gateway: Gateway; payments: KeylessPayments | null },
+): PaidCall | null {
+  const { data: wallet } = WalletAddress.safeParse(caller_id)
+  const { authorization } = c.env.incoming.headers
+  if (!payments || wallet === undefined || bearerToken(authorization) !== null) return null
+
+  /** The challenge asks for enough: the most that the call can cost, whatever the wallet has, which is nobody else's business. */
+  async function terms(of: string): Promise<Terms> {
+    return {
+      amount: Math.max(payments?.amount ?? 0, await gateway.wallet.mostOf(call)),
+      scope: `metered call ${of}`,
+      description: 'A deposit for one metered call',
+      payer: of,
+      account: of,
+    }
   }
   return {
     wallet,
     async identify() {
-      const { authorization = '' } = c.env.incoming.headers
-      const id = (await signerOf(c, payments, terms)) ?? credentialId(authorization)
+      payments.countKeyless(c)
+      gateway.wallet.checkCall(call)
+      const id = (await signerOf(c, payments, await terms(wallet))) ?? credentialId(authorization ?? '')
       return { id, name: `wallet ${wallet}`, scopes: new Set(['platform']), wallet }
     },
-    pay: async () => payments.credit(await takePayment(c, payments, terms)),
+    async pay() {
+      const asked = await terms(wallet)
+      const permitted = await payments.permit(authorization ?? null, asked).catch(offering(c, payments, asked))
+      if (permitted !== null) return putReceipt(c, permitted)
+      await payments.credit(await takePayment(c, payments, asked))
+    },
   }
 }

@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope } from '../../src/identity/keys.ts'
-import { type Micros, toMicros } from '../../src/money.ts'
+import { type Micros, toMicros, toUsd } from '../../src/money.ts'
 import { referenceOf } from '../../src/payments/payments.ts'
 import type { Deposit, DepositReceipt } from '../../src/wallet/wallet.ts'
 import { bearerToken, type FrameContext } from '../web/frame.ts'
-import type { PlatformPayments } from './open-payments.ts'
+import type { KeylessPayments } from './open-payments.ts'
 import { takePayment } from './payment-gate.ts'
+
+/** What a deposit can be paid with. */
+export interface PaidDepositDeps {
+  gateway: Gateway
+  payments: KeylessPayments
+}
 
 /** Whoever pays; what is paid shows later who that is. */
 const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
@@ -14,18 +21,34 @@ const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new 
 /**
  * Who asks for a deposit: an admin, by an API key, or someone who pays it.
  *
- * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's; `not_found` for a caller that
- *   does not exist or was revoked, where it is to be paid: before anything is paid, or kept
+ * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's; where it is to be paid, before
+ *   anything is paid or kept: `rate_limited`, `validation_failed` for less than the smallest deposit, `not_found` for a caller
+ *   that does not exist or was revoked
  */
-export async function depositor(c: FrameContext, { keys, wallet }: Gateway, callerId: string): Promise<Identity> {
+export async function depositor(
+  c: FrameContext,
+  { gateway: { keys, wallet }, payments }: PaidDepositDeps,
+  { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
+): Promise<Identity> {
   const token = bearerToken(c.env.incoming.headers.authorization)
   if (token === null) {
-    await wallet.knownCaller(callerId)
+    payments.countKeyless(c)
+    requireEnough(amount_usd, payments.leastDeposit)
+    await wallet.knownCaller(caller_id)
     return PAYER
   }
   const identity = await keys.authenticate(token)
   requireScope(identity, 'admin')
   return identity
+}
+
+function requireEnough(amountUsd: number, least: Micros): void {
+  if ((toMicros(amountUsd) as Micros) >= least) return
+  throw new GazewayError(
+    'validation_failed',
+    `amount_usd: too small; accepted: ${toUsd(least)} USD or more (mpp.min_deposit_usd).`,
+    { param: 'amount_usd' },
+  )
 }
 
 /** Whether a deposit comes without a key, and is to be paid. */
@@ -52,7 +75,7 @@ export const credentialId = (authorization: string): string =>
  */
 export async function paidDeposit(
   c: FrameContext,
-  { gateway, payments }: { gateway: Gateway; payments: PlatformPayments },
+  { gateway, payments }: PaidDepositDeps,
   { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
 ): Promise<DepositReceipt> {
   const account = await gateway.wallet.knownCaller(caller_id)

@@ -41,13 +41,14 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
       const pass = target.admit(caller)
       const token = pass?.token ?? null
       const requestId = c.get('requestId')
-      const paid = c.get('paid') ?? false
+      const paid = c.get('paid') ?? null
+      const read = c.get('body')
       try {
         const request = {
           method: incoming.method ?? 'GET',
           path,
-          headers: requestHeaders(incoming.headers, { caller, token, requestId, paid }),
-          body: bodyOf(incoming, maxBodyBytes),
+          headers: requestHeaders(incoming.headers, { caller, token, requestId, paid: paid !== null }),
+          body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
         }
         const { url, isOwn } = target
         const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
@@ -69,13 +70,15 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
  *
  * @throws GazewayError `forbidden_path` for a path that another server could read as one outside `/v1`
  */
-function pathBelowV1(url: string): string {
+export function pathBelowV1(url: string): string {
   const { pathname, search } = new URL(url)
   const decoded = pathname.replaceAll(/%2f|%5c|\\/gi, '/').replaceAll(/%2e/gi, '.')
   if (pathname === '/v1') throw new GazewayError('not_found', 'There is nothing at /v1; its routes are below it.')
   if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
   throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
 }
+
+const nullIfEmpty = (body: Buffer): Buffer | null => (body.length === 0 ? null : body)
 
 /** A request's body, held to the limit while it flows; null where there is none. */
 function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {

@@ -16,8 +16,20 @@ export interface Frame {
     /** Whose key opened the request; absent on routes that need none. */
     identity?: Identity
     /** Set where a payment opened it, which is given back should it fail. */
-    paid?: true
+    paid?: PaidFor
+    /** The body, where it was read before the request is passed on. */
+    body?: Buffer
   }
+}
+
+/** What a request that was paid for asks before it is answered: whoever gives the money back gives no answer. */
+export interface PaidFor {
+  /** Before the answer begins. @returns false where the payment was given back */
+  confirm(): Promise<boolean>
+  /** Before each piece of it: whether the payment is known to stand at this very moment. */
+  isHeld(): boolean
+  /** Before its end. @returns false where the payment was given back */
+  served(): Promise<boolean>
 }
 
 /** The context of one request to either service. */

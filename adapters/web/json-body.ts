@@ -21,6 +21,12 @@ export function readJson(incoming: IncomingMessage, limit: number): Promise<Json
   return readBytes(incoming, limit).then(parseBytes)
 }
 
+/** The JSON body of a request whose bytes were read before. @throws GazewayError as {@link readJson} */
+export function parseJson(headers: IncomingHttpHeaders, bytes: Buffer): JsonBody {
+  requirePlainJson(headers)
+  return parseBytes(bytes)
+}
+
 function parseBytes(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GazewayError('invalid_json', 'The body is not valid JSON: it is not UTF-8.')
   const text = bytes.toString('utf8')
@@ -53,7 +59,8 @@ function requirePlainJson(headers: IncomingHttpHeaders): void {
     throw new GazewayError('unsupported_media_type', 'The body must not be compressed: send no content-encoding.')
 }
 
-function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+/** Reads the body of a request. @throws GazewayError `payload_too_large`; `cancelled` when the client goes away while it sends */
+export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () =>
     new GazewayError('payload_too_large', `The body is larger than ${limit} bytes (http.max_body_bytes).`)
   if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge())

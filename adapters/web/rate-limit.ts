@@ -17,20 +17,29 @@ export interface RateLimit {
   count(keyId: string): void
 }
 
-/** Limits the requests of each key in a minute, in this process. */
-export function rateLimit(requestsPerMinute: number): RateLimit {
+/** What is left of a limit, below 0 where this was one too many, and the seconds until all of it is again. */
+export interface Left {
+  left: number
+  seconds: number
+}
+
+/** Counts what each of many asks for in a minute, in this process. @returns counts one, by whoever asks */
+export function countPerMinute(limit: number): (who: string) => Left {
   const store = new MemoryStore<Frame>()
   // It reads nothing else of the library's options.
   store.init({ windowMs: MINUTE_MS } as Parameters<typeof store.init>[0])
-
-  /** @returns how many requests are left, below 0 where this is one too many, and the seconds until all are again */
-  function hit(keyId: string): { left: number; seconds: number } {
-    const { totalHits, resetTime } = store.increment(keyId)
+  return (who) => {
+    const { totalHits, resetTime } = store.increment(who)
     const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000)
-    return { left: requestsPerMinute - totalHits, seconds: Math.max(1, seconds) }
+    return { left: limit - totalHits, seconds: Math.max(1, seconds) }
   }
+}
 
-  function refuseBelowZero({ left, seconds }: ReturnType<typeof hit>): void {
+/** Limits the requests of each key in a minute, in this process. */
+export function rateLimit(requestsPerMinute: number): RateLimit {
+  const hit = countPerMinute(requestsPerMinute)
+
+  function refuseBelowZero({ left, seconds }: Left): void {
     if (left >= 0) return
     throw new GazewayError(
       'rate_limited',

@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
 import type { Chain } from './chain.ts'
 import { type ChainStatus, keyNeeded, type Stranded } from './status.ts'
-import { requireDecimals } from './token.ts'
+import { requireDecimals, tokensSetting } from './token.ts'
 
 /**
  * Checks that every chain answers as the one that it is said to be, and that settlements can be paid.
@@ -38,7 +38,7 @@ export async function checkChains({
   const { chainId, name } = settlement.network
   const unusable = (fault: string, cause?: unknown) =>
     new GazewayError('upstream_unreachable', faultOf({ chain: name, chain_id: chainId, error: fault }), { cause })
-  await requireDecimals(node, settlement.network, settlement.token).catch((error: unknown) => {
+  await requireDecimals(node, settlement.token, tokensSetting(settlement.network)).catch((error: unknown) => {
     throw error instanceof GazewayError ? error : unusable(node.faultOf(error), error)
   })
   const own = (await address()) ?? ''

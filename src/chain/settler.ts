@@ -9,7 +9,7 @@ import { createOutbox } from './outbox.ts'
 import type { SettlementChain } from './settings.ts'
 import { watchOnly } from './signer.ts'
 import { createTending, type Followers } from './tend.ts'
-import { hasContract, requireDecimals } from './token.ts'
+import { hasContract, requireDecimals, tokensSetting } from './token.ts'
 import type { SentTransaction } from './transactions.ts'
 import { hasTransfer, tokenUnits, transferCall } from './transfer.ts'
 
@@ -167,7 +167,7 @@ export function createSettler(deps: SettlerDeps): Settler {
       if (stopping()) return
       try {
         if (await isOwedElsewhere(row)) throw otherToken(row.token)
-        if (!counts) await requireDecimals(node, chain.network, chain.token)
+        if (!counts) await requireDecimals(node, chain.token, tokensSetting(chain.network))
         counts = true
         await submit(row)
       } catch (error) {

@@ -1,29 +1,16 @@
 import { Errors } from 'mppx'
-import {
-  type BaseError,
-  ContractFunctionRevertedError,
-  encodeFunctionData,
-  type Hex,
-  parseAbi,
-  parseSignature,
-} from 'viem'
-import type { ChainAccount } from '../chain/account.ts'
+import { type BaseError, ContractFunctionRevertedError, encodeFunctionData, type Hex } from 'viem'
+import type { ChainAccount, Price } from '../chain/account.ts'
 import { isRevert } from '../chain/revert.ts'
 import { createTending } from '../chain/tend.ts'
-import { hasContract } from '../chain/token.ts'
 import { GazewayError } from '../errors.ts'
+import { type Authorization, argumentsOf, TOKEN } from './authorization.ts'
 import { AUTHORIZATION_USED, type AuthorizedPayment, isPaidBy } from './authorization-use.ts'
-import { chainUnreachable, unconfirmed } from './refusal.ts'
+import type { EvmCheck } from './evm-check.ts'
+import { PURPOSE, requireGasLeft } from './gas-budget.ts'
+import { chainUnreachable, isUntouched, paymentsPaused, unconfirmed } from './refusal.ts'
 import type { EvmSettings, PaymentSettings } from './settings.ts'
 
-/** EIP-3009, as far as it is used here. */
-const TOKEN = parseAbi([
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
-])
-/** What a payment's transaction is for, before its authorization's nonce. */
-const PURPOSE = 'payment:'
 /** How long a transaction may take until its block is deep enough, and how often it is looked for, in milliseconds. */
 const CONFIRM_MS = 60_000
 const POLL_MS = 250
@@ -31,17 +18,6 @@ const POLL_MS = 250
 const STUCK_MS = 60_000
 /** Blocks that hold a transaction before it is looked after no more, however soon it counts. */
 const TENDED = 2
-
-/** A signed authorization to move tokens (EIP-3009 `TransferWithAuthorization`). Amounts and times are decimal text. */
-export interface Authorization {
-  from: string
-  to: string
-  value: string
-  validAfter: string
-  validBefore: string
-  nonce: string
-  signature: string
-}
 
 /** Settles authorizations with one account, which pays the gas. */
 export interface EvmSettlement {
@@ -58,7 +34,7 @@ export interface EvmSettlement {
    *
    * @returns the transaction's hash
    * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the chain cannot
-   *   be asked, before anything is signed; other errors leave open what became of it
+   *   be asked and `payments_paused` without gas, before anything is signed; other errors leave open what became of it
    */
   settle(authorization: Authorization): Promise<Hex>
   /** Looks after transactions that are in no block yet: sends them again, raises the fee of what is stuck. */
@@ -76,13 +52,12 @@ export interface EvmSettlement {
  * went through. The transactions get their numbers where settlements do: they may share the account.
  */
 export function createEvmSettlement(
-  { token, recipient }: Pick<EvmSettings, 'token'> & Pick<PaymentSettings, 'recipient'>,
+  { token, recipient, gasPerHour }: Pick<EvmSettings, 'token' | 'gasPerHour'> & Pick<PaymentSettings, 'recipient'>,
   account: ChainAccount,
+  { require: requireChecked }: Pick<EvmCheck, 'require'>,
 ): EvmSettlement {
   const { client } = account.node
   const call = { address: token, abi: TOKEN, functionName: 'transferWithAuthorization' } as const
-  /** Whether the token is known to be there. */
-  let exists = false
   const tend = createTending({
     account,
     confirmations: Math.max(TENDED, account.confirmations),
@@ -127,17 +102,18 @@ export function createEvmSettlement(
     return { receipt, isPayment: isOwn || isPaidBy(receipt, { token, recipient, ...payment }) }
   }
 
-  /** At an address without a contract every call succeeds, and moves nothing. */
-  async function requireToken(): Promise<void> {
-    exists ||= await hasContract(account.node, token)
-    if (!exists) throw new GazewayError('config_invalid', `There is no contract at ${token}. Correct mpp.evm.token.`)
-  }
-
   /** @throws GazewayError `upstream_unreachable` when the chain cannot be asked */
   async function useNow({ from: payer, nonce, value }: Authorization) {
     return useOf({ payer, nonce, units: BigInt(value) }).catch((error: unknown) => {
       throw chainUnreachable(error)
     })
+  }
+
+  /** Without gas a node takes no transaction, and its payer would wait in vain. */
+  async function requireGas({ gas, fees }: Price): Promise<void> {
+    const balance = await client.getBalance({ address: account.address })
+    if (balance < BigInt(gas) * BigInt(fees.maxFee))
+      throw paymentsPaused(`The account ${account.address} cannot pay the gas of a payment. Send it some.`)
   }
 
   /** Nodes limit how far back events are searched. */
@@ -150,9 +126,10 @@ export function createEvmSettlement(
     async tryOut(authorization) {
       const args = argumentsOf(authorization)
       try {
-        await requireToken()
+        await requireChecked()
         await client.simulateContract({ ...call, account: account.address, args })
       } catch (error) {
+        if (isUntouched(error)) throw error
         if (!isRevert(error)) throw chainUnreachable(error)
         const use = await useNow(authorization)
         if (use === null) throw refused(error)
@@ -167,7 +144,19 @@ export function createEvmSettlement(
       const price = await account.price({ to: token, data }).catch((error: unknown) => {
         throw isRevert(error) ? refused(error) : chainUnreachable(error)
       })
-      const sent = await account.send({ purpose: PURPOSE + authorization.nonce, to: token, data, price })
+      await requireGas(price).catch((error: unknown) => {
+        throw error instanceof GazewayError ? error : chainUnreachable(error)
+      })
+      const sent = await account.send({
+        purpose: PURPOSE + authorization.nonce,
+        to: token,
+        data,
+        price,
+        async claim(trx, transaction) {
+          await requireGasLeft(trx, transaction, { limit: gasPerHour, at: account.now() })
+          return true
+        },
+      })
       const receipt = sent && (await account.mined(sent.nonce, { pollMs: POLL_MS, timeoutMs: CONFIRM_MS }))
       if (!receipt) throw unconfirmed()
       if (receipt.status !== 'success')
@@ -196,19 +185,4 @@ function refused(error: unknown): Error {
   return new Errors.VerificationFailedError({
     reason: `the token refuses the transfer (${data?.errorName ?? reason ?? 'it gave no reason'})`,
   })
-}
-
-function argumentsOf({ from, to, value, validAfter, validBefore, nonce, signature }: Authorization) {
-  const { r, s, yParity } = parseSignature(signature as Hex)
-  return [
-    from as Hex,
-    to as Hex,
-    BigInt(value),
-    BigInt(validAfter),
-    BigInt(validBefore),
-    nonce as Hex,
-    27 + yParity,
-    r,
-    s,
-  ] as const
 }

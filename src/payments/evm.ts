@@ -4,6 +4,7 @@ import { Mppx } from 'mppx/server/core'
 import { formatUnits } from 'viem'
 import type { ChainAccount } from '../chain/account.ts'
 import { tokenUnits } from '../chain/transfer.ts'
+import { createEvmCheck } from './evm-check.ts'
 import { createEvmSettlement } from './evm-settlement.ts'
 import type { PaymentMethod, SoughtPayment, Terms } from './payment.ts'
 import { paymentRequired } from './refusal.ts'
@@ -15,7 +16,9 @@ const LONGEST_VALID_MS = 24 * 3_600_000
 
 /** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
 export function evmMethod(settings: EvmSettings, common: PaymentSettings, account: ChainAccount): PaymentMethod {
-  const settlement = createEvmSettlement({ token: settings.token, recipient: common.recipient }, account)
+  const { token, gasPerHour } = settings
+  const check = createEvmCheck(settings, common, account)
+  const settlement = createEvmSettlement({ token, gasPerHour, recipient: common.recipient }, account, check)
   const onChain = ({ payer, proof, amount }: SoughtPayment) => ({
     payer,
     nonce: proof,
@@ -25,7 +28,7 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
     methods: [
       evm.charge({
         chainId: settings.chainId,
-        currency: settings.token,
+        currency: token,
         authorization: settings.domain,
         decimals: settings.decimals,
         recipient: common.recipient,
@@ -49,6 +52,8 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
   }
   return {
     name: 'evm',
+    verify: check.run,
+    least: check.least,
     async challenge({ amount, scope, description }) {
       const terms = { amount: formatUnits(BigInt(amount), 6), scope, description }
       return Challenge.serialize(await mppx.challenge.evm.charge({ ...terms, meta: unique() }))

@@ -17,6 +17,7 @@ export interface Terms {
 export interface Payment {
   /** The id of the challenge that it answers. */
   id: string
+  /** `credit` where it was made with what its payer has in the ledger. */
   method: string
   /** The address that paid, in lower case. */
   payer: string
@@ -48,6 +49,16 @@ export type SoughtPayment = Pick<Checked, 'payer' | 'proof'> & Pick<Payment, 'am
 /** One way to pay. Credentials are passed as they were sent: `Payment …`. */
 export interface PaymentMethod {
   name: 'evm' | 'tempo'
+  /**
+   * Checks that payments can be made as they are configured.
+   *
+   * @returns what was found, in words
+   * @throws GazewayError `config_invalid` naming the setting that is wrong, `upstream_unreachable` naming the node that cannot
+   *   be asked, `payments_paused` when nothing is there to pay gas with
+   */
+  verify(): Promise<string>
+  /** The least that a payment may be: what it costs this gateway, as far as is known. */
+  least(): Micros
   /** A new challenge, as a `WWW-Authenticate` value. */
   challenge(terms: Terms): Promise<string>
   /**

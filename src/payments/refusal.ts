@@ -69,3 +69,18 @@ export function unconfirmed(cause?: unknown): GazewayError {
     { cause },
   )
 }
+
+/** How long whoever meets a pause is asked to wait, in seconds. */
+const PAUSE_SECONDS = 300
+
+/** No payment can be taken for now, and none was. What only the operator can mend is in the cause, for the log. */
+export function paymentsPaused(why: string): GazewayError {
+  return new GazewayError('payments_paused', 'No payments are taken for now; no money was moved. Try again later.', {
+    cause: new Error(why),
+    retryAfterSeconds: PAUSE_SECONDS,
+  })
+}
+
+/** Whether a payment that failed so is known to be neither signed nor sent. */
+export const isUntouched = (error: unknown): boolean =>
+  error instanceof GazewayError && (error.code === 'upstream_unreachable' || error.code === 'payments_paused')

@@ -15,6 +15,10 @@ export interface EvmSettings {
   decimals: number
   /** Blocks that hold a payment, its own included, before it counts. */
   confirmations: number
+  /** What one of the chain's own coins is worth, in USD; null where that is not known. */
+  coinUsd: number | null
+  /** The most gas that payments may cost within an hour, in coins. */
+  gasPerHour: number
   /** Pays the gas of settlements. */
   privateKey: `0x${string}`
 }
@@ -33,6 +37,8 @@ export interface PaymentSettings {
   recipient: `0x${string}`
   /** What one request to `/v1` costs. */
   amount: Micros
+  /** The smallest deposit. */
+  leastDeposit: Micros
   evm: EvmSettings | null
   tempo: TempoSettings | null
 }
@@ -43,12 +49,13 @@ export interface PaymentSettings {
  * @throws GazewayError `config_invalid` naming the first key that is missing
  */
 export function paymentSettings({ mpp, wallet }: Pick<Config, 'mpp' | 'wallet'>): PaymentSettings {
-  const { secret_key, realm, recipient, amount_usd, methods } = mpp
+  const { secret_key, realm, recipient, amount_usd, min_deposit_usd, methods } = mpp
   return {
     secretKey: needed('mpp.secret_key', secret_key, 'GAZEWAY_MPP_SECRET_KEY, at least 32 characters'),
     realm,
     recipient: address('mpp.recipient', recipient, 'the address that is paid'),
     amount: toMicros(amount_usd) as Micros,
+    leastDeposit: toMicros(min_deposit_usd) as Micros,
     evm: methods.includes('evm') ? evmSettings(mpp.evm, wallet.private_key) : null,
     tempo: methods.includes('tempo') ? tempoSettings(mpp.tempo) : null,
   }
@@ -65,6 +72,8 @@ function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmS
     },
     decimals: evm.decimals,
     confirmations: evm.confirmations,
+    coinUsd: evm.coin_usd,
+    gasPerHour: evm.max_gas_per_hour,
     privateKey: needed(
       'wallet.private_key',
       privateKey,

@@ -13,9 +13,17 @@ import { getTransactionReceipt } from 'viem/actions'
 import { Transaction } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
 import { z } from 'zod'
+import { openNode } from '../chain/node.ts'
+import { requireDecimals } from '../chain/token.ts'
+import { GazewayError } from '../errors.ts'
 import type { PaymentMethod, Terms } from './payment.ts'
 import type { PaymentSettings, TempoSettings } from './settings.ts'
 import { unique, uniqueOf } from './unique.ts'
+
+/** How long a node may take to answer while it is checked, in milliseconds. */
+const PATIENCE_MS = 10_000
+/** The only decimals that amounts are asked for in. */
+const USD_DECIMALS = 6
 
 /** What mppx tells of a valid credential. */
 const Details = z.object({ sender: z.string(), serializedTransaction: z.string() })
@@ -57,8 +65,25 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     }
   }
 
+  async function verify(): Promise<string> {
+    const node = openNode({ chainId, rpcUrl, timeoutMs: PATIENCE_MS })
+    try {
+      const id = await node.client.getChainId()
+      if (id !== chainId) throw wrongNode(`The node says that it is of chain ${id}, not ${chainId}.`)
+      await requireDecimals(node, { address: token, symbol: 'The token', decimals: USD_DECIMALS }, 'mpp.tempo.token')
+    } catch (error) {
+      if (error instanceof GazewayError && error.code === 'config_invalid') throw error
+      const fault = `mpp.tempo.rpc_url: ${node.faultOf(error)}`
+      throw new GazewayError('upstream_unreachable', fault, { param: 'mpp.tempo.rpc_url', cause: error })
+    }
+    return `tempo (chain ${chainId})`
+  }
+
   return {
     name: 'tempo',
+    verify,
+    // The payer pays the fee.
+    least: () => 1,
     async challenge({ amount, scope, description }) {
       const terms = { amount: formatUnits(BigInt(amount), 6), chainId, scope, description }
       return Challenge.serialize(await mppx.challenge.tempo.charge({ ...terms, meta: unique() }))
@@ -78,3 +103,6 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     isOpen: async (payment) => (await find(payment)) !== null,
   }
 }
+
+const wrongNode = (fault: string): GazewayError =>
+  new GazewayError('config_invalid', `mpp.tempo.rpc_url: ${fault}`, { param: 'mpp.tempo.rpc_url' })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Micros } from '../money.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import type { CallContext } from '../upstream/call-record.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -60,14 +61,11 @@ export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Rece
 
 /** How metered calls are made. */
 export function createMetering(deps: MeteringDeps): MakeMeteredCall {
-  const { holds, upstream, config, pricing, countTokens, now, onError } = deps
+  const { holds, upstream, config, pricing, now, onError } = deps
 
   async function holdFor(call: ModelCall, { callerId, idempotencyKey }: Metered): Promise<NewHold> {
-    const fallback = upstream.provider.resolve(undefined, 'fallback').requested
-    const models = needsResponses(upstream, call) ? [call.model, fallback] : [call.model]
-    const reckoning = { prices: pricing, searchTokens: config.search_tokens, countTokens }
     const marginMicros = marginOf(pricing)
-    const micros = marginMicros + (await worstCase(reckoning, call, call.max_tokens, models))
+    const micros = await mostOf(call, deps)
     const at = now()
     return {
       callId: newId('call'),
@@ -149,6 +147,17 @@ function parseCall(input: unknown, most: number): MeteredCall {
   const { data } = MeteredCall.safeParse(input)
   if (data && (data.max_tokens ?? 0) <= most) return data
   return parseInput(MeteredCall.extend({ max_tokens: z.int().min(1).max(most).optional() }), input)
+}
+
+/** The most that a call can cost, with the margin: what is set aside for it. */
+export async function mostOf(
+  call: ModelCall,
+  { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
+): Promise<Micros> {
+  const fallback = upstream.provider.resolve(undefined, 'fallback').requested
+  const models = needsResponses(upstream, call) ? [call.model, fallback] : [call.model]
+  const reckoning = { prices: pricing, searchTokens: config.search_tokens, countTokens }
+  return marginOf(pricing) + (await worstCase(reckoning, call, call.max_tokens, models))
 }
 
 /** Tells a call from another one under the same key. */

@@ -13,6 +13,8 @@ export const TransferKind = z.enum([
   'refund',
   'settle',
   'bind',
+  'purchase',
+  'return',
 ])
 export type TransferKind = z.infer<typeof TransferKind>
 

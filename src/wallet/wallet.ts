@@ -1,3 +1,4 @@
+import type { Micros } from '../money.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -7,7 +8,14 @@ import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDepos
 import { forgetAnswers } from './forget.ts'
 import { createHolds } from './holds.ts'
 import type { LimitsOf } from './limits.ts'
-import { checkCall, createMetering, fingerprintOf, type MakeMeteredCall, type MeteringConfig } from './metering.ts'
+import {
+  checkCall,
+  createMetering,
+  fingerprintOf,
+  type MakeMeteredCall,
+  type MeteringConfig,
+  mostOf,
+} from './metering.ts'
 import type { Overrun } from './overruns.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
@@ -33,6 +41,8 @@ export interface Wallet {
   meteredCall: MakeMeteredCall
   /** Refuses a call that cannot be made whoever pays. @throws see `checkCall` in `metering.ts` */
   checkCall(call: unknown): void
+  /** The most that a call can cost, which is set aside for it. @throws as `checkCall` */
+  mostOf(call: unknown): Promise<Micros>
   /** Whether a call was made and charged under this key, so that it is answered again for nothing. @throws as `checkCall` */
   isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
   /** Whose account a deposit for this id or wallet address goes to. @throws see `knownCaller` in `deposits.ts` */
@@ -86,6 +96,7 @@ export function createWallet(deps: WalletDeps): Wallet {
   return {
     meteredCall: createMetering({ ...deps, holds }),
     checkCall: (call) => void checkCall(call, deps),
+    mostOf: async (call) => mostOf(checkCall(call, deps), deps),
     isCharged: (call, of) => holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
     knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
     deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),

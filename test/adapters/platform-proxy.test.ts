@@ -378,22 +378,6 @@ describe('the passage to this process’s own gateway', () => {
     assert.equal((await running.gateway.calls.history({ limit: 1 })).items[0]?.caller_id, record.id)
     await alone.close()
   })
-
-  it('asks a payment gate in place of a key', async () => {
-    const payer: Identity = { id: '0xpayer', name: 'payer', scopes: new Set(['platform']), wallet: null }
-    const gated = await startPlatform('sandbox', {
-      async paymentGate(c, next) {
-        if (c.req.header('authorization') !== 'Payment made') return c.json({ pay: 'first' }, 402)
-        c.set('identity', payer)
-        return next()
-      },
-    })
-    assert.equal((await ask(gated, 'GET', '/v1/models', { key: null })).status, 402)
-    const paid = { key: null, headers: { authorization: 'Payment made' } }
-    assert.equal((await ask(gated, 'GET', '/v1/models', paid)).status, 200)
-    assert.equal((await ask(gated, 'GET', '/api/wallet', paid)).status, 401)
-    await gated.close()
-  })
 })
 
 /** The status of a GET whose path is sent exactly as it is written. */

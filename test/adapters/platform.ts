@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveHttp } from '../../adapters/http.ts'
-import { type PlatformOptions, servePlatform } from '../../adapters/platform.ts'
+import { servePlatform } from '../../adapters/platform.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
@@ -40,12 +40,11 @@ export async function startPlatform(
     env?: Record<string, string>
     document?: Record<string, unknown>
     withHttp?: boolean
-    paymentGate?: PlatformOptions['paymentGate']
     consoleFolder?: string
     platformPort?: number
   } = {},
 ): Promise<RunningPlatform> {
-  const { env = {}, document = {}, withHttp = true, platformPort = 0, paymentGate, consoleFolder } = options
+  const { env = {}, document = {}, withHttp = true, platformPort = 0, consoleFolder } = options
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
   writeFileSync(join(folder, 'config.json'), JSON.stringify(withOwnNames(upstream, document)))
   const loaded = await loadConfig({
@@ -67,7 +66,6 @@ export async function startPlatform(
   const serving = () =>
     servePlatform(gateway, {
       agentGateway,
-      ...(paymentGate && { paymentGate }),
       ...(consoleFolder && { consoleFolder }),
     })
   let platform = await serving()

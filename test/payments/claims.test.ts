@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { type Claim, createClaims } from '../../src/payments/claims.ts'
+import { type Claim, type Claims, createClaims } from '../../src/payments/claims.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
@@ -23,8 +23,7 @@ const engines: Record<string, () => Promise<string>> = {
 for (const [engine, url] of Object.entries(engines))
   describe(`claims on payments (${engine})`, () => {
     let store: Store
-    let time = Date.parse('2026-11-21T07:00:00.123Z')
-    const now = () => new Date(time)
+    const now = () => new Date('2026-11-21T07:00:00.123Z')
     const claim = (id: string, proof = '0x1'): Claim => ({
       id,
       method: 'evm',
@@ -46,7 +45,7 @@ for (const [engine, url] of Object.entries(engines))
       const claims = createClaims({ store, now })
       assert.equal(await claims.isUsed('a'), false)
       const won = await Promise.all(Array.from({ length: 20 }, () => claims.claim(claim('a'))))
-      assert.equal(won.filter(Boolean).length, 1)
+      assert.equal(won.filter((lease) => lease !== null).length, 1)
       assert.equal(await claims.isUsed('a'), true)
     })
 
@@ -56,10 +55,10 @@ for (const [engine, url] of Object.entries(engines))
       assert.equal(await claims.advance('free', 'claimed', 'freed'), true)
       assert.equal(await claims.isUsed('free'), false)
       const won = await Promise.all(Array.from({ length: 20 }, () => claims.claim(claim('free'))))
-      assert.equal(won.filter(Boolean).length, 1)
+      assert.equal(won.filter((lease) => lease !== null).length, 1)
       assert.equal(await claims.isUsed('free'), true)
       assert.equal(await claims.advance('free', 'claimed', 'failed'), true)
-      assert.equal(await claims.claim(claim('free')), false)
+      assert.equal(await claims.claim(claim('free')), null)
     })
 
     it('lets a payment take each step once, and what was signed count once', async () => {
@@ -88,26 +87,40 @@ for (const [engine, url] of Object.entries(engines))
 
     it('gives the payments of a process that is gone to one other', async () => {
       const claims = createClaims({ store, now })
-      time += 30_000
-      await claims.renew('a')
-      time += 31_000
+      const ids = async () => (await claims.takeOver(10)).map(({ id }) => id)
+      const lapse = (id: string) =>
+        store.db
+          .updateTable('payments')
+          .set({ lease_until: new Date(0).toISOString() })
+          .where('id', '=', id)
+          .where('lease_until', 'is not', null)
+          .execute()
+      const lease = (await claims.claim(claim('d', '0x4'))) as string
+      const renewed = await claims.renew('d', lease)
+      assert.ok(renewed !== null && renewed >= lease)
+      assert.equal(await claims.renew('d', new Date(0).toISOString()), null)
+      assert.deepEqual(await ids(), [])
+      for (const id of ['b', 'c', 'd']) await lapse(id)
       const taken = await Promise.all([1, 2, 3, 4].map(() => claims.takeOver(10)))
       assert.deepEqual(
-        taken.flat().map(({ id }) => id),
-        ['c'],
+        taken
+          .flat()
+          .map(({ id }) => id)
+          .toSorted(),
+        ['c', 'd'],
       )
-      time += 30_000
-      assert.deepEqual(
-        (await claims.takeOver(10)).map(({ id }) => id),
-        ['a'],
-      )
+      assert.equal(await claims.renew('d', renewed), null, 'another process has it now')
       await claims.abandon('c')
-      assert.deepEqual(
-        (await claims.takeOver(10)).map(({ id }) => id),
-        ['c'],
-      )
-      await claims.renew('b')
-      time += 3_600_000
-      assert.deepEqual((await claims.takeOver(10)).map(({ id }) => id).toSorted(), ['a', 'c'])
+      assert.deepEqual(await ids(), ['c'])
+    })
+
+    it('takes nothing over from a process whose clock is another', async () => {
+      const [slow, fast] = [-20, 20].map((minutes) =>
+        createClaims({ store, now: () => new Date(Date.now() + minutes * 60_000) }),
+      ) as [Claims, Claims]
+      await slow.claim(claim('slow', '0x5'))
+      await fast.claim(claim('fast', '0x6'))
+      assert.deepEqual(await fast.takeOver(10), [])
+      assert.deepEqual(await slow.takeOver(10), [])
     })
   })

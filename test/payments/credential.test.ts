@@ -19,6 +19,7 @@ describe('a credential that cannot be read', () => {
       methods: [],
       credit: async () => {},
       onError: (error) => assert.fail(String(error)),
+      onFailed: () => {},
       onSpent: ({ id }) => assert.fail(id),
     })
   })

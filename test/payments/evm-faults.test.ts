@@ -15,6 +15,7 @@ import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { type FaultyNode, type Lie, startFaultyNode } from '../chain/faulty-node.ts'
 import { rpc } from '../chain/rpc.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import { age } from './age.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 import { startPaidProcess } from './paid-process.ts'
 import { validUntil } from './spent.ts'
@@ -108,7 +109,8 @@ describe('payments on a chain whose node fails', () => {
 
   /** The same platform after its process was away for so long. */
   async function sweepAfter(ms: number): Promise<void> {
-    const later = await startPaidApp(storeUrl, config, { now: () => new Date(Date.now() + ms) })
+    await age(store, ms)
+    const later = await startPaidApp(storeUrl, config)
     await later.payments.sweep(100)
     assert.deepEqual(later.errors, [])
     await later.close()

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { Challenge, Credential, Receipt } from 'mppx'
 import { evm, Mppx } from 'mppx/client'
 import { type Hex, parseSignature } from 'viem'
@@ -14,6 +15,7 @@ import type { Store } from '../../src/store/store.ts'
 import { accountOf } from '../../src/wallet/accounts.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import { age } from './age.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 import { startPaidProcess } from './paid-process.ts'
 
@@ -278,12 +280,42 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     await doomed.kill()
     await response.text().catch(() => undefined)
     assert.equal(await app.payments.sweep(100), 0)
-    const later = await startPaidApp(storeUrl, config, { now: () => new Date(Date.now() + 61_000) })
+    await age(store, 61_000)
+    const later = await startPaidApp(storeUrl, config)
     assert.equal(await later.payments.sweep(100), 1)
     assert.equal(await later.payments.sweep(100), 0)
     assert.deepEqual(later.errors, [])
     await later.close()
     assert.equal(await payer.credited(), 0.09)
+  })
+
+  it('gives no answer after the payment was credited, to a process that was suspended in between', async (t) => {
+    const payer = await wallet()
+    const asleep = await startPaidProcess({ storeUrl, config, leaseMs: 3000 })
+    t.after(() => asleep.kill())
+    const asked = payer.fetch(`${asleep.url}/v1/held`)
+    // It is at rest then, and holds no lock of the store.
+    while ((await (await fetch(`${asleep.url}/held`)).json()) !== 1) await immediate()
+    asleep.suspend()
+    while ((await app.payments.sweep(100)) === 0) await immediate()
+    asleep.resume()
+    await fetch(`${asleep.url}/go`)
+    const response = await asked
+    assert.equal(response.status, 504)
+    assert.doesNotMatch(await response.text(), /late/)
+    assert.deepEqual([await payer.credited(), await status(payer.address)], [0.09, 'credited'])
+  })
+
+  it('leaves the payments of a process alone whose clock is 20 minutes behind', async (t) => {
+    const payer = await wallet()
+    const ahead = await startPaidApp(storeUrl, config, { now: () => new Date(Date.now() + 1_200_000) })
+    t.after(() => ahead.close())
+    const asked = payer.fetch(`${app.url}/v1/held`)
+    while ((await status(payer.address)) !== 'settled') await immediate()
+    assert.equal(await ahead.payments.sweep(100), 0)
+    await fetch(`${app.url}/go`)
+    assert.equal((await asked).status, 200)
+    assert.deepEqual([await payer.credited(), await status(payer.address)], [0, 'served'])
   })
 
   it('credits a payment that went through while nobody was looking, and writes off one that never did', async () => {
@@ -314,7 +346,8 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     assert.equal(await app.payments.sweep(100), 2)
     assert.equal(await paid.credited(), 0.09)
     assert.equal(await status(unpaid.address), 'claimed')
-    const later = await startPaidApp(storeUrl, config, { now: () => new Date(Date.now() + 3_600_000) })
+    await age(store, 3_600_000)
+    const later = await startPaidApp(storeUrl, config)
     assert.equal(await later.payments.sweep(100), 1)
     await later.close()
     assert.equal(await status(unpaid.address), 'failed')

@@ -10,7 +10,8 @@ import { Config } from '../../src/config/schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createLog } from '../../src/log.ts'
-import { createPayments, loadMethods, type Payments } from '../../src/payments/payments.ts'
+import { loadMethods } from '../../src/payments/methods.ts'
+import { createPayments, type FailedPayment, type Payments } from '../../src/payments/payments.ts'
 import { paymentSettings } from '../../src/payments/settings.ts'
 import { openStore } from '../../src/store/open.ts'
 import { creditAccount } from '../../src/wallet/deposits.ts'
@@ -22,6 +23,8 @@ export interface PaidApp {
   /** Requests that came through the gate. */
   served(): number
   errors: unknown[]
+  /** The payments that were not taken. */
+  failed: FailedPayment[]
   /** The payments that were ended because they can never be made. */
   spent: string[]
   close(): Promise<void>
@@ -29,7 +32,7 @@ export interface PaidApp {
 
 /**
  * Serves, behind the gate: `/v1/echo`, which answers; `/v1/failing`, which does not; `/v1/refusing`, which passes on a
- * 404; and `/v1/cut`, whose reply breaks off.
+ * 404; `/v1/cut`, whose reply breaks off; and `/v1/held`, which answers once `/go` was asked for.
  */
 export async function startPaidApp(
   storeUrl: string,
@@ -38,6 +41,7 @@ export async function startPaidApp(
 ): Promise<PaidApp> {
   const store = await openStore(storeUrl)
   const errors: unknown[] = []
+  const failed: FailedPayment[] = []
   const spent: string[] = []
   const onError = (error: unknown) => void errors.push(error)
   const settings = paymentSettings(config)
@@ -50,6 +54,7 @@ export async function startPaidApp(
     ),
     credit: (credit) => creditAccount(store, credit, now()),
     onError: (error) => errors.push(error),
+    onFailed: (failure) => failed.push(failure),
     onSpent: ({ id }) => spent.push(id),
     leaseMs,
   })
@@ -60,7 +65,7 @@ export async function startPaidApp(
   app.use(frame({ keys, scope: 'platform', hosts: hostRules('127.0.0.1', [], []), open: () => true }))
   app.use(
     '/v1/*',
-    paymentGate(payments, () => settings.amount),
+    paymentGate({ payments, price: () => settings.amount, keyed: async () => null, check: async () => {} }),
   )
   app.use('/v1/*', async (_, next) => {
     served += 1
@@ -85,6 +90,21 @@ export async function startPaidApp(
     await new Promise(() => {})
     return ALREADY_SENT
   })
+  let go = () => {}
+  const told = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  let held = 0
+  app.get('/held', (c) => c.json(held))
+  app.all('/v1/held', async (c) => {
+    held += 1
+    await told
+    return c.json({ answer: 'late' })
+  })
+  app.all('/go', (c) => {
+    go()
+    return c.json({})
+  })
   const listening = await serve(app, {
     host: '127.0.0.1',
     port: 0,
@@ -97,6 +117,7 @@ export async function startPaidApp(
     payments,
     served: () => served,
     errors,
+    failed,
     spent,
     async close() {
       await listening.stop()

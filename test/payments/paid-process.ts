@@ -7,15 +7,28 @@ import { startPaidApp } from './paid-app.ts'
 interface Start {
   storeUrl: string
   config: Pick<Config, 'mpp' | 'wallet'>
+  /** How long it counts as at work after its last sign of life; 60 s when absent. */
+  leaseMs?: number
+}
+
+/** A process that serves. */
+interface PaidProcess {
+  url: string
+  kill(): Promise<void>
+  /** Stops it in the middle of what it does, as a machine that goes to sleep, and has it go on. */
+  suspend(): void
+  resume(): void
 }
 
 /** A service behind the payment gate in a process of its own. */
-export async function startPaidProcess(start: Start): Promise<{ url: string; kill(): Promise<void> }> {
+export async function startPaidProcess(start: Start): Promise<PaidProcess> {
   const child: ChildProcess = fork(import.meta.filename, { execArgv: ['--import', 'tsx'] })
   child.send(start)
   const [url] = (await once(child, 'message')) as [string]
   return {
     url,
+    suspend: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async kill() {
       child.kill('SIGKILL')
       await once(child, 'exit')
@@ -24,6 +37,6 @@ export async function startPaidProcess(start: Start): Promise<{ url: string; kil
 }
 
 if (process.argv[1] === import.meta.filename && process.send) {
-  const [{ storeUrl, config }] = (await once(process, 'message')) as [Start]
-  process.send((await startPaidApp(storeUrl, config)).url)
+  const [{ storeUrl, config, ...options }] = (await once(process, 'message')) as [Start]
+  process.send((await startPaidApp(storeUrl, config, options)).url)
 }

@@ -32,6 +32,14 @@ export const Mpp = z.strictObject({
     .min(0.000001)
     .default(0.09)
     .meta({ description: 'What one request costs, in USD; a token counts as one USD.', restart: false }),
+  min_deposit_usd: usd.min(0.000001).default(1).meta({
+    description: 'The smallest deposit that is taken over MPP, in USD: each costs gas.',
+    restart: false,
+  }),
+  requests_per_minute: z.int().min(1).max(1_000_000).default(300).meta({
+    description: 'Requests without a key that one address may make in a minute, on paths that are paid for.',
+    restart: false,
+  }),
   recipient: evmAddress.nullable().default(null).describe('The address that is paid.'),
   evm: z
     .strictObject({
@@ -62,6 +70,16 @@ export const Mpp = z.strictObject({
         .max(1000)
         .default(1)
         .describe('Blocks that hold a payment, its own included, before it counts; the payer waits for them.'),
+      coin_usd: usd.nullable().default(null).meta({
+        description:
+          "What one of the chain's own coins is worth, in USD. Set: no price may be below the gas of a transfer, which is checked at the start.",
+      }),
+      max_gas_per_hour: z
+        .number()
+        .min(0.000000001)
+        .max(1_000_000)
+        .default(0.02)
+        .describe("The most gas that payments may cost within an hour, in the chain's own coin."),
     })
     .prefault({}),
   tempo: z

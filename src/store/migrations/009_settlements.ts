@@ -52,6 +52,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   )`.execute(db)
   await sql`create index chain_transactions_open on chain_transactions (chain_id, address, nonce)
     where status = 'sent'`.execute(db)
+  await sql`create index chain_transactions_signed on chain_transactions (chain_id, address, signed_at)`.execute(db)
   await sql`create index chain_transactions_purpose on chain_transactions (purpose)`.execute(db)
   // Most accounts of escrows are empty for good: what is locked is added up over the others.
   await sql`create index ledger_accounts_locked on ledger_accounts (kind, balance_micros)

@@ -18,6 +18,8 @@ const KINDS: Record<string, { label: string; tone: Tone }> = {
   release: { label: 'Reward paid', tone: 'good' },
   refund: { label: 'Escrow refunded', tone: 'warn' },
   settle: { label: 'Settled on a chain', tone: 'neutral' },
+  purchase: { label: 'Request paid from credit', tone: 'neutral' },
+  return: { label: 'Request failed, credit back', tone: 'neutral' },
   bind: { label: 'From a wallet to its key', tone: 'neutral' },
 }
 

@@ -1,0 +1,18 @@
+import type { Gateway } from '../../src/gateway.ts'
+import type { OpenRelay } from '../../src/upstream/relay/open.ts'
+import type { Endpoint } from '../web/arrival.ts'
+import { chatCompletions, checkChat } from './chat-completions.ts'
+import { checkResponses, responses } from './responses.ts'
+
+/** An endpoint that relays a model call. */
+interface ModelEndpoint {
+  serve(relay: OpenRelay, gateway: Gateway): Endpoint
+  /** Refuses a body that `serve` would refuse, before the call is paid for. @throws GazewayError `validation_failed` */
+  check(json: unknown): { stream: boolean }
+}
+
+/** The endpoints that relay model calls, each a POST, by path. */
+export const MODEL_ENDPOINTS: Readonly<Record<string, ModelEndpoint>> = {
+  '/v1/chat/completions': { serve: chatCompletions, check: checkChat },
+  '/v1/responses': { serve: responses, check: checkResponses },
+}

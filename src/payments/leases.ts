@@ -1,0 +1,81 @@
+import { type Claims, LEASE_MS } from './claims.ts'
+
+/** Signs of life of a payment's process within a lease. */
+const RENEWED_TIMES = 3
+
+/** The payments that this process works on. */
+export interface Leases {
+  /** Gives signs of life of a payment until {@link end}. @param begun since when the lease counts */
+  begin(id: string, lease: string, begun: Moment): void
+  end(id: string): void
+  /**
+   * Whether the payment is known to be this process's own at this very moment. Not after the process, or its machine, was
+   * suspended for as long as the lease: another one may have given the money back.
+   */
+  isHeld(id: string): boolean
+  /** Has the store say that it still is, for as long as a lease. @returns false when another process has taken over */
+  confirm(id: string): Promise<boolean>
+}
+
+/** A moment by both clocks: one stands still while the machine sleeps, and the other may be set. In milliseconds. */
+export interface Moment {
+  wall: number
+  steady: number
+}
+export const moment = (): Moment => ({ wall: Date.now(), steady: performance.now() })
+
+interface Held {
+  lease: string
+  until: Moment
+  timer: NodeJS.Timeout
+  /** The last that was begun. */
+  renewal: Promise<boolean>
+}
+
+/** Leases on the payments of `claims`. */
+export function createLeases({
+  claims,
+  leaseMs = LEASE_MS,
+  onError,
+}: {
+  claims: Claims
+  leaseMs?: number | undefined
+  onError: (error: unknown) => void
+}): Leases {
+  const held = new Map<string, Held>()
+  const after = ({ wall, steady }: Moment): Moment => ({ wall: wall + leaseMs, steady: steady + leaseMs })
+
+  function end(id: string): void {
+    clearInterval(held.get(id)?.timer)
+    held.delete(id)
+  }
+
+  async function renew(id: string, mine: Held): Promise<boolean> {
+    const asked = moment()
+    const lease = await claims.renew(id, mine.lease)
+    if (lease === null) end(id)
+    else Object.assign(mine, { lease, until: after(asked) })
+    return lease !== null
+  }
+
+  /** One after the other: each lease is renewed once. */
+  function confirm(id: string): Promise<boolean> {
+    const mine = held.get(id)
+    if (!mine) return Promise.resolve(false)
+    mine.renewal = mine.renewal.catch(() => true).then(() => held.get(id) === mine && renew(id, mine))
+    return mine.renewal
+  }
+
+  return {
+    begin(id, lease, begun) {
+      const timer = setInterval(() => void confirm(id).catch(onError), leaseMs / RENEWED_TIMES).unref()
+      held.set(id, { lease, until: after(begun), timer, renewal: Promise.resolve(true) })
+    },
+    end,
+    isHeld(id) {
+      const until = held.get(id)?.until
+      return until !== undefined && Date.now() < until.wall && performance.now() < until.steady
+    },
+    confirm,
+  }
+}

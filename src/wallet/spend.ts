@@ -1,0 +1,78 @@
+import type { Transaction } from 'kysely'
+import type { Micros } from '../money.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import { accountOf } from './accounts.ts'
+import { lockedPayerAccount } from './bind-wallet.ts'
+import { post } from './ledger.ts'
+import type { Entry } from './transfer.ts'
+
+/** What a wallet spends of what it has in the ledger. */
+export interface Spending {
+  /** An address in lower case. */
+  wallet: string
+  micros: Micros
+  /** What makes it happen once. */
+  reference: string
+  at: Date
+}
+
+/** What a wallet's own account has, in micro-dollars. */
+export async function creditOf({ db }: Store, wallet: string): Promise<Micros> {
+  const { id } = accountOf('caller', wallet)
+  const account = await db
+    .selectFrom('ledger_accounts')
+    .select('balance_micros')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return account?.balance_micros ?? 0
+}
+
+/**
+ * Takes an amount out of a wallet's own account, which has no credit beyond what came in.
+ *
+ * @throws GazewayError `insufficient_credit`; the transaction must then be given up
+ */
+export async function spendCredit(
+  trx: Transaction<Schema>,
+  { wallet, micros, reference, at }: Spending,
+): Promise<void> {
+  await post(trx, {
+    key: purchaseOf(reference),
+    kind: 'purchase',
+    entries: [
+      { account: accountOf('caller', wallet), micros: -micros },
+      { account: accountOf('revenue', wallet), micros },
+    ],
+    at: at.toISOString(),
+  })
+}
+
+/** Gives back what was spent, to whom the wallet's money belongs by now: as much of it is from deposits as was then. */
+export async function returnCredit(
+  trx: Transaction<Schema>,
+  { wallet, micros, reference, at }: Spending,
+): Promise<void> {
+  const owner = await lockedPayerAccount(trx, wallet)
+  const deposited = await depositedOf(trx, reference)
+  await post(trx, {
+    key: `return:${reference}`,
+    kind: 'return',
+    entries: [
+      { account: accountOf('caller', owner), micros },
+      { account: accountOf('revenue', wallet), micros: -micros, deposited: -deposited },
+    ],
+    at: at.toISOString(),
+  })
+}
+
+const purchaseOf = (reference: string): string => `purchase:${reference}`
+
+async function depositedOf(trx: Transaction<Schema>, reference: string): Promise<Micros> {
+  const { entries } = await trx
+    .selectFrom('ledger_transfers')
+    .select('entries')
+    .where('key', '=', purchaseOf(reference))
+    .executeTakeFirstOrThrow()
+  return (JSON.parse(entries) as Entry[]).reduce((sum, { deposited = 0 }) => sum + Math.max(0, deposited), 0)
+}
