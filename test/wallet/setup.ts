@@ -12,6 +12,7 @@ import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
 import type { Overrun } from '../../src/wallet/overruns.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
+import { withOwnNames } from '../doubles/own-names.ts'
 
 /** A model that goes to chat completions. */
 export const CHAT = 'llm-4-1-fast-reasoning'
@@ -44,7 +45,7 @@ export function walletOn(
   history(): Promise<Array<{ fallback_from: string | null }>>
 } {
   const config = Config.parse({
-    upstream: { provider: url, max_retries: 0, ...options.upstream },
+    ...withOwnNames(url, { upstream: { provider: url, max_retries: 0, ...options.upstream } }),
     wallet: options.wallet ?? {},
     pricing: options.pricing ?? {},
   })
