@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { type Agent, createAgent } from './agent/agent.ts'
 import { type Chain, createChain } from './chain/chain.ts'
+import { movingToken } from './chain/moving-token.ts'
 import { configFile, type LoadedConfig } from './config/config.ts'
 import { fileHome } from './config/file-home.ts'
 import { type LiveConfig, openLiveConfig } from './config/live.ts'
@@ -189,6 +190,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     (settings) =>
       createWallet({
         ...settings,
+        // Chains and payments change with a restart alone.
+        pricing: { ...settings.pricing, ...movingToken({ ...config, pricing: settings.pricing }) },
         store,
         // Not the one that follows: a call ends on the upstream and at the prices that its money was set aside for.
         upstream: upstreams.now(),
@@ -227,7 +230,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     settlements: chain.settlements,
     verifier,
     hasFixedKey,
-    token: () => live.current().config.pricing.token,
+    token: (mode) => movingToken({ ...config, pricing: live.current().config.pricing }, mode).token,
   })
   const tasks = createTasks({ store, now, escrows, verifier })
   const context: Gateway['context'] = createContext({

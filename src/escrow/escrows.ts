@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Settlements } from '../chain/settlements.ts'
+import type { SettlementMode, Settlements } from '../chain/settlements.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
@@ -80,7 +80,7 @@ export interface EscrowsDeps {
   /** Whether a fixed key is set, which may be named as a recipient; none is when absent. */
   hasFixedKey?: () => boolean
   /** What amounts are said to be in. */
-  token: () => string
+  token: (mode: SettlementMode) => string
 }
 
 /** The escrows in `store`. */
@@ -99,7 +99,7 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
 
   async function funding(payer: string, recipient: string | null): Promise<Funding> {
     if (recipient !== null) await payees.check(recipient)
-    return { payer, limits: await limitsOf(payer), settlement: settlements.mode, token: token() }
+    return { payer, limits: await limitsOf(payer), settlement: settlements.mode, tokenOf: token }
   }
 
   return {

@@ -23,8 +23,8 @@ export interface Funding {
   limits: Limits
   /** Where rewards are paid that were locked from deposits. */
   settlement: SettlementMode
-  /** What the amount is said to be in. */
-  token: string
+  /** The token that an amount is in, by where it is paid. */
+  tokenOf: (mode: SettlementMode) => string
 }
 
 /** Money that is to be locked. */
@@ -45,12 +45,12 @@ export interface NewLock {
  *   `insufficient_credit` or `daily_limit_reached`; the transaction must then be given up
  */
 export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLock, tally: Tally): Promise<EscrowRow> {
-  const { payer, limits, token, settlement } = funding
+  const { payer, limits, tokenOf, settlement } = funding
   const row: EscrowRow = {
     id: of.id,
     task_id: of.taskId,
     amount_micros: of.micros,
-    token,
+    token: tokenOf('ledger'),
     payer,
     recipient: of.recipient,
     status: 'locked',
@@ -87,8 +87,9 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
   tally.add('locked_micros', of.micros)
   const isDeposited = entries.some(({ deposited }) => deposited === of.micros)
   if (settlement === 'ledger' || !isDeposited) return row
-  await setMode(trx, of.id, settlement)
-  return { ...row, settlement_mode: settlement }
+  const paid = { settlement_mode: settlement, token: tokenOf(settlement) }
+  await trx.updateTable('escrows').set(paid).where('id', '=', of.id).execute()
+  return { ...row, ...paid }
 }
 
 /**
@@ -109,11 +110,6 @@ export async function fixRecipient(
       .where(sql<boolean>`recipient is null and status in ('locked', 'expired')`)
       .compile(),
   )
-}
-
-/** Notes where an escrow is paid. */
-async function setMode(trx: Transaction<Schema>, id: string, mode: SettlementMode): Promise<void> {
-  await trx.updateTable('escrows').set({ settlement_mode: mode }).where('id', '=', id).execute()
 }
 
 /** Why a task can have no further escrow: one holds its reward, or has paid it, and another would pay it twice. */
@@ -149,7 +145,7 @@ export interface Payee {
 export async function release(
   trx: Transaction<Schema>,
   row: EscrowRow,
-  { payee, attestationId, at }: { payee: Payee; attestationId: string; at: string },
+  { payee, attestationId, tokenOf, at }: { payee: Payee; attestationId: string; at: string } & Pick<Funding, 'tokenOf'>,
   tally: Tally,
 ): Promise<EscrowRow> {
   const { recipient, account } = payee
@@ -159,6 +155,7 @@ export async function release(
     status: 'released',
     recipient,
     settlement_mode,
+    token: tokenOf(settlement_mode),
     attestation_id: attestationId,
     released_at: at,
   }
@@ -248,11 +245,13 @@ export function lockedRows(trx: Transaction<Schema>, ids: readonly string[]): Pr
 async function change(
   trx: Transaction<Schema>,
   event: 'release' | 'settle' | 'refund',
-  { id, status, recipient, settlement_mode, attestation_id, reason, released_at, settled_at, refunded_at }: EscrowRow,
+  { id, ...row }: EscrowRow,
 ): Promise<void> {
+  const { status, token, recipient, settlement_mode, attestation_id, reason, released_at, settled_at, refunded_at } =
+    row
   const { numUpdatedRows } = await trx
     .updateTable('escrows')
-    .set({ status, recipient, settlement_mode, attestation_id, reason, released_at, settled_at, refunded_at })
+    .set({ status, token, recipient, settlement_mode, attestation_id, reason, released_at, settled_at, refunded_at })
     .where('id', '=', id)
     .where('status', 'in', statusesBefore(ESCROW_TRANSITIONS, event))
     .executeTakeFirstOrThrow()

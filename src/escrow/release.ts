@@ -27,11 +27,14 @@ export function createRelease({
   settlements,
   verifier,
   payees,
+  token: tokenOf,
 }: {
   store: Store
   settlements: Settlements
   verifier: GazeVerifier
   payees: Payees
+  /** The token that an amount is in, by where it is paid. */
+  token: (mode: SettlementMode) => string
 }): (input: Release, caller: Caller, at: string) => Promise<EscrowRow> {
   return async ({ escrow_id, attestation_id: attestationId, recipient }, caller, at) => {
     const seen = await store.db.selectFrom('escrows').selectAll().where('id', '=', escrow_id).executeTakeFirst()
@@ -57,7 +60,7 @@ export function createRelease({
       requireLocked(row, at)
       await requireAttention(trx, verifier, attention, { usedBy: `release ${row.id}`, at })
       const tally = createTally()
-      const released = await release(trx, row, { payee, attestationId, at }, tally)
+      const released = await release(trx, row, { payee, attestationId, tokenOf, at }, tally)
       if (payee.account === null)
         await settlements.enqueue(trx, { escrowId: row.id, recipient: payee.recipient, micros: row.amount_micros, at })
       await tally.write(trx)

@@ -21,7 +21,7 @@ const Billing = z.object({
   upstream_cost_usd: z.number(),
   margin_usd: z.number(),
   total_usd: z.number(),
-  token: z.string().describe('The token that settlements are paid in'),
+  token: z.string().describe('The token that is paid with'),
 })
 
 /** The reply to a metered call: the answer, and what it cost. */

@@ -13,8 +13,8 @@ export interface PricingConfig extends Prices {
 /** What metered calls cost now. */
 export const Pricing = z.object({
   currency: z.literal('USD'),
-  token: z.string().describe('The token that settlements are paid in'),
-  network: z.string().describe('The network that they are paid on'),
+  token: z.string().describe('The token that is paid with'),
+  network: z.string().describe('The network that it moves on'),
   margin_usd: z.number().describe('Added to the upstream cost of every call'),
   models: z.array(z.object({ id: z.string(), use: z.string(), price_per_1k_tokens_usd: z.number() })),
 })

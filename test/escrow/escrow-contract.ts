@@ -210,7 +210,7 @@ export function escrowContract(open: OpenStore): void {
       assert.deepEqual([await works.left(wallet), await works.left(holder)], [0, 5])
       const found = { recipient: wallet, account: wallet }
       const at = works.clock.now().toISOString()
-      const of = { payee: found, attestationId: await works.attest(late.id, payer), at }
+      const of = { payee: found, attestationId: await works.attest(late.id, payer), tokenOf: () => 'pathUSD', at }
       await works.store.write(async (trx) => {
         const tally = createTally()
         await works.gaze.verifier.use(trx, { ...of, usedBy: `release ${late.escrow_id}` })
@@ -537,7 +537,8 @@ export function escrowContract(open: OpenStore): void {
       const task = await completed(works, payer, agent, { recipient })
       assert.equal(task.reward_settlement, 'evm')
       const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id, payer) }
-      assert.equal((await works.escrows.get(of.escrow_id)).settlement.mode, 'evm')
+      const { settlement, token } = await works.escrows.get(of.escrow_id)
+      assert.deepEqual([settlement.mode, token], ['evm', 'USDT'])
       const released = await works.release(payer, of)
       assert.deepEqual([released.status, released.recipient], ['released', recipient])
       await works.release(payer, { ...of, recipient })
@@ -581,7 +582,7 @@ export function escrowContract(open: OpenStore): void {
       const task = await completed(works, payer, agent)
       const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, payer) }
       const released = await works.release(payer, of)
-      assert.deepEqual([released.recipient, released.settlement.mode], [agent.id, 'ledger'])
+      assert.deepEqual([released.recipient, released.settlement.mode, released.token], [agent.id, 'ledger', 'pathUSD'])
       assert.deepEqual([chain.owed, await works.left(agent)], [[], 5])
       await works.audit()
     })

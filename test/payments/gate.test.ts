@@ -177,7 +177,9 @@ describe('a request that is paid for', () => {
       post({ caller_id: payer.address, ...CALL }, { authorization }),
     )
     assert.equal(response.status, 200, await response.clone().text())
-    const { billing } = (await response.json()) as { billing: { total_usd: number } }
+    const { billing } = (await response.json()) as { billing: { total_usd: number; token: string } }
+    assert.equal(billing.token, 'Test USD')
+    assert.equal(gateway.wallet.pricing().token, 'Test USD')
     assert.equal(await payer.has(), 1_000_000n - BigInt(most))
     assert.equal(await payer.credit(), most - Math.round(billing.total_usd * 1e6))
   })

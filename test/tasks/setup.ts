@@ -73,7 +73,7 @@ export function worksOn(store: Store, { settlements = LEDGER }: { settlements?: 
     limitsOf: createLimits(store, 0).of,
     settlements,
     verifier: gaze.verifier,
-    token: () => 'pathUSD',
+    token: (mode) => (mode === 'evm' ? 'USDT' : 'pathUSD'),
   })
   const tasks = createTasks({ store, now, escrows, verifier: gaze.verifier })
   return {

@@ -13,6 +13,10 @@ export const Pricing = z.strictObject({
     .string()
     .regex(/^[\w.-]{1,32}$/)
     .default('pathUSD')
-    .meta({ description: 'The token that settlements are paid in.', accepted: 'a token symbol such as pathUSD' }),
-  network: z.enum(['test', 'main']).default('test').describe('The network that settlements are paid on.'),
+    .meta({
+      description:
+        'The token that amounts are said to be in where none moves: without payments, and settlements on a chain.',
+      accepted: 'a token symbol such as pathUSD',
+    }),
+  network: z.enum(['test', 'main']).default('test').describe('The network that is named with that token.'),
 })
