@@ -18,6 +18,6 @@ USER node
 VOLUME /data
 EXPOSE 8811 8812
 HEALTHCHECK --interval=10s --timeout=5s --start-period=15s --retries=3 \
-    CMD ["node", "-e", "fetch('http://127.0.0.1:8811/health').then((reply) => reply.json()).then(({ status }) => process.exit(status === 'ok' ? 0 : 1), () => process.exit(1))"]
+    CMD ["node", "-e", "fetch('http://127.0.0.1:8811/health').then((reply) => reply.json()).then(({ store }) => process.exit(store.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/cli.js"]
 CMD ["--http"]

@@ -69,6 +69,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   })
   const listening = await serve(app, {
     lane,
+    log: gateway.log,
     host: http.host,
     port: http.port,
     flag: '--port',

@@ -34,7 +34,6 @@ import { registerRoutes } from './platform/register.ts'
 import { sessionChatRoutes } from './platform/session-chat.ts'
 import { sessionRoutes } from './platform/sessions.ts'
 import { skillRoutes } from './platform/skills.ts'
-import { SOCKET_PATH } from './platform/socket/offer.ts'
 import { operatorQueries } from './platform/socket/queries.ts'
 import { createAgentSocket } from './platform/socket.ts'
 import { swarmRoutes } from './platform/swarm.ts'
@@ -118,7 +117,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     ...skillRoutes(gateway, remote),
     ...jobRoutes(),
   ]
-  const routes = [...healthRoutes(gateway, probe, [...resources, { path: SOCKET_PATH }]), ...resources]
+  const routes = [...healthRoutes(gateway, { probe, takesPayments: payments !== null }), ...resources]
   const withoutKey = new Set([
     '/openapi.json',
     '/docs',
@@ -164,6 +163,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   refuseOtherMethods(app)
 
   const listening = await serve(app, {
+    log: gateway.log,
     host: http.host,
     port: http.platform_port,
     flag: '--platform-port',

@@ -71,8 +71,14 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
       projectRoot: async () => (await roots())[0] ?? process.cwd(),
     }
     const { callTool } = await import('./stdio/call-tool.ts')
-    const call = callTool(params.name, params.arguments, gateway, context, (err) =>
-      shared.error('A tool failed.', { tool: params.name, err }),
+    const { storeless } = await import('../src/storeless.ts')
+    const call = callTool(
+      params.name,
+      params.arguments,
+      gateway,
+      context,
+      (err) => shared.error('A tool failed.', { tool: params.name, err }),
+      (fault) => storeless(loaded, fault),
     )
     inFlight.add(call)
     return call.finally(() => {

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { type Agent, createAgent } from './agent/agent.ts'
 import { type Chain, createChain } from './chain/chain.ts'
 import { movingToken } from './chain/moving-token.ts'
@@ -14,6 +13,7 @@ import { createEscrows, type Escrows } from './escrow/escrows.ts'
 import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
 import { createGaze, type Gaze } from './gaze/gaze.ts'
 import { NO_NARRATIVE, narrate } from './gaze/narrate.ts'
+import { homeFolder } from './home-folder.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
 import { inTime } from './in-time.ts'
@@ -31,6 +31,7 @@ import { createTokenCounter } from './tokens.ts'
 import type { CallContext } from './upstream/call-record.ts'
 import { type Calls, createCalls } from './upstream/calls.ts'
 import { followingUpstream } from './upstream/following-relay.ts'
+import { createLiveness, type Liveness } from './upstream/liveness.ts'
 import { createRefusals, type NoteRefusal } from './upstream/refusals.ts'
 import { createUpstream, type Upstream } from './upstream/upstream.ts'
 import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
@@ -77,6 +78,8 @@ export interface Gateway {
   /** Notes a call that was refused before any upstream was asked. */
   noteRefusal: NoteRefusal
   upstream: Upstream
+  /** Whether the provider of models answers. */
+  liveness: Liveness
   research: Research
   keys: Keys
   idempotency: Idempotency
@@ -98,15 +101,6 @@ export interface Gateway {
    * @throws GazewayError `store_unavailable` that says how many call records could not be written
    */
   close(): Promise<void>
-}
-
-/** Null for a user that has none, in a container that is started under a number. */
-function homeFolder(): string | null {
-  try {
-    return homedir()
-  } catch {
-    return null
-  }
 }
 
 /** How long a store may take to open before it is told why. */
@@ -239,6 +233,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       if (query === undefined) return memory.newest(of)
       return (await memory.search({ query, ...of })).results.map((result) => result.memory)
     },
+    onStoreFault: (err) => log.warn('A work context goes without attention and memories.', { err }),
     allowRoot: createAllowRoot({
       configured: () => live.current().config.context.roots,
       workingDirectory: () => process.cwd(),
@@ -294,6 +289,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     calls,
     noteRefusal: createRefusals({ calls, upstream: () => upstream.provider.name, now }),
     upstream,
+    liveness: createLiveness({ provider: () => upstream.provider, calls }),
     research: createResearch({ upstream, workContext: context.text }),
     keys,
     idempotency,

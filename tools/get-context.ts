@@ -1,5 +1,9 @@
+import type { z } from 'zod'
 import { ContextInput, renderContext, WorkContext } from '../src/context/context.ts'
-import { defineTool } from './tool.ts'
+import type { Gateway } from '../src/gateway.ts'
+import { defineTool, type ToolContext } from './tool.ts'
+
+const Input = ContextInput.strict()
 
 export const getContext = defineTool({
   name: 'gateway_get_context',
@@ -11,8 +15,13 @@ export const getContext = defineTool({
     'local and free. Not a search for text in files: use your editor for that. ' +
     'Example: query "retry logic of the payment client", max_tokens 3000.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: ContextInput.strict(),
+  input: Input,
   output: WorkContext,
-  run: async (gateway, input, context) => gateway.context.get(input, await context.roots(), context.signal),
+  run,
+  runStoreless: run,
   render: renderContext,
 })
+
+async function run(gateway: Pick<Gateway, 'context'>, input: z.output<typeof Input>, context: ToolContext) {
+  return gateway.context.get(input, await context.roots(), context.signal)
+}

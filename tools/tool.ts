@@ -29,6 +29,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   input: Input
   output: Output
   run(gateway: Gateway, input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>
+  /** The same where the store cannot be opened; absent: the tool cannot do without it. */
+  runStoreless?(
+    gateway: Pick<Gateway, 'context'>,
+    input: z.output<Input>,
+    context: ToolContext,
+  ): Promise<z.input<Output>>
   /** The output as text for a model to read. */
   render(output: z.output<Output>): string
 }

@@ -3,16 +3,16 @@ import { VERSION } from '../../src/version.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /** `GET /health`: open to all, so it tells nothing of the deployment but whether it works. */
-export function health({ store, upstream }: Gateway) {
+export function health({ store, upstream, liveness }: Gateway) {
   return async (c: FrameContext): Promise<Response> => {
-    const storeOk = await store.check()
+    const [storeOk, reachable] = await Promise.all([store.check(), liveness.current()])
     const { provider } = upstream
     return c.json({
-      status: storeOk ? 'ok' : 'degraded',
+      status: storeOk && reachable !== false ? 'ok' : 'degraded',
       version: VERSION,
       uptime_seconds: Math.floor(process.uptime()),
       store: { engine: store.engine, ok: storeOk },
-      upstream: { name: provider.name, configured: provider.hasKey },
+      upstream: { name: provider.name, configured: provider.hasKey, reachable },
     })
   }
 }

@@ -3,14 +3,13 @@ import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { Gauge, type Registry } from 'prom-client'
 import type { Frame } from '../web/frame.ts'
+import { CLIENT_GONE } from '../web/request-log.ts'
 import { cached } from './cached.ts'
 import { tallyingCounter, tallyingHistogram } from './tally.ts'
 
 /** Upper bounds in seconds, from a reply that needs no model to a long stream. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
-/** The status of a request whose client went away before it had one; nginx's convention. */
-const CLIENT_GONE = 499
 /** What the router calls the place of middleware: no route but middleware means an unknown path. */
 const MIDDLEWARE = '/*'
 

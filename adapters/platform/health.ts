@@ -18,18 +18,9 @@ export const CAPABILITIES = [
   'task_escrow',
 ] as const
 
-/** Feature → where its routes are. */
-const FEATURES = {
-  payments: '/api/wallet/metered/',
-  escrow: '/api/wallet/escrow',
-  gaze: '/api/gaze/',
-  swarm: '/api/tasks/swarm',
-  memory: '/api/memory',
-  sessions: '/api/sessions',
-  skills: '/api/skills',
-  config: '/api/config',
-  socket: '/agent',
-} as const
+/** The parts of the platform. All but payments are always served. */
+const FEATURES = ['payments', 'escrow', 'gaze', 'swarm', 'memory', 'sessions', 'skills', 'config', 'socket'] as const
+type Feature = (typeof FEATURES)[number]
 
 const Mode = z
   .enum(['enhanced', 'portable', 'disconnected'])
@@ -38,10 +29,15 @@ const Mode = z
 const Health = z.object({
   status: z
     .enum(['ok', 'degraded'])
-    .describe('Degraded: the store or the agent gateway does not answer, or the latter refuses its key.'),
+    .describe(
+      'Degraded: the store, the provider of models or the agent gateway does not answer, or one refuses its key.',
+    ),
   version: z.string(),
   uptime_seconds: z.int(),
   store: z.object({ engine: z.string(), ok: z.boolean() }),
+  provider: z
+    .object({ name: z.string(), configured: z.boolean(), reachable: z.boolean().nullable() })
+    .describe('The provider of models, by its last call or a look at most every 30 s; null: not known.'),
   mode: Mode,
   upstream: AgentGatewayStatus,
 })
@@ -49,30 +45,37 @@ const Health = z.object({
 const GatewayStatus = z.object({
   mode: Mode,
   capabilities: z.array(z.enum(CAPABILITIES)),
-  features: z.object(mapped(() => z.boolean())).describe('Which parts of the platform are served.'),
+  features: z
+    .object(eachFeature(() => z.boolean()))
+    .describe('Which parts are on; payments: whether calls can be paid over HTTP 402.'),
   upstream: AgentGatewayStatus,
 })
 
 /** How the platform is, open to all. */
-export const healthRoutes = ({ store }: Gateway, probe: Probe, served: readonly Pick<Route, 'path'>[]): Route[] => {
-  const features = mapped((prefix) => served.some(({ path }) => path.startsWith(prefix)))
+export const healthRoutes = (
+  { store, upstream: models, liveness }: Gateway,
+  { probe, takesPayments }: { probe: Probe; takesPayments: boolean },
+): Route[] => {
+  const features = eachFeature((feature) => feature !== 'payments' || takesPayments)
   return [
     defineRoute({
       method: 'GET',
       path: '/health',
       tag,
-      summary: 'Whether the platform, its store and the agent gateway work',
+      summary: 'Whether the platform, its store, the provider of models and the agent gateway work',
       description: 'Always 200 while the process serves. The agent gateway is checked in the background every 10 s.',
       access: 'open',
       reply: Health,
       async run() {
-        const ok = await store.check()
+        const [ok, reachable] = await Promise.all([store.check(), liveness.current()])
+        const { name, hasKey: configured } = models.provider
         const upstream = probe.current()
         return {
-          status: ok && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
+          status: ok && reachable !== false && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
           version: VERSION,
           uptime_seconds: Math.floor(process.uptime()),
           store: { engine: store.engine, ok },
+          provider: { name, configured, reachable },
           mode: modeOf(upstream),
           upstream,
         }
@@ -93,8 +96,6 @@ export const healthRoutes = ({ store }: Gateway, probe: Probe, served: readonly 
   ]
 }
 
-/** Something for each feature. */
-function mapped<Value>(of: (prefix: string) => Value): Record<keyof typeof FEATURES, Value> {
-  const entries = Object.entries(FEATURES).map(([feature, prefix]) => [feature, of(prefix)])
-  return Object.fromEntries(entries)
+function eachFeature<Value>(of: (feature: Feature) => Value): Record<Feature, Value> {
+  return Object.fromEntries(FEATURES.map((feature) => [feature, of(feature)])) as Record<Feature, Value>
 }

@@ -9,6 +9,7 @@ import type { Frame, FrameContext } from '../web/frame.ts'
 import { idempotent, type JsonReply } from '../web/idempotent.ts'
 import { readJson, readOptionalJson } from '../web/json-body.ts'
 import { readQuery } from '../web/query.ts'
+import { noteCaller } from '../web/request-log.ts'
 import { callerOf } from './caller.ts'
 import type { Route } from './route.ts'
 
@@ -64,7 +65,9 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
     )
     const body = parseInput(schema, json)
     if (route.identify) {
-      c.set('identity', await route.identify(body, c))
+      const identity = await route.identify(body, c)
+      c.set('identity', identity)
+      noteCaller(c.env.incoming, { requestId: c.get('requestId'), keyId: identity.id })
       await limit?.(c, async () => {})
     }
     const answered = (made: unknown) => {

@@ -2,15 +2,17 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { cut } from '../../src/cut.ts'
 import { CODES, errorBody, GazewayError, typeOf } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { isStoreFault } from '../../src/storeless.ts'
 import { parseInput } from '../../src/validation.ts'
 import { tools } from '../../tools/index.ts'
-import type { ToolContext } from '../../tools/tool.ts'
+import type { Tool, ToolContext } from '../../tools/tool.ts'
 
 /**
  * Runs a tool by name and dresses what comes of it: structured content with its text, or an error that the model can
  * read (`CODE: message`, the whole of it under `_meta.error`). Never throws.
  *
  * @param onFault told of errors that are Gazeway's own fault
+ * @param storeless what works of a gateway whose store cannot be opened, for the given reason
  */
 export async function callTool(
   name: string,
@@ -18,20 +20,29 @@ export async function callTool(
   gateway: () => Promise<Gateway>,
   context: ToolContext,
   onFault: (error: unknown) => void,
+  storeless?: (fault: GazewayError) => Pick<Gateway, 'context'>,
 ): Promise<CallToolResult> {
+  async function run({ run, runStoreless }: Tool, input: Record<string, unknown>): Promise<object> {
+    const opened = await gateway().catch((fault: unknown) => {
+      if (runStoreless && storeless && fault instanceof GazewayError && isStoreFault(fault)) return fault
+      throw fault
+    })
+    if (!(opened instanceof GazewayError)) return run(opened, input, context)
+    return runStoreless && storeless ? runStoreless(storeless(opened), input, context) : Promise.reject(opened)
+  }
   try {
     const tool = tools.find((known) => known.name === name)
     if (!tool)
       throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list names them all.`)
     const input = parseInput(tool.input, args ?? {})
-    const output = tool.output.parse(await tool.run(await gateway(), input, context))
+    const output = tool.output.parse(await run(tool, input))
     return { content: [{ type: 'text', text: tool.render(output) }], structuredContent: output }
   } catch (error) {
     const known = error instanceof GazewayError ? error : internal(error, onFault)
     return {
       isError: true,
       content: [{ type: 'text', text: `${known.code}: ${known.message}` }],
-      _meta: { error: { ...errorBody(known), type: kindOf(known) } },
+      _meta: { error: { ...errorBody(known), message: known.message, type: kindOf(known) } },
     }
   }
 }

@@ -7,6 +7,7 @@ import type { Arrival, Endpoint } from './arrival.ts'
 import { errorReply } from './error-reply.ts'
 import { bearerToken, requestIdOf } from './frame.ts'
 import { type HostRules, hostFault } from './hosts.ts'
+import { noteCaller } from './request-log.ts'
 
 /** Larger bodies are the router's, in bytes. */
 const LARGEST_BODY = 1024 * 1024
@@ -56,6 +57,7 @@ export function fastLane(options: {
     if (!identity?.scopes.has(scope)) return false
     began(url, incoming, outgoing)
     const arrival = { incoming, outgoing, requestId: requestIdOf(headers), callerId: identity.id }
+    noteCaller(incoming, { requestId: arrival.requestId, keyId: identity.id })
     // In one step: each promise more costs a fiftieth of all that a request does.
     endpoint(arrival).then(over, (error: unknown) => {
       over()

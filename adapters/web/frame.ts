@@ -7,6 +7,7 @@ import { newId } from '../../src/ids.ts'
 import { refuseLoop, VIA } from '../../src/via.ts'
 import { allowOrigin } from './cors.ts'
 import { checkHost, type HostRules } from './hosts.ts'
+import { noteCaller } from './request-log.ts'
 
 /** What every route of both HTTP services finds in its context. */
 export interface Frame {
@@ -59,6 +60,7 @@ export function frame(options: {
     const { incoming } = c.env
     const requestId = requestIdOf(incoming.headers)
     c.set('requestId', requestId)
+    noteCaller(incoming, { requestId, keyId: null })
     checkHost(incoming.headers, hosts)
     refuseLoop(incoming.headers.via, VIA)
     const preflight = allowOrigin(c, hosts)
@@ -66,6 +68,7 @@ export function frame(options: {
     if (!open(c)) {
       const token = bearerToken(incoming.headers.authorization)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
+      noteCaller(incoming, { requestId, keyId: identity.id })
       // First, so that a refusal is noted under its key.
       c.set('identity', identity)
       requireScope(identity, scope)

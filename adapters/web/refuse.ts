@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { GazewayError } from '../../src/errors.ts'
 import { dress } from './error-reply.ts'
 import { requestIdOf } from './frame.ts'
+import { noteCaller } from './request-log.ts'
 
 /** What Node tells of a request that it cannot read; `reason` is its parser's, and never holds what was sent. */
 export interface ClientError extends Error {
@@ -26,7 +27,8 @@ export function unreadable({ code, reason }: ClientError): GazewayError {
 
 /** Answers a request that reaches no route, and closes its connection: what follows on it cannot be trusted. */
 export function refuseRequest(error: GazewayError, incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const { headers, body } = refusal(error, incoming.headers)
+  const { headers, body, requestId } = refusal(error, incoming.headers)
+  noteCaller(incoming, { requestId, keyId: null })
   outgoing.writeHead(error.status, headers).end(body)
 }
 
@@ -39,6 +41,7 @@ export function refuseConnection(error: GazewayError, headersRead: IncomingHttpH
 }
 
 function refusal(error: GazewayError, headersRead: IncomingHttpHeaders) {
-  const { headers, body } = dress(error, requestIdOf(headersRead))
-  return { headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }, body }
+  const requestId = requestIdOf(headersRead)
+  const { headers, body } = dress(error, requestId)
+  return { headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }, body, requestId }
 }

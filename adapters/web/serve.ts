@@ -4,11 +4,13 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
+import type { Log } from '../../src/log.ts'
 import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame.ts'
 import { type Address, listen } from './listen.ts'
 import { type OnUpgrade, passUpgrades, shouldUpgradeCallback } from './pass-upgrade.ts'
 import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
+import { logRequest } from './request-log.ts'
 import { targetFault } from './request-target.ts'
 
 /** How long replies in progress may go on once the service is told to stop. */
@@ -36,6 +38,8 @@ export async function serve(
   options: Address & {
     headerTimeoutMs: number
     requestTimeoutMs: number
+    /** Told of each request. */
+    log: Log
     lane?: FastLane
     onUpgrade?: OnUpgrade
     /** Called a second before what is still in progress is ended. */
@@ -53,7 +57,7 @@ export async function serve(
   let stopping = false
 
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const begun: Reply = { incoming, outgoing }
+    const begun: Reply = { incoming, outgoing, at: performance.now() }
     const inProgress = connections.get(incoming.socket) ?? []
     inProgress.push(begun)
     working++
@@ -71,6 +75,7 @@ export async function serve(
     })
   }
   function end(begun: Reply, inProgress: Reply[]): void {
+    logRequest(options.log, begun.incoming, begun.outgoing, performance.now() - begun.at)
     working--
     if (working === 0) onRest?.()
     if (isWaiting(begun)) begun.outgoing.once('close', () => leave(begun, inProgress))
@@ -98,7 +103,11 @@ export async function serve(
     const begun = connections.get(socket as Socket)?.[0]
     // What has gone, is ending or is being answered takes no other reply.
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.outgoing.headersSent) socket.destroy()
-    else refuseConnection(unreadable(error), begun?.incoming.headers ?? {}, socket)
+    else {
+      const fault = unreadable(error)
+      options.log.info('A request could not be read.', { status: fault.status, code: fault.code })
+      refuseConnection(fault, begun?.incoming.headers ?? {}, socket)
+    }
   }
 
   const server = createServer(
@@ -163,6 +172,8 @@ export async function serve(
 interface Reply {
   incoming: IncomingMessage
   outgoing: ServerResponse
+  /** When its head had arrived, as `performance.now()`. */
+  at: number
 }
 
 /** Whether a reply that has been made has yet to go out: at the end of this turn, or, if pipelined, after those before it. */

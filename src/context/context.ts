@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cut } from '../cut.ts'
-import { GazewayError } from '../errors.ts'
+import { errorBody, GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'
 import { projectOf } from '../memory/project.ts'
 import { Projects } from '../memory/record.ts'
@@ -68,6 +68,8 @@ export interface ContextDeps {
   memories: (of: MemoriesOf) => Promise<StoredMemory[]>
   /** The root that a caller means. @throws see `createAllowRoot` */
   allowRoot: (asked: string | undefined, declared: readonly string[]) => Promise<Root>
+  /** Told why attention and memories could not be read; the context goes without them. */
+  onStoreFault: (error: unknown) => void
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
   /** Where Gazeway keeps its own files, which are nobody's work. */
@@ -94,12 +96,20 @@ export function createContext(deps: ContextDeps) {
 
   /** What the store holds about the project, and the encoding: what keeps this thread busy and can be done beside git. */
   async function readStored(roots: readonly string[], of: MemoriesOf, now: Date) {
-    const [rows, memories] = await Promise.all([
-      readDwell(roots, new Date(now.getTime() - SINCE_MS).toISOString()),
-      deps.memories(of),
+    const since = new Date(now.getTime() - SINCE_MS).toISOString()
+    const [held] = await Promise.all([
+      Promise.all([readDwell(roots, since), deps.memories(of)]).catch(withoutStore),
       deps.countTokens(''),
     ])
-    return { attention: attentionByFile(rows, roots, now), memories }
+    const [rows, memories, ...notes] = held
+    return { attention: attentionByFile(rows, roots, now), memories, notes }
+  }
+
+  /** Files and git say enough to begin with where the store does not answer. */
+  function withoutStore(error: unknown): [rows: PlaceDwell[], memories: StoredMemory[], note: string] {
+    deps.onStoreFault(error)
+    const why = error instanceof GazewayError ? errorBody(error).message : 'the store does not answer.'
+    return [[], [], `attention and memories are unknown: ${why}`]
   }
 
   /**
@@ -134,7 +144,7 @@ export function createContext(deps: ContextDeps) {
     }
     const attend = async () => new Set([...(await stored()).attention.keys(), ...(resolved ? [resolved.path] : [])])
     const tree = await readTree(root, attend, signal)
-    const { attention, memories } = await stored()
+    const { attention, memories, notes: ofStore } = await stored()
     const focus = resolved && asListed(resolved, tree.files)
 
     const matcher = query === undefined ? null : createQueryMatcher(query, tree.files)
@@ -156,6 +166,7 @@ export function createContext(deps: ContextDeps) {
       ...(focus ? aboutFocus(focus, tree) : []),
       ...(tree.complete ? [] : [`more than ${FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
       ...tree.notes,
+      ...ofStore,
     ]
     return fit({
       root,

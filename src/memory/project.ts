@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstat, realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { dirname } from 'node:path'
+import { homeFolder } from '../home-folder.ts'
 import { MAX_PROJECT } from './record.ts'
 
 /**
@@ -11,15 +11,14 @@ import { MAX_PROJECT } from './record.ts'
  * are no project.
  */
 export async function projectOf(folder: string): Promise<string | null> {
-  const [root, home] = await Promise.all([
-    realpath(folder).catch(() => null),
-    realpath(homedir()).catch(() => homedir()),
-  ])
+  const [root, home] = await Promise.all([realOf(folder), realOf(homeFolder() ?? '/')])
   if (root === null) return null
-  const shared = new Set([...upwards(home)])
+  const shared = new Set(upwards(home ?? '/'))
   if (shared.has(root)) return null
   return named((await repositoryOf(root, shared)) ?? root)
 }
+
+const realOf = (path: string): Promise<string | null> => realpath(path).catch(() => null)
 
 async function repositoryOf(root: string, shared: ReadonlySet<string>): Promise<string | null> {
   for (const folder of upwards(root)) {

@@ -38,6 +38,7 @@ describe('the agent socket in a hurry', () => {
       flag: '--platform-port',
       headerTimeoutMs: 10_000,
       requestTimeoutMs: 10_000,
+      log: gateway.log,
       onUpgrade: socket.upgrade,
     })
   })

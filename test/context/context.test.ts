@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { type Place, renderContext, WorkContext } from '../../src/context/context.ts'
+import { GazewayError } from '../../src/errors.ts'
 import { contextWith, createProject, dwell, NOW } from './project.ts'
 
 const lines = (count: number, word = 'line') => Array.from({ length: count }, (_, i) => `${word} ${i + 1}`).join('\n')
@@ -153,6 +154,24 @@ describe('work context', () => {
     assert.equal(context.memories[1]?.cut, true)
     assert.equal(String(context.memories[1]?.value).length, 800)
     assert.match(renderContext(context), /^- deploy\/staging: eu-west \[deploy\]$/m)
+  })
+
+  it('goes without attention and memories where the store does not answer, and says so', async (t) => {
+    const { root } = createProject(t, { 'a.ts': 'export const a = 1' })
+    const locked = new GazewayError('store_unavailable', 'The store /home/me/gazeway.db: it is locked.', {
+      file: '/home/me/gazeway.db',
+    })
+    for (const [fault, why] of [
+      [locked, 'The store gazeway.db: it is locked.'],
+      [new Error('connection reset'), 'the store does not answer.'],
+    ] as const) {
+      const told: unknown[] = []
+      const { get } = contextWith({ dwell: () => Promise.reject(fault), onStoreFault: (error) => told.push(error) })
+      const context = await get({ focus: 'a.ts' }, [root])
+      assert.ok(find(context.places, 'a.ts'))
+      assert.deepEqual([context.notes, context.memories], [[`attention and memories are unknown: ${why}`], []])
+      assert.deepEqual(told, [fault])
+    }
   })
 
   it('cuts no character in half', async (t) => {

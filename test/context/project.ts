@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,6 +55,7 @@ export function contextWith(deps: Partial<ContextDeps> = {}) {
   return createContext({
     dwell: async () => [],
     memories: async () => [],
+    onStoreFault: (error) => assert.fail(String(error)),
     allowRoot,
     countTokens,
     now: () => NOW,

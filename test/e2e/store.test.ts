@@ -114,6 +114,12 @@ describe('the data folder', () => {
     const before = readFileSync(file)
     const { call } = await connect(place, { args: ['--store', `sqlite:${file}`] })
     assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_corrupt', /not a SQLite database/)
+    const { structuredContent: context } = await call('gateway_get_context', { focus: 'README.md' })
+    assert.equal(context.places[0].path, 'README.md', 'the work context does without it')
+    assert.match(
+      context.notes[0],
+      /attention and memories are unknown: The store README\.md: it is not a SQLite database/,
+    )
     assert.deepEqual(readFileSync(file), before)
   })
 

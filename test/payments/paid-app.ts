@@ -61,7 +61,8 @@ export async function startPaidApp(
   const keys = createKeys({ store, now, fixedKey: null, onError: (error) => errors.push(error) })
   let served = 0
   const app = new Hono<Frame>()
-  app.onError(errorHandler(createLog({ level: 'silent', secrets: () => [] }), () => {}))
+  const log = createLog({ level: 'silent', secrets: () => [] })
+  app.onError(errorHandler(log, () => {}))
   app.use(frame({ keys, scope: 'platform', hosts: hostRules('127.0.0.1', [], []), open: () => true }))
   app.use(
     '/v1/*',
@@ -111,6 +112,7 @@ export async function startPaidApp(
     flag: '--platform-port',
     headerTimeoutMs: 10_000,
     requestTimeoutMs: 60_000,
+    log,
   })
   return {
     url: listening.url,

@@ -80,6 +80,11 @@ describe('a platform that takes payments', () => {
     body: JSON.stringify({ caller_id, amount_usd }),
   })
 
+  it('names payments among the features that are on', async () => {
+    const status = await fetch(`${listening.url}/api/gateway-status`)
+    assert.equal(((await status.json()) as { features: { payments: boolean } }).features.payments, true)
+  })
+
   it('credits a deposit to the caller that it names, once', async () => {
     const { record } = await gateway.keys.create({ name: 'caller' })
     const deposit = request(record.id, 1.5)

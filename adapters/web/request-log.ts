@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../../src/log.ts'
+
+/** The status of a request whose client went away before it had one; nginx's convention. */
+export const CLIENT_GONE = 499
+/** Characters of a path that are logged. */
+const PATH_LENGTH = 200
+const ASKED_BY = Symbol('asked by')
+
+/** Who asks, as far as that is known. */
+interface AskedBy {
+  requestId: string
+  /** The id of the key. */
+  keyId: string | null
+}
+
+/** A field of the request itself: a map of all requests would cost each of them more than the rest of its log line. */
+type Noted = IncomingMessage & { [ASKED_BY]?: AskedBy }
+
+/** Notes who makes a request, for its log line. */
+export function noteCaller(incoming: IncomingMessage, asked: AskedBy): void {
+  const noted: Noted = incoming
+  noted[ASKED_BY] = asked
+}
+
+/**
+ * Logs a request that is over: failed ones (4xx, 5xx, client gone) at `info`, the others at `debug`. The query is left out:
+ * it may hold what nobody else is to read.
+ *
+ * @param ms since its head arrived
+ */
+export function logRequest(log: Log, incoming: IncomingMessage, outgoing: ServerResponse, ms: number): void {
+  const { method, url = '' } = incoming
+  const asked = (incoming as Noted)[ASKED_BY]
+  const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_GONE
+  log[status < 400 ? 'debug' : 'info']('Request', {
+    method,
+    path: url.split('?', 1)[0]?.slice(0, PATH_LENGTH),
+    status,
+    ms: Math.round(ms),
+    key_id: asked?.keyId ?? null,
+    request_id: asked?.requestId ?? null,
+  })
+}
