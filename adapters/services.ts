@@ -75,7 +75,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
         ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
         (settings) => agentGatewayTarget(settings, own),
       ).always
-      settling = gateway.chain.startSettling(gateway.escrows.settled)
+      settling = gateway.chain.startSettling(gateway.settled)
       for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
       const served = await platform.servePlatform(gateway, { agentGateway, ...(payments && { payments }) })
       running.push(served)

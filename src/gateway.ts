@@ -1,6 +1,7 @@
 import { type Agent, createAgent } from './agent/agent.ts'
-import { type Chain, createChain } from './chain/chain.ts'
+import { type Chain, createChain, type OnConfirmed } from './chain/chain.ts'
 import { movingToken } from './chain/moving-token.ts'
+import { createWithdrawals, type Withdrawals } from './chain/withdrawals.ts'
 import { configFile, type LoadedConfig } from './config/config.ts'
 import { fileHome } from './config/file-home.ts'
 import { type LiveConfig, openLiveConfig } from './config/live.ts'
@@ -88,6 +89,9 @@ export interface Gateway {
   overruns: Overruns
   chain: Chain
   escrows: Escrows
+  withdrawals: Withdrawals
+  /** Notes what a chain has paid for good: an escrow, or a withdrawal. For `Chain.startSettling`. */
+  settled: OnConfirmed
   tasks: Tasks
   swarm: Swarm
   skills: Skills
@@ -226,6 +230,12 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     hasFixedKey,
     token: (mode) => movingToken({ ...config, pricing: live.current().config.pricing }, mode).token,
   })
+  const withdrawals = createWithdrawals({
+    store,
+    settlements: chain.settlements,
+    now,
+    token: () => movingToken({ ...config, pricing: live.current().config.pricing }, 'evm').token,
+  })
   const tasks = createTasks({ store, now, escrows, verifier })
   const context: Gateway['context'] = createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
@@ -297,6 +307,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     overruns,
     chain,
     escrows,
+    withdrawals,
+    async settled(trx, settlement) {
+      if (!(await withdrawals.settled(trx, settlement))) await escrows.settled(trx, settlement)
+    },
     tasks,
     swarm: createSwarm({ upstream, balances: (id) => wallet.balances(id), escrows, createGraph: tasks.createGraph }),
     sessions,

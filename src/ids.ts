@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'msg'
   | 'conn'
   | 'req'
+  | 'wd'
 
 /** Random numbers are drawn a thousand at a time: one draw costs nearly as much as all of them. */
 const random = new Uint32Array(1024)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ChainBalance } from '../../src/chain/chain.ts'
+import { NewWithdrawal, Withdrawal, WithdrawalId } from '../../src/chain/withdrawals.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Identity } from '../../src/identity/keys.ts'
 import { Balances, StatementLine, StatementQuery } from '../../src/wallet/wallet.ts'
@@ -22,7 +23,7 @@ const WalletOverview = z.object({
 })
 
 /** What the caller has. */
-export const walletRoutes = ({ wallet, chain }: Gateway): Route[] => {
+export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] => {
   async function onChains(caller: Identity) {
     const address = caller.wallet ?? (caller.scopes.has('admin') ? await chain.address() : null)
     return { address, balances: address === null ? [] : await chain.balances(address) }
@@ -77,6 +78,30 @@ export const walletRoutes = ({ wallet, chain }: Gateway): Route[] => {
           balances,
         }))
       },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/wallet/withdraw',
+      tag,
+      summary: 'Pay deposited money back on the chain',
+      description:
+        'Takes the amount out of the caller’s account at once, and pays it with the token of settlements. Only what was ' +
+        'deposited can leave (402 insufficient_credit). Send an Idempotency-Key: without one each request pays anew.',
+      access: 'admin',
+      body: NewWithdrawal,
+      reply: Withdrawal,
+      idempotent: true,
+      run: ({ body, keep }) => withdrawals.make(body, keep),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet/withdraw/{id}',
+      tag,
+      summary: 'One withdrawal, and how far its payment is',
+      access: 'admin',
+      params: z.object({ id: WithdrawalId }),
+      reply: Withdrawal,
+      run: ({ params }) => withdrawals.get(params.id),
     }),
   ]
 }

@@ -62,7 +62,7 @@ function faultOf({ chain, chain_id, error }: Pick<ChainStatus, 'chain' | 'chain_
 function unpaid({ chainId, payments, usd }: Stranded): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `Released escrows wait for ${payments} payments on the chain ${chainId}, ${usd} USD in all, but nothing is paid there now. ` +
+    `Escrows and withdrawals wait for ${payments} payments on the chain ${chainId}, ${usd} USD in all, but nothing is paid there now. ` +
       `Set chain.settlement.mode to evm and chain.settlement.chain_id to ${chainId} until they are confirmed.`,
     { param: 'chain.settlement.chain_id' },
   )

@@ -12,7 +12,7 @@ const DUE: readonly SettlementStatus[] = ['pending', 'failed']
 export interface Outbox {
   /** Those that a transaction is to be signed for, oldest first. */
   due(at: string): Promise<SettlementRow[]>
-  find(trx: Transaction<Schema>, escrowId: string): Promise<SettlementRow | undefined>
+  find(trx: Transaction<Schema>, id: string): Promise<SettlementRow | undefined>
   /**
    * Changes one that is at `from`.
    *
@@ -20,7 +20,7 @@ export interface Outbox {
    */
   advance(
     trx: Transaction<Schema>,
-    escrowId: string,
+    id: string,
     from: readonly SettlementStatus[],
     changes: SettlementChanges,
   ): Promise<boolean>
@@ -34,10 +34,10 @@ export interface Outbox {
   /** Notes why one that is due was not paid, and when to try again; not where a transaction was signed since it was read. */
   postpone(read: SettlementRow, error: string, at: string, nextAt: string): Promise<void>
   /** Notes what is in the way of one that was sent, where that is news. */
-  noteFault(escrowId: string, error: string, at: string): Promise<void>
+  noteFault(id: string, error: string, at: string): Promise<void>
 }
 
-type SettlementChanges = Partial<Omit<SettlementRow, 'escrow_id'>> & { status: SettlementStatus; updated_at: string }
+type SettlementChanges = Partial<Omit<SettlementRow, 'id'>> & { status: SettlementStatus; updated_at: string }
 
 /** The payments in `store` on the chain with this id. */
 export function createOutbox({ db }: Store, chainId: number): Outbox {
@@ -54,45 +54,44 @@ export function createOutbox({ db }: Store, chainId: number): Outbox {
         .limit(MOST_DUE)
         .execute(),
 
-    find: (trx, escrowId) =>
-      trx.selectFrom('settlements').selectAll().where('escrow_id', '=', escrowId).forUpdate().executeTakeFirst(),
+    find: (trx, id) => trx.selectFrom('settlements').selectAll().where('id', '=', id).forUpdate().executeTakeFirst(),
 
-    async advance(trx, escrowId, from, changes) {
+    async advance(trx, id, from, changes) {
       const { numUpdatedRows } = await trx
         .updateTable('settlements')
         .set(changes)
-        .where('escrow_id', '=', escrowId)
+        .where('id', '=', id)
         .where('status', 'in', from)
         .executeTakeFirst()
       return numUpdatedRows === 1n
     },
 
-    async take(trx, { escrow_id, attempts }, changes) {
+    async take(trx, { id, attempts }, changes) {
       const { numUpdatedRows } = await trx
         .updateTable('settlements')
         .set(changes)
-        .where('escrow_id', '=', escrow_id)
+        .where('id', '=', id)
         .where('status', 'in', DUE)
         .where('attempts', '=', attempts)
         .executeTakeFirst()
       return numUpdatedRows === 1n
     },
 
-    async postpone({ escrow_id, attempts }, error, at, nextAt) {
+    async postpone({ id, attempts }, error, at, nextAt) {
       await db
         .updateTable('settlements')
         .set({ error, updated_at: at, next_at: nextAt })
-        .where('escrow_id', '=', escrow_id)
+        .where('id', '=', id)
         .where('status', 'in', DUE)
         .where('attempts', '=', attempts)
         .execute()
     },
 
-    async noteFault(escrowId, error, at) {
+    async noteFault(id, error, at) {
       await db
         .updateTable('settlements')
         .set({ error, updated_at: at })
-        .where('escrow_id', '=', escrowId)
+        .where('id', '=', id)
         .where('status', '=', 'submitted')
         .where(({ eb, or }) => or([eb('error', 'is', null), eb('error', '<>', error)]))
         .execute()

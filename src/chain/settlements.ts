@@ -7,7 +7,7 @@ import { requireAddress } from './recipient.ts'
 /** Where an escrow's payment stands on the chain; `none` where it is not paid on one. */
 export type SettlementStatus = 'none' | 'pending' | 'submitted' | 'confirmed' | 'failed'
 
-/** How far the payment of one escrow is. */
+/** How far the payment of one escrow, or of one withdrawal, is. */
 export interface SettlementState {
   status: SettlementStatus
   tx_hash: string | null
@@ -18,7 +18,8 @@ export interface SettlementState {
 
 /** A payment that is owed. */
 export interface NewSettlement {
-  escrowId: string
+  /** Of the escrow or the withdrawal that it pays. */
+  id: string
   /** An address on the chain; null is refused where payments settle there. */
   recipient: string | null
   micros: Micros
@@ -40,14 +41,14 @@ export interface Settlements {
    */
   requireRecipient(recipient: string | null): void
   /**
-   * Notes, in the transaction that releases an escrow, that it is to be paid on the chain; once for each escrow. With
-   * the ledger alone it does nothing.
+   * Notes, in the transaction that releases an escrow, or takes a withdrawal out of the ledger, that it is to be paid on the
+   * chain; once for each. With the ledger alone it does nothing.
    *
    * @throws GazewayError as `requireRecipient`
    */
   enqueue(trx: Transaction<Schema>, settlement: NewSettlement): Promise<void>
-  /** How far the payments of these escrows are; those that are not paid on a chain are left out. */
-  states(escrowIds: readonly string[]): Promise<Map<string, SettlementState>>
+  /** How far the payments of these escrows and withdrawals are; those that are not paid on a chain are left out. */
+  states(ids: readonly string[]): Promise<Map<string, SettlementState>>
 }
 
 /** What settlements are made with. */
@@ -60,19 +61,17 @@ export interface SettlementsDeps {
   onEnqueued?: () => void
 }
 
-/** The payments of released escrows, as they are noted in the store. */
+/** What is to be paid on a chain, as it is noted in the store. */
 export function createSettlements({ store, mode, chain, onEnqueued }: SettlementsDeps): Settlements {
   /** Whatever pays now: what was paid on a chain before stays known. */
-  async function states(escrowIds: readonly string[]): Promise<Map<string, SettlementState>> {
-    if (escrowIds.length === 0) return new Map()
+  async function states(ids: readonly string[]): Promise<Map<string, SettlementState>> {
+    if (ids.length === 0) return new Map()
     const rows = await store.db
       .selectFrom('settlements')
-      .select(['escrow_id', 'status', 'tx_hash', 'attempts', 'error'])
-      .where('escrow_id', 'in', escrowIds)
+      .select(['id', 'status', 'tx_hash', 'attempts', 'error'])
+      .where('id', 'in', ids)
       .execute()
-    return new Map(
-      rows.map(({ escrow_id, status, ...state }) => [escrow_id, { status: status as SettlementStatus, ...state }]),
-    )
+    return new Map(rows.map(({ id, status, ...state }) => [id, { status: status as SettlementStatus, ...state }]))
   }
   if (mode === 'ledger') return { mode, requireRecipient() {}, async enqueue() {}, states }
 
@@ -81,12 +80,12 @@ export function createSettlements({ store, mode, chain, onEnqueued }: Settlement
     states,
     requireRecipient: (recipient) => void requireAddress(recipient),
 
-    async enqueue(trx, { escrowId, recipient, micros, at }) {
+    async enqueue(trx, { id, recipient, micros, at }) {
       const { chainId: chain_id, token } = chain()
       await trx
         .insertInto('settlements')
         .values({
-          escrow_id: escrowId,
+          id,
           recipient: requireAddress(recipient),
           micros,
           chain_id,
@@ -101,7 +100,7 @@ export function createSettlements({ store, mode, chain, onEnqueued }: Settlement
           created_at: at,
           updated_at: at,
         })
-        .onConflict((conflict) => conflict.column('escrow_id').doNothing())
+        .onConflict((conflict) => conflict.column('id').doNothing())
         .execute()
       onEnqueued?.()
     },

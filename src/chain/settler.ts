@@ -33,7 +33,8 @@ const OTHER_AMOUNT =
 
 /** A payment that the chain has taken for good. */
 export interface ConfirmedSettlement {
-  escrowId: string
+  /** Of the escrow or the withdrawal that is paid. */
+  id: string
   txHash: string
   at: string
 }
@@ -83,26 +84,26 @@ export function createSettler(deps: SettlerDeps): Settler {
         block_number: receipt && Number(receipt.blockNumber),
         ...(receipt && { tx_hash: receipt.transactionHash, error: null }),
       }
-      await whenSettlement(sent, (escrowId) =>
-        outbox.advance(trx, escrowId, ['submitted'], { status: 'submitted', ...changes, updated_at: time() }),
+      await whenSettlement(sent, (id) =>
+        outbox.advance(trx, id, ['submitted'], { status: 'submitted', ...changes, updated_at: time() }),
       )
     },
-    onFinal: (trx, sent, receipt) => whenSettlement(sent, (escrowId) => finish(trx, escrowId, sent, receipt)),
+    onFinal: (trx, sent, receipt) => whenSettlement(sent, (id) => finish(trx, id, sent, receipt)),
     onLost: (trx, sent) =>
-      whenSettlement(sent, (escrowId) =>
-        outbox.advance(trx, escrowId, ['submitted'], {
+      whenSettlement(sent, (id) =>
+        outbox.advance(trx, id, ['submitted'], {
           status: 'pending',
           ...{ nonce: null, tx_hash: null, block_number: null, next_at: time(), updated_at: time() },
           error: `The number ${sent.nonce} of the account ${sent.address} went to a transaction that was signed elsewhere.`,
         }),
       ),
     onReplaced: (sent) =>
-      whenSettlement(sent, (escrowId) =>
+      whenSettlement(sent, (id) =>
         store.write(async (trx) => {
-          const row = await outbox.find(trx, escrowId)
+          const row = await outbox.find(trx, id)
           if (row?.nonce !== sent.nonce) return
           const [tx_hash, attempts] = [sent.hashes.at(-1) ?? null, row.attempts + 1]
-          await outbox.advance(trx, escrowId, ['submitted'], {
+          await outbox.advance(trx, id, ['submitted'], {
             status: 'submitted',
             tx_hash,
             attempts,
@@ -110,7 +111,7 @@ export function createSettler(deps: SettlerDeps): Settler {
           })
         }),
       ),
-    onFault: (sent, fault) => whenSettlement(sent, (escrowId) => outbox.noteFault(escrowId, fault, time())),
+    onFault: (sent, fault) => whenSettlement(sent, (id) => outbox.noteFault(id, fault, time())),
   }
   const tending = (of: ChainAccount) =>
     createTending({
@@ -145,7 +146,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   async function submit(row: SettlementRow): Promise<void> {
     const units = tokenUnits(row.micros, chain.token.decimals)
     await account.send({
-      purpose: PURPOSE + row.escrow_id,
+      purpose: PURPOSE + row.id,
       to: chain.token.address,
       data: transferCall(row.recipient, units),
       claim: (trx, { nonce, hashes }) =>
@@ -181,23 +182,23 @@ export function createSettler(deps: SettlerDeps): Settler {
 
   async function finish(
     trx: Transaction<Schema>,
-    escrowId: string,
+    id: string,
     { address: from, to_address: token, data: call }: SentTransaction,
     receipt: TransactionReceipt,
   ): Promise<void> {
-    const row = await outbox.find(trx, escrowId)
+    const row = await outbox.find(trx, id)
     if (row?.status !== 'submitted') return
     const { transactionHash: tx_hash, status } = receipt
     const mined = { tx_hash, block_number: Number(receipt.blockNumber), updated_at: time() }
     if (status === 'success' && hasTransfer(receipt, { token, from, call })) {
-      await outbox.advance(trx, escrowId, ['submitted'], { status: 'confirmed', ...mined, error: null })
-      await onConfirmed(trx, { escrowId, txHash: tx_hash, at: mined.updated_at })
+      await outbox.advance(trx, id, ['submitted'], { status: 'confirmed', ...mined, error: null })
+      await onConfirmed(trx, { id, txHash: tx_hash, at: mined.updated_at })
       return
     }
     // One that failed, in a block for good, has paid nothing: a new number cannot pay twice. Of one that succeeded only a
     // person can say what it paid.
     const [error, next_at] = status === 'success' ? [OTHER_AMOUNT, NEVER] : [REFUSED, later(row.attempts)]
-    await outbox.advance(trx, escrowId, ['submitted'], { status: 'failed', ...mined, error, next_at })
+    await outbox.advance(trx, id, ['submitted'], { status: 'failed', ...mined, error, next_at })
   }
 
   function later(attempts: number): string {
@@ -226,10 +227,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 }
 
 /** Does something for a settlement's transaction; others of the account follow themselves. */
-async function whenSettlement(
-  { purpose }: SentTransaction,
-  work: (escrowId: string) => Promise<unknown>,
-): Promise<void> {
+async function whenSettlement({ purpose }: SentTransaction, work: (id: string) => Promise<unknown>): Promise<void> {
   if (purpose.startsWith(PURPOSE)) await work(purpose.slice(PURPOSE.length))
 }
 

@@ -130,7 +130,7 @@ export async function unkeyedIn(
     .innerJoin('settlements', (join) =>
       join
         .onRef('settlements.chain_id', '=', 'sent.chain_id')
-        .on('sent.purpose', '=', sql<string>`'settlement:' || settlements.escrow_id`),
+        .on('sent.purpose', '=', sql<string>`'settlement:' || settlements.id`),
     )
     .select([
       'sent.address',
@@ -153,6 +153,6 @@ export async function unkeyedIn(
 
 /** What is to be done about payments that an account has signed whose key is not set any more. */
 export const keyNeeded = ({ address, payments, usd }: Unkeyed): string =>
-  `${payments} payments of released escrows, ${usd} USD in all, were signed by the account ${address}, whose key is not set any ` +
+  `${payments} payments of escrows and withdrawals, ${usd} USD in all, were signed by the account ${address}, whose key is not set any ` +
   'more, and are in no block yet. They are sent again as they are; if they stay, set GAZEWAY_WALLET_PRIVATE_KEY back to the ' +
   `key of ${address} until they are confirmed.`

@@ -55,7 +55,7 @@ export interface Escrows {
    */
   refund(id: string, input: Refund, caller: Caller): Promise<Escrow>
   /** Notes, in the transaction in which a chain's payment is confirmed, that the escrow is settled; once. */
-  settled(trx: Transaction<Schema>, of: { escrowId: string; at: string }): Promise<void>
+  settled(trx: Transaction<Schema>, of: { id: string; at: string }): Promise<void>
   /**
    * What a transaction that locks rewards of `payer` must know, found before it begins.
    *
@@ -172,8 +172,8 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
       return shown(row, at)
     },
 
-    async settled(trx, { escrowId, at }) {
-      const row = found(await lockedRow(trx, escrowId))
+    async settled(trx, { id, at }) {
+      const row = found(await lockedRow(trx, id))
       if (row.status === 'settled') return
       const tally = createTally()
       await settle(trx, row, { at }, tally)

@@ -62,7 +62,7 @@ export function createRelease({
       const tally = createTally()
       const released = await release(trx, row, { payee, attestationId, tokenOf, at }, tally)
       if (payee.account === null)
-        await settlements.enqueue(trx, { escrowId: row.id, recipient: payee.recipient, micros: row.amount_micros, at })
+        await settlements.enqueue(trx, { id: row.id, recipient: payee.recipient, micros: row.amount_micros, at })
       await tally.write(trx)
       return released
     })

@@ -65,7 +65,8 @@ export const RECORD_TABLES = {
   session_messages: ['session_id', 'position'],
   session_texts: ['seq'],
   session_totals: ['user_id', 'source'],
-  settlements: ['escrow_id'],
+  settlements: ['id'],
+  withdrawals: ['id'],
   chain_accounts: ['chain_id', 'address'],
   chain_transactions: ['chain_id', 'address', 'nonce'],
 } as const satisfies {

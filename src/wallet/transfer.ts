@@ -12,6 +12,7 @@ export const TransferKind = z.enum([
   'release',
   'refund',
   'settle',
+  'withdraw',
   'bind',
   'purchase',
   'return',

@@ -49,7 +49,7 @@ async function measure(
   }
   const chain = createChain({ store, config: chainConfig(setup), now: () => new Date(), onError })
   const waiting = new Map<string, () => void>()
-  const settling = chain.startSettling(async (_, { escrowId }) => waiting.get(escrowId)?.())
+  const settling = chain.startSettling(async (_, { id }) => waiting.get(id)?.())
   const pay = plainClient(anvil, token)
   const times = await interleave(
     {
@@ -58,7 +58,9 @@ async function measure(
         const escrowId = `esc_${engine}_${turn}`
         const confirmed = new Promise<void>((resolve) => waiting.set(escrowId, resolve))
         const at = new Date().toISOString()
-        await store.write((trx) => chain.settlements.enqueue(trx, { escrowId, recipient: RECIPIENT, micros: CENT, at }))
+        await store.write((trx) =>
+          chain.settlements.enqueue(trx, { id: escrowId, recipient: RECIPIENT, micros: CENT, at }),
+        )
         await confirmed
       },
     },

@@ -76,7 +76,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       assert.deepEqual({ ...state, tx_hash: null }, { status: 'confirmed', tx_hash: null, attempts: 1, error: null })
       assert.deepEqual(await hashesOf(), [state?.tx_hash])
       assert.deepEqual(
-        chain.confirmed.map(({ escrowId, txHash }) => [escrowId, txHash]),
+        chain.confirmed.map(({ id, txHash }) => [id, txHash]),
         [['esc_1', state?.tx_hash]],
       )
       assert.deepEqual(chain.errors, [])

@@ -63,11 +63,7 @@ export function settlementKills(kills: number): void {
       child.kill('SIGKILL')
       await exited
     }
-    const left = await store.db
-      .selectFrom('settlements')
-      .select('escrow_id')
-      .where('status', '<>', 'confirmed')
-      .execute()
+    const left = await store.db.selectFrom('settlements').select('id').where('status', '<>', 'confirmed').execute()
     assert.ok(left.length > 0, 'no kill came in the middle of a payment')
 
     chain.start()

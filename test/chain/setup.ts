@@ -80,7 +80,9 @@ export function chainOn(store: Store, setup: ChainSetup, now: () => Date = () =>
       settling = chain.startSettling(async (_, settlement) => void confirmed.push(settlement))
     },
     owe: (escrowId, recipient, micros) =>
-      store.write((trx) => chain.settlements.enqueue(trx, { escrowId, recipient, micros, at: now().toISOString() })),
+      store.write((trx) =>
+        chain.settlements.enqueue(trx, { id: escrowId, recipient, micros, at: now().toISOString() }),
+      ),
     async until(escrowId, holds) {
       for (;;) {
         const state = (await chain.settlements.states([escrowId])).get(escrowId)

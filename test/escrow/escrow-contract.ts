@@ -543,15 +543,14 @@ export function escrowContract(open: OpenStore): void {
       assert.deepEqual([released.status, released.recipient], ['released', recipient])
       await works.release(payer, { ...of, recipient })
       assert.deepEqual(
-        chain.owed.map(({ escrowId, recipient, micros }) => [escrowId, recipient, micros]),
+        chain.owed.map(({ id, recipient, micros }) => [id, recipient, micros]),
         [[of.escrow_id, recipient, 5_000_000]],
       )
       assert.equal((await balances(works)).settling, 5_000_000)
       await works.audit()
 
       const at = works.clock.now().toISOString()
-      for (let i = 0; i < 2; i++)
-        await works.store.write((trx) => works.escrows.settled(trx, { escrowId: of.escrow_id, at }))
+      for (let i = 0; i < 2; i++) await works.store.write((trx) => works.escrows.settled(trx, { id: of.escrow_id, at }))
       const settled = await works.escrows.get(of.escrow_id)
       assert.deepEqual([settled.status, settled.settled_at], ['settled', at])
       assert.deepEqual(await balances(works), { caller: 5_000_000, deposits: -5_000_000, escrow: 0, settling: 0 })

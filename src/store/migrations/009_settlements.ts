@@ -5,7 +5,7 @@ import { columns, type Engine } from '../columns.ts'
 export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const { json, time, integer, text } = columns(engine)
   await sql`create table settlements (
-    escrow_id ${text} not null primary key,
+    id ${text} not null primary key,
     recipient ${text} not null,
     micros ${integer} not null,
     chain_id ${integer} not null,
@@ -23,6 +23,16 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await sql`create index settlements_due on settlements (chain_id, next_at) where status in ('pending', 'failed')`.execute(
     db,
   )
+
+  await sql`create table withdrawals (
+    id ${text} not null primary key,
+    caller_id ${text} not null,
+    recipient ${text} not null,
+    amount_micros ${integer} not null,
+    token ${text} not null,
+    created_at ${time} not null,
+    settled_at ${time}
+  )`.execute(db)
 
   await sql`create table chain_accounts (
     chain_id ${integer} not null,

@@ -1,9 +1,9 @@
 /**
- * One payment that a released escrow owes on a chain: `pending` until a transaction is signed for it, `submitted` while
+ * One payment that a released escrow, or a withdrawal, owes on a chain, under its id: `pending` until a transaction is signed for it, `submitted` while
  * that is on its way, then `confirmed`, or `failed` when the token refused it. `next_at` is when it is looked at next.
  */
 export interface SettlementRow {
-  escrow_id: string
+  id: string
   recipient: string
   micros: number
   chain_id: number
@@ -59,8 +59,22 @@ export interface ChainTransactionRow {
   created_at: string
 }
 
+/** Deposited money that a caller is paid back on a chain; `settled_at` is null until the chain has paid it. */
+export interface WithdrawalRow {
+  id: string
+  caller_id: string
+  /** An address, in lower case. */
+  recipient: string
+  amount_micros: number
+  /** The token that it is paid in. */
+  token: string
+  created_at: string
+  settled_at: string | null
+}
+
 export interface SettlementTables {
   settlements: SettlementRow
+  withdrawals: WithdrawalRow
   chain_accounts: ChainAccountRow
   chain_transactions: ChainTransactionRow
 }

@@ -17,6 +17,7 @@ const KINDS: Record<string, { label: string; tone: Tone }> = {
   lock: { label: 'Locked in escrow', tone: 'accent' },
   release: { label: 'Reward paid', tone: 'good' },
   refund: { label: 'Escrow refunded', tone: 'warn' },
+  withdraw: { label: 'Paid back on a chain', tone: 'warn' },
   settle: { label: 'Settled on a chain', tone: 'neutral' },
   purchase: { label: 'Request paid from credit', tone: 'neutral' },
   return: { label: 'Request failed, credit back', tone: 'neutral' },

@@ -1,0 +1,168 @@
+import type { Transaction } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
+import { WalletAddress } from '../identity/key.ts'
+import { newId } from '../ids.ts'
+import { AmountAboveZero, type Micros, toMicros, toUsd } from '../money.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { WithdrawalRow } from '../store/tables/settlements.ts'
+import { accountOf } from '../wallet/accounts.ts'
+import { lockedPayerAccount } from '../wallet/bind-wallet.ts'
+import { knownCaller } from '../wallet/deposits.ts'
+import { post } from '../wallet/ledger.ts'
+import { requireAddress } from './recipient.ts'
+import type { Settlements } from './settlements.ts'
+
+/** Money that a caller is to be paid back on a chain. */
+export const NewWithdrawal = z.strictObject({
+  caller_id: z.string().min(1).max(256).describe('The id of a key, or a wallet address'),
+  amount_usd: AmountAboveZero,
+  to: WalletAddress.describe('The address that is paid'),
+})
+export type NewWithdrawal = z.infer<typeof NewWithdrawal>
+
+export const WithdrawalId = z
+  .string()
+  .regex(/^wd_[0-9a-f]{32}$/)
+  .meta({ accepted: 'the id of a withdrawal, such as wd_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
+
+/** A withdrawal as it is shown. */
+export const Withdrawal = NewWithdrawal.extend({
+  id: WithdrawalId,
+  caller_id: z.string().describe('Whose account it left: for a wallet, the key that it is bound to'),
+  to: z.string(),
+  token: z.string().describe('The token that it is paid in'),
+  settlement: z.object({
+    status: z.enum(['none', 'pending', 'submitted', 'confirmed', 'failed']),
+    tx_hash: z.string().nullable(),
+    attempts: z.int(),
+    error: z.string().nullable(),
+  }),
+  created_at: z.iso.datetime(),
+  settled_at: z.iso.datetime().nullable().describe('When the chain had paid it for good'),
+})
+export type Withdrawal = z.infer<typeof Withdrawal>
+
+/** Deposited money that is paid back on a chain. */
+export interface Withdrawals {
+  /**
+   * Takes deposited money out of a caller's account, and has it paid on the chain: both in one transaction.
+   *
+   * @param keep told of the withdrawal in the same transaction
+   * @throws GazewayError `conflict` where nothing is paid on a chain, `validation_failed`, `not_found`, and
+   *   `insufficient_credit` where less than the amount was deposited
+   */
+  make(input: NewWithdrawal, keep?: Keep<Withdrawal>): Promise<Withdrawal>
+  /** @throws GazewayError `not_found` */
+  get(id: string): Promise<Withdrawal>
+  /**
+   * Notes, in the transaction in which a chain's payment is confirmed, that the money has left; once.
+   *
+   * @returns false where the payment is of no withdrawal
+   */
+  settled(trx: Transaction<Schema>, of: { id: string; at: string }): Promise<boolean>
+}
+
+const PENDING = { status: 'pending', tx_hash: null, attempts: 0, error: null } as const
+
+/** The withdrawals in `store`. */
+export function createWithdrawals(deps: {
+  store: Store
+  settlements: Settlements
+  now: () => Date
+  /** The token that is paid on the chain. */
+  token: () => string
+}): Withdrawals {
+  const { store, settlements, now, token } = deps
+
+  async function accountFor(trx: Transaction<Schema>, callerId: string): Promise<string> {
+    const wallet = WalletAddress.safeParse(callerId).data
+    if (wallet !== undefined) return lockedPayerAccount(trx, wallet)
+    // What a revoked key has is its owner's all the same.
+    return knownCaller({ db: trx }, callerId, { orRevoked: true })
+  }
+
+  return {
+    async make({ caller_id, amount_usd, to }, keep) {
+      if (settlements.mode === 'ledger') throw nothingPaid()
+      const recipient = addressIn(to)
+      const micros = toMicros(amount_usd) as Micros
+      return store.write(async (trx) => {
+        const id = newId('wd')
+        const at = now().toISOString()
+        const owner = await accountFor(trx, caller_id)
+        await post(trx, {
+          key: `withdraw:${id}`,
+          kind: 'withdraw',
+          entries: [
+            // All of it: what was not paid in is not paid out.
+            { account: accountOf('caller', owner), micros: -micros, deposited: -micros },
+            { account: accountOf('settling', owner), micros },
+          ],
+          at,
+        })
+        const row = {
+          id,
+          caller_id: owner,
+          recipient,
+          amount_micros: micros,
+          token: token(),
+          created_at: at,
+          settled_at: null,
+        }
+        await trx.insertInto('withdrawals').values(row).execute()
+        await settlements.enqueue(trx, { id, recipient, micros, at })
+        const made = shown(row, PENDING)
+        await keep?.(trx, made)
+        return made
+      })
+    },
+
+    async get(id) {
+      const row = await store.db.selectFrom('withdrawals').selectAll().where('id', '=', id).executeTakeFirst()
+      if (!row) throw new GazewayError('not_found', 'There is no withdrawal with this id.', { param: 'id' })
+      return shown(row, (await settlements.states([id])).get(id) ?? PENDING)
+    },
+
+    async settled(trx, { id, at }) {
+      const row = await trx.selectFrom('withdrawals').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+      if (!row) return false
+      if (row.settled_at !== null) return true
+      await trx.updateTable('withdrawals').set({ settled_at: at }).where('id', '=', id).execute()
+      await post(trx, {
+        key: `withdraw:${id}:settle`,
+        kind: 'settle',
+        entries: [
+          { account: accountOf('settling', row.caller_id), micros: -row.amount_micros },
+          { account: accountOf('deposits', row.caller_id), micros: row.amount_micros },
+        ],
+        at,
+      })
+      return true
+    },
+  }
+}
+
+function shown(row: WithdrawalRow, settlement: Withdrawal['settlement']): Withdrawal {
+  const { recipient, amount_micros, ...fields } = row
+  return { ...fields, to: recipient, amount_usd: toUsd(amount_micros), settlement }
+}
+
+function addressIn(to: string): string {
+  try {
+    return requireAddress(to)
+  } catch (cause) {
+    throw new GazewayError('validation_failed', 'to: nothing comes back from this address; accepted: another one.', {
+      param: 'to',
+      cause,
+    })
+  }
+}
+
+const nothingPaid = (): GazewayError =>
+  new GazewayError(
+    'conflict',
+    'Nothing is paid on a chain here. Set chain.settlement, and start the platform with it, to pay deposits back.',
+  )
