@@ -1,7 +1,10 @@
 import type { Gateway } from '../../src/gateway.ts'
 import { NewSwarm, SwarmReply } from '../../src/tasks/swarm.ts'
+import { SwarmList, SwarmSummary } from '../../src/tasks/tasks.ts'
 import { callContext } from './call-context.ts'
 import { callerOf } from './caller.ts'
+import { listReply } from './list-reply.ts'
+import { pageOf } from './page.ts'
 import { defineRoute, type Route } from './route.ts'
 
 /**
@@ -9,7 +12,17 @@ import { defineRoute, type Route } from './route.ts'
  *
  * @param stopping aborted shortly before the service ends what is still in progress
  */
-export const swarmRoutes = ({ swarm }: Gateway, stopping: AbortSignal): Route[] => [
+export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/swarms',
+    tag: 'Tasks',
+    summary: 'Swarms, newest first, and how far each is',
+    access: 'platform',
+    query: SwarmList.strict(),
+    reply: pageOf(SwarmSummary),
+    run: ({ query }) => listReply(query, (part) => tasks.swarms(part)),
+  }),
   defineRoute({
     method: 'POST',
     path: '/api/tasks/swarm',

@@ -57,6 +57,7 @@ export const RECORD_TABLES = {
   daily_spending: ['caller_id', 'day'],
   payments: ['id'],
   tasks: ['id'],
+  swarms: ['id'],
   task_capabilities: ['task_id', 'capability'],
   task_dependencies: ['depends_on', 'task_id'],
   task_totals: ['shard'],

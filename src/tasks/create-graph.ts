@@ -27,6 +27,8 @@ export interface NewGraph {
   /** The id of the key that makes the tasks, and pays for them. */
   callerId: string
   swarmId: string
+  /** What all tasks together reach, in words. */
+  goal: string
   tasks: readonly GraphTask[]
   gazeRequired?: boolean
   /** Whom all rewards go to; the agents that complete the tasks when absent. */
@@ -36,7 +38,7 @@ export interface NewGraph {
 }
 
 /**
- * Makes all tasks of a graph and locks their rewards, in one transaction, in which `keep` is told of them.
+ * Makes a swarm with all tasks of a graph and locks their rewards, in one transaction, in which `keep` is told of them.
  *
  * @returns in the order in which they are given
  * @throws GazewayError `validation_failed` for a recipient that cannot be paid, `insufficient_credit` or
@@ -62,6 +64,10 @@ export function createGraphs({
     return store.write(async (trx) => {
       const tally = createTally()
       const made: Task[] = []
+      await trx
+        .insertInto('swarms')
+        .values({ id: graph.swarmId, goal: graph.goal, creator: graph.callerId, created_at: at.toISOString() })
+        .execute()
       for (const task of planned) {
         const row = await insertTask(trx, task, { funding, creator: graph.callerId, now: at, tally })
         made.push(toTask(row, row.created_at))

@@ -52,7 +52,7 @@ const AgentName = z
   .meta({ accepted: 'text of 1 to 128 characters on one line' })
 
 /** The id of a swarm. */
-const SwarmId = z
+export const SwarmId = z
   .string()
   .regex(/^swarm_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of a swarm, such as swarm_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })

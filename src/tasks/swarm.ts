@@ -107,6 +107,7 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
         {
           callerId,
           swarmId,
+          goal,
           tasks: graph,
           gazeRequired: input.gaze_required,
           ttlSeconds: input.ttl_seconds,

@@ -13,9 +13,11 @@ import { createLeases } from './lease.ts'
 import { listTasks } from './list.ts'
 import { type Task, type TaskList, type TaskStats, toTask } from './record.ts'
 import { foundTask } from './refusals.ts'
+import { listSwarms, type SwarmList, type SwarmSummary } from './swarms.ts'
 import { TASK_STATUSES } from './transitions.ts'
 
 export { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from './record.ts'
+export { SwarmList, SwarmSummary } from './swarms.ts'
 
 const LEASES_MS = 60_000
 
@@ -32,6 +34,8 @@ export interface Tasks extends Claims, Finishing {
   createGraph: CreateGraph
   /** Tasks, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged<TaskList>): Promise<Page<Task>>
+  /** Swarms, newest first, and how far each is. @throws GazewayError `invalid_cursor` */
+  swarms(query: Paged<SwarmList>): Promise<Page<SwarmSummary>>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Task>
   /** How many tasks there are, and what became of their rewards; from running totals. */
@@ -64,6 +68,10 @@ export function createTasks(deps: TasksDeps): Tasks {
       const at = now().toISOString()
       await leases.seeDue(at)
       return listTasks(store, query, at)
+    },
+
+    async swarms(query) {
+      return listSwarms(store, query, now().toISOString())
     },
 
     async get(id) {

@@ -22,7 +22,8 @@ const SUMMED_UP =
 
 const TASK = `task_${'0'.repeat(32)}`
 const ESCROW = `esc_${'0'.repeat(32)}`
-const TASK_FILTERS = { status: 'completed', agent: 'ada', capability: 'ts', swarm_id: `swarm_${'0'.repeat(32)}` }
+const SWARM = `swarm_${'0'.repeat(32)}`
+const TASK_FILTERS = { status: 'completed', agent: 'ada', capability: 'ts', swarm_id: SWARM }
 const ESCROW_FILTERS = { status: 'released', task_id: TASK }
 /** Every combination of filters, and the index by which its rows are found. */
 const TASK_LISTS: ReadonlyArray<readonly [filters: ReadonlyArray<keyof typeof TASK_FILTERS>, index: RegExp]> = [
@@ -97,6 +98,12 @@ export function plansContract(open: () => Promise<Store>): void {
         )
       await gaze.store({ session_id: 's', records: humanStream(1, { records: 50 }) })
       await calls.flush()
+      await worksOn(store).tasks.createGraph({
+        callerId: 'key_1',
+        swarmId: SWARM,
+        goal: 'Deploy',
+        tasks: [{ ref: 'a', title: 'a', description: '', capabilities: [], rewardMicros: 0, dependsOn: [] }],
+      })
       await createServices(store).sessions.create(
         { id: 'chat', title: 'Deploy' },
         { userId: 'key_1', source: 'platform' },
@@ -148,6 +155,8 @@ export function plansContract(open: () => Promise<Store>): void {
       'statistics of calls of a caller': () => services.calls.stats({ group_by: 'day', caller_id: 'key_1' }),
       'fallbacks of calls': () => services.calls.fallbacks({ from, to, caller_id: 'key_1' }),
       keys: () => services.keys.list({ limit: 5 }),
+      swarms: () => services.tasks.swarms({ limit: 5 }),
+      'swarms after a cursor': () => services.tasks.swarms({ limit: 5, cursor: encodeCursor([SWARM]) }),
       sessions: () => services.sessions.list({ limit: 5 }, ADMIN),
       'sessions of a user': () => services.sessions.list({ limit: 5 }, USER),
       'sessions of a source': () => services.sessions.list({ limit: 5, source: 'platform' }, ADMIN),

@@ -410,7 +410,7 @@ export function tasksContract(open: OpenStore): void {
       })
       const swarmId = `swarm_${'1'.repeat(32)}`
       const tasks = [task('b', ['a']), task('a'), task('c', ['a', 'b'])]
-      const made = await works.tasks.createGraph({ callerId: payer.id, swarmId, tasks })
+      const made = await works.tasks.createGraph({ callerId: payer.id, swarmId, goal: 'Reach c.', tasks })
       assert.deepEqual(
         made.map(({ title, status }) => [title, status]),
         [
@@ -421,11 +421,74 @@ export function tasksContract(open: OpenStore): void {
       )
       assert.deepEqual(made[2]?.depends_on, [made[1]?.id, made[0]?.id])
       assert.equal(await works.left(payer), 1)
-      await assert.rejects(works.tasks.createGraph({ callerId: payer.id, swarmId, tasks: [task('d')] }), {
-        code: 'insufficient_credit',
-      })
+      await assert.rejects(
+        works.tasks.createGraph({
+          callerId: payer.id,
+          swarmId: `swarm_${'2'.repeat(32)}`,
+          goal: 'd',
+          tasks: [task('d')],
+        }),
+        {
+          code: 'insufficient_credit',
+        },
+      )
       assert.equal((await works.tasks.list(TaskList.parse({ swarm_id: swarmId }))).total, 3)
+      assert.deepEqual(
+        (await works.tasks.swarms({ limit: 5 })).items.map(({ swarm_id, goal }) => [swarm_id, goal]),
+        [[swarmId, 'Reach c.']],
+      )
       await works.audit()
+    })
+
+    it('are listed by swarm, newest first, with how far each is', async (t) => {
+      const works = worksOn(await open(t))
+      const payer = await works.payer(10)
+      const worker = await works.agent()
+      const swarm = async (at: number, refs: readonly string[]) => {
+        const tasks = refs.map((ref) => ({
+          ref,
+          title: ref,
+          description: '',
+          capabilities: [],
+          rewardMicros: 100_000,
+          dependsOn: ref === 'last' ? refs.filter((other) => other !== 'last') : [],
+        }))
+        const swarmId = `swarm_${String(at).padStart(32, '0')}`
+        return works.tasks.createGraph({ callerId: payer.id, swarmId, goal: `Goal ${at}`, tasks })
+      }
+      const [done] = (await swarm(1, ['only'])) as [Task]
+      const [failing] = (await swarm(2, ['first', 'last'])) as [Task]
+      const [cancelled] = (await swarm(3, ['only'])) as [Task]
+      const [, held] = (await swarm(4, ['first', 'second', 'last'])) as [Task, Task]
+      for (const [task, status] of [[done, 'completed'] as const, [failing, 'failed'] as const]) {
+        await works.claim(task, worker)
+        await works.complete(task, worker, { status })
+      }
+      await works.tasks.cancel(cancelled.id, payer)
+      await works.claim(held, worker, { lease_seconds: 60 })
+
+      const states = async (query: object = {}) => {
+        const page = await works.tasks.swarms({ limit: 50, ...query })
+        const told = page.items.map(({ goal, status, tasks: { by_status }, reward_usd }) => {
+          const counted = Object.entries(by_status).filter(([, count]) => count > 0)
+          return `${goal} ${status} ${counted.map(([name, count]) => `${count} ${name}`)} ${reward_usd}`
+        })
+        return { ...page, told }
+      }
+      const all = await states()
+      assert.deepEqual(all.told, [
+        'Goal 4 running 1 blocked,1 open,1 claimed 0.3',
+        'Goal 3 cancelled 1 cancelled 0.1',
+        'Goal 2 failed 1 failed,1 cancelled 0.2',
+        'Goal 1 completed 1 completed 0.1',
+      ])
+      assert.deepEqual([all.total, all.next_cursor, all.items[0]?.creator], [4, null, payer.id])
+      const first = await states({ limit: 3 })
+      const rest = await states({ limit: 3, cursor: first.next_cursor })
+      assert.deepEqual([...first.told, ...rest.told], all.told)
+      assert.deepEqual((await states({ offset: 3 })).told, all.told.slice(3))
+      works.clock.pass(61)
+      assert.equal((await states()).told[0], 'Goal 4 running 1 blocked,2 open 0.3', 'a lease is over')
     })
   })
 

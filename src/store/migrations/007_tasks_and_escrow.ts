@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { columns, type Engine } from '../columns.ts'
 
-/** Tasks, what they wait for and ask of an agent, the escrows of their rewards, and running totals of both. */
+/** Tasks, the swarms that they belong to, what they wait for and ask of an agent, the escrows of their rewards, and running totals of both. */
 export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await createTasks(db, engine)
   await createEscrows(db, engine)
@@ -41,6 +41,13 @@ async function createTasks(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await sql`create index tasks_of_agent_by_status on tasks (agent, status, id) where agent is not null`.execute(db)
   await sql`create index tasks_of_swarm on tasks (swarm_id, id) where swarm_id is not null`.execute(db)
   await sql`create index tasks_leased on tasks (lease_expires_at) where status = 'claimed'`.execute(db)
+
+  await sql`create table swarms (
+    id ${text} not null primary key,
+    goal ${text} not null,
+    creator ${text} not null,
+    created_at ${time} not null
+  )`.execute(db)
 
   await sql`create table task_capabilities (
     task_id ${text} not null,

@@ -30,6 +30,14 @@ export interface TaskRow {
   updated_at: string
 }
 
+/** A goal that was divided into tasks. `creator` is the id of a key. */
+export interface SwarmRow {
+  id: string
+  goal: string
+  creator: string
+  created_at: string
+}
+
 /** One capability that a task asks for, with the task's status and agent, by which lists of these are found. */
 export interface TaskCapabilityRow {
   task_id: string
@@ -65,6 +73,7 @@ export interface TaskTotalsRow {
 
 export interface TaskTables {
   tasks: TaskRow
+  swarms: SwarmRow
   task_capabilities: TaskCapabilityRow
   task_dependencies: TaskDependencyRow
   task_totals: TaskTotalsRow
