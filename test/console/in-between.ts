@@ -15,14 +15,20 @@ export interface InBetween {
   url: string
   /** Spoils the replies to a path until it is told to end. */
   spoil(path: string, fault: Fault): Spoiling
+  /** Takes requests and never answers them, until what it returns is called: to one path, or to all. */
+  fallSilent(path?: string): () => void
   close(): Promise<void>
 }
+
+const EVERYTHING = '*'
 
 /** @param target the platform's address */
 export async function startInBetween(target: string): Promise<InBetween> {
   const faults = new Map<string, { fault: Fault; begin: () => void }>()
+  const silent = new Set<string>()
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? '/'
+    if (silent.has(EVERYTHING) || silent.has(path.split('?')[0] ?? '')) return
     const { method, headers } = incoming
     const asked = request(new URL(path, target), { method, headers }, async (reply) => {
       const chunks: Buffer[] = []
@@ -49,6 +55,10 @@ export async function startInBetween(target: string): Promise<InBetween> {
     spoil(path, fault) {
       const begun = new Promise<void>((begin) => void faults.set(path, { fault, begin }))
       return { begun, end: () => void faults.delete(path) }
+    },
+    fallSilent(path = EVERYTHING) {
+      silent.add(path)
+      return () => void silent.delete(path)
     },
     close: () =>
       new Promise((resolve) => {

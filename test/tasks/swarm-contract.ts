@@ -106,6 +106,20 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
         items: PlannedTask[]
       }
       assert.deepEqual(listed.items.map(({ id }) => id).sort(), swarm.order.toSorted())
+      const swarms = await ask(running, 'GET', '/api/swarms?limit=1')
+      const { items } = (await swarms.json()) as { items: Record<string, unknown>[] }
+      const { created_at, ...told } = items[0] ?? {}
+      assert.ok(Number.isFinite(Date.parse(String(created_at))))
+      assert.deepEqual(told, {
+        swarm_id: swarm.swarm_id,
+        ...GOAL,
+        status: 'running',
+        tasks: { by_status: { blocked: 2, open: 1, claimed: 0, completed: 0, failed: 0, cancelled: 0 } },
+        reward_usd: 1,
+        creator: running.keyId,
+      })
+      assert.equal((await ask(running, 'GET', '/api/swarms?status=open')).status, 422)
+      assert.equal((await ask(running, 'GET', '/api/swarms', { key: null })).status, 401)
     })
 
     it('asks the chat model for structured output, with the goal as the user’s own message, and records the call', async () => {

@@ -4,6 +4,12 @@ import { endSession, session } from './session.ts'
 /** How often a Gazeway that does not answer is asked again, in milliseconds. */
 const ASK_AGAIN_MS = 1500
 
+const HEALTH = '/health'
+/** How long a reply may take unless said otherwise, in milliseconds. */
+const TIMEOUT_MS = 5000
+/** The same where a model answers first, or long lists are made. */
+export const PATIENT_MS = 180_000
+
 /** True from the first request that gets no answer to the first that does. */
 export const offline = signal(false)
 
@@ -26,11 +32,13 @@ interface Options {
   /** In place of the session's. */
   key?: string | undefined
   headers?: Record<string, string> | undefined
+  /** How long the whole reply may take; 5 s when absent. */
+  timeoutMs?: number | undefined
 }
 
 /**
- * The platform's own API, with the session's key. Every function throws ApiError: `offline` where nothing answers;
- * a key that is not accepted ends the session.
+ * The platform's own API, with the session's key. Every function throws ApiError: `offline` where nothing answers,
+ * `timeout` where it takes too long; a key that is not accepted ends the session.
  */
 export const api = {
   get: <T>(path: string, options?: Options) => json<T>('GET', path, undefined, options),
@@ -65,10 +73,12 @@ async function request(method: string, path: string, body: unknown, options: Opt
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...options.headers,
   }
-  const [reply, text] = await whole(path, {
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+  const limit = AbortSignal.timeout(timeoutMs)
+  const [reply, text] = await whole(path, timeoutMs, {
     method,
     headers,
-    signal: options.signal ?? null,
+    signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit,
     cache: 'no-store',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
@@ -81,12 +91,17 @@ async function request(method: string, path: string, body: unknown, options: Opt
 }
 
 /** A reply with all of its body: one that breaks off is none. */
-async function whole(path: string, init: RequestInit): Promise<[Response, string]> {
+async function whole(path: string, timeoutMs: number, init: RequestInit): Promise<[Response, string]> {
   try {
     const reply = await fetch(path, init)
     return [reply, await reply.text()]
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
+    if (error instanceof DOMException && error.name === 'TimeoutError') {
+      void noteSilence(path)
+      const message = `Gazeway did not answer within ${timeoutMs / 1000} s.`
+      throw new ApiError({ status: 0, code: 'timeout', message })
+    }
     noteOffline()
     throw new ApiError({ status: 0, code: 'offline', message: 'Gazeway does not answer. Is it still running?' })
   }
@@ -102,18 +117,29 @@ function faultOf({ status, statusText }: Response, text: string): ApiError {
   }
 }
 
+/** After a request that took too long: one slow answer is no silence, unless it is the check of health. */
+async function noteSilence(path: string): Promise<void> {
+  if (path === HEALTH || !(await answers())) noteOffline()
+}
+
 /** Asks until something answers again; whatever shows live data then loads it. */
 function noteOffline(): void {
   if (offline.value) return
   offline.value = true
   const ask = async () => {
     if (!offline.value) return
-    try {
-      await fetch('/health', { cache: 'no-store' })
-      offline.value = false
-    } catch {
-      setTimeout(ask, ASK_AGAIN_MS)
-    }
+    if (await answers()) offline.value = false
+    else setTimeout(ask, ASK_AGAIN_MS)
   }
   setTimeout(ask, ASK_AGAIN_MS)
+}
+
+/** Whether anything answers now. */
+async function answers(): Promise<boolean> {
+  try {
+    await fetch(HEALTH, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return true
+  } catch {
+    return false
+  }
 }

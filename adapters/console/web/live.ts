@@ -1,6 +1,8 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, fromJson, offline } from './api.ts'
 
+/** What came longer ago than this, or than one and a half times the pause between two questions, may not be so any more. */
+const STALE_MS = 15_000
 const TOO_MANY_REQUESTS = 429
 /** The pause after a refusal because of too many requests, in milliseconds. */
 const SLOWED_MS = 20_000
@@ -16,6 +18,8 @@ export interface Live<T> {
   error: ApiError | null
   /** True until the first reply for the present path. */
   loading: boolean
+  /** Whether the data is from so long ago that nobody knows whether it still holds. Read it where time goes by. */
+  isStale(now: number): boolean
   /** Asks again now. */
   reload(): void
 }
@@ -35,9 +39,13 @@ const NOTHING = { path: null, text: '', data: null, error: null }
  *
  * @param path null asks nothing. Another query keeps the old data until the new is there, or fails; another resource does not.
  */
-export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: number } = {}): Live<T> {
+export function useLive<T>(
+  path: string | null,
+  { everyMs = 3000, timeoutMs }: { everyMs?: number; timeoutMs?: number } = {},
+): Live<T> {
   const [held, setHeld] = useState<Held<T>>(NOTHING)
   const [round, setRound] = useState(0)
+  const answeredAt = useRef<number | null>(null)
   const isOffline = offline.value
 
   useEffect(() => {
@@ -50,7 +58,8 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
       if (document.hidden) return
       let pauseMs = everyMs
       try {
-        const text = await api.text(path, { signal: ending.signal })
+        const text = await api.text(path, { signal: ending.signal, timeoutMs })
+        answeredAt.current = Date.now()
         setHeld((was) => {
           if (was.path === path && was.text === text && was.error === null) return was
           return { path, text, data: fromJson<T>(text), error: null }
@@ -74,12 +83,14 @@ export function useLive<T>(path: string | null, { everyMs = 3000 }: { everyMs?: 
       document.removeEventListener('visibilitychange', onVisible)
     }
     // Being reachable again is a reason to ask at once.
-  }, [path, everyMs, round, isOffline])
+  }, [path, everyMs, timeoutMs, round, isOffline])
 
   const reload = useCallback(() => setRound((n) => n + 1), [])
   const loading = held.path !== path
   const { data, error } = loading && resourceOf(held.path) !== resourceOf(path) ? NOTHING : held
-  return { data, error, loading: loading && path !== null, reload }
+  const isStale = (now: number) =>
+    answeredAt.current !== null && now - answeredAt.current > Math.max(STALE_MS, 1.5 * everyMs)
+  return { data, error, loading: loading && path !== null, isStale, reload }
 }
 
 const resourceOf = (path: string | null) => path?.split('?')[0]

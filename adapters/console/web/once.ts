@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { ApiError, api } from './api.ts'
 
 /** Posts what a form has. */
-export type PostOnce = <T>(path: string, body: unknown) => Promise<T>
+export type PostOnce = <T>(path: string, body: unknown, options?: { timeoutMs?: number }) => Promise<T>
 
 /**
  * Posts what makes something so that it is made once, also where the reply was lost and the person asks again: the same
@@ -10,12 +10,12 @@ export type PostOnce = <T>(path: string, body: unknown) => Promise<T>
  */
 export function usePostOnce(): PostOnce {
   const unknown = useRef<{ content: string; key: string } | null>(null)
-  return async <T>(path: string, body: unknown) => {
+  return async <T>(path: string, body: unknown, options = {}) => {
     const content = JSON.stringify([path, body])
     const key = unknown.current?.content === content ? unknown.current.key : newKey()
     unknown.current = { content, key }
     try {
-      const reply = await api.post<T>(path, body, { headers: { 'idempotency-key': key } })
+      const reply = await api.post<T>(path, body, { ...options, headers: { 'idempotency-key': key } })
       unknown.current = null
       return reply
     } catch (error) {

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BusyAround } from './busy.ts'
+import { focusFirst } from './focus.ts'
 import { Button } from './form.tsx'
 import { ErrorNote } from './notes.tsx'
 
 /**
  * Something that has to be dealt with first. Escape and the button close it; while something is being done in it, nothing
- * does: that would hide what comes of it, not undo it. However it goes, the focus goes back to where it was.
+ * does: that would hide what comes of it, not undo it. The focus begins on the first field, and however it goes, goes back
+ * to where it was.
  */
 export function Dialog({ open, ...props }: DialogProps & { open: boolean }) {
   return open ? <OpenDialog {...props} /> : null
@@ -31,6 +33,8 @@ function OpenDialog(props: DialogProps) {
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    // The browser takes the button that closes it.
+    if (element) focusFirst(element)
     // An element that is taken away while it is open gives the focus back to nobody.
     return () => element?.close()
   }, [])
@@ -54,7 +58,8 @@ function OpenDialog(props: DialogProps) {
 }
 
 /**
- * Asks before something that cannot be undone.
+ * Asks before something that cannot be undone. Without a field the focus begins on Cancel where the tone is `danger`, so that
+ * Enter alone destroys nothing.
  *
  * @param body what will happen, with amounts and names
  * @param action the button's word: what is done, not "OK"
@@ -89,16 +94,24 @@ export function Confirm(props: {
   }
   return (
     <Dialog title={props.title} open={props.open} onClose={close}>
-      <div class="confirm-body">{props.body}</div>
-      {error !== null && <ErrorNote error={error} />}
-      <div class="actions end">
-        <Button disabled={busy} onClick={close}>
-          Cancel
-        </Button>
-        <Button tone={props.tone ?? 'danger'} busy={busy} onClick={confirm}>
-          {props.action}
-        </Button>
-      </div>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void confirm()
+        }}
+      >
+        <div class="confirm-body">{props.body}</div>
+        {error !== null && <ErrorNote error={error} />}
+        <div class="actions end">
+          <Button disabled={busy} onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" tone={props.tone ?? 'danger'} busy={busy}>
+            {props.action}
+          </Button>
+        </div>
+      </form>
     </Dialog>
   )
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api.ts'
+import { focusFirst, submitByKeys } from './focus.ts'
 import { Button } from './form.tsx'
 import { ErrorNote } from './notes.tsx'
 
@@ -8,7 +9,7 @@ import { ErrorNote } from './notes.tsx'
 export type FaultOf = (field: string) => string | null
 
 /**
- * A form that sends something to the API. What is wrong with a field is told beside it, everything else above the buttons.
+ * A form that sends something to the API, by its button or Enter; by Ctrl and Enter from a text area. What is wrong with a field is told beside it, everything else above the buttons.
  *
  * @param action the button's word: what is done, not "OK"
  * @param onSubmit its error is shown and the form stays
@@ -23,6 +24,11 @@ export function SubmitForm(props: {
   onCancel: () => void
   children: (faultOf: FaultOf) => ComponentChildren
 }) {
+  const form = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => {
+    // One that takes the place of something else in a dialog that is open already.
+    if (form.current?.closest('dialog[open]')) focusFirst(form.current)
+  }, [])
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const at = error instanceof ApiError ? (error.param?.split('.')[0] ?? null) : null
@@ -46,7 +52,9 @@ export function SubmitForm(props: {
   }
   return (
     <form
+      ref={form}
       class="stack"
+      onKeyDown={submitByKeys}
       onSubmit={(event) => {
         event.preventDefault()
         void submit()

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import type { Live } from '../live.ts'
 import type { Paged } from '../paging.ts'
@@ -11,11 +11,15 @@ export interface Column<Row> {
   key: string
   label: string
   render?: (row: Row) => ComponentChildren
-  align?: 'left' | 'right'
+  /** `words`: what people or models name, which may be long. */
+  align?: 'left' | 'right' | 'words'
 }
 
+/** A screen so narrow shows all rows as blocks, in pixels. */
+const NARROW_PX = 640
+
 /**
- * Rows under headings; on a narrow screen each row is a block of its own.
+ * Rows under headings; where there is no room for the columns, each row is a block of its own.
  *
  * @param of where the rows come from; while that is asked or fails, nobody knows that there are none
  * @param empty what to show in place of a table without rows; `<Empty>` says what to do
@@ -85,22 +89,35 @@ function RowLink(props: { onClick: () => void; children: ComponentChildren }) {
   )
 }
 
-/** Scrolls a table that is wider than its place, by the keyboard too. */
+/**
+ * Shows a table's rows as blocks where its columns do not fit, and until there is room for them. What is wider even so is
+ * scrolled, by the keyboard too.
+ */
 function Frame({ label, children }: { label: string; children: ComponentChildren }) {
   const frame = useRef<HTMLDivElement>(null)
+  const neededPx = useRef(0)
+  const [blocks, setBlocks] = useState(false)
   const [isScrolled, setIsScrolled] = useState(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = frame.current
     const table = element?.firstElementChild
     if (!element || !table) return
-    const observer = new ResizeObserver(() => setIsScrolled(element.scrollWidth > element.clientWidth))
+    const measure = () => {
+      const { clientWidth, scrollWidth } = element
+      const isOver = scrollWidth > clientWidth
+      if (!blocks && isOver) neededPx.current = scrollWidth
+      setBlocks(innerWidth <= NARROW_PX || clientWidth < neededPx.current)
+      setIsScrolled(isOver)
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
     observer.observe(element)
     observer.observe(table)
     return () => observer.disconnect()
-  }, [])
+  }, [blocks])
   const reached = isScrolled ? ({ role: 'region', tabIndex: 0, 'aria-label': `${label}, all columns` } as const) : {}
   return (
-    <div ref={frame} class="table-frame" {...reached}>
+    <div ref={frame} class={blocks ? 'table-frame blocks' : 'table-frame'} {...reached}>
       {children}
     </div>
   )

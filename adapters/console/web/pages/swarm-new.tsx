@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { PATIENT_MS } from '../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../components/index.ts'
 import { usePostOnce } from '../once.ts'
 import { go, href } from '../router.ts'
@@ -13,11 +14,14 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
   const [capabilities, setCapabilities] = useState('')
 
   const make = async () => {
-    const { swarm_id, tasks } = await post<{ swarm_id: string; tasks: unknown[] }>('/api/tasks/swarm', {
+    const swarm = {
       goal,
       max_tasks: amountIn(most) ?? 8,
       reward_usd: amountIn(reward) ?? 0,
       capabilities: words(capabilities),
+    }
+    const { swarm_id, tasks } = await post<{ swarm_id: string; tasks: unknown[] }>('/api/tasks/swarm', swarm, {
+      timeoutMs: PATIENT_MS,
     })
     notify(`The goal is divided into ${tasks.length} tasks.`)
     onClose()
@@ -33,7 +37,11 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
       >
         {(faultOf) => (
           <>
-            <Field label="Goal" hint="What is to be reached, in your own words." error={faultOf('goal')}>
+            <Field
+              label="Goal"
+              hint="What is to be reached, in your own words. Ctrl+Enter divides it."
+              error={faultOf('goal')}
+            >
               <TextInput value={goal} onInput={setGoal} rows={4} required />
             </Field>
             <div class="fields">

@@ -107,7 +107,7 @@ export function TaskTable({
       rowKey={({ id }) => id}
       onRow={({ id }) => go(href('tasks', { id }))}
       columns={[
-        { key: 'title', label: 'Task' },
+        { key: 'title', label: 'Task', align: 'words' },
         { key: 'status', label: 'Status', render: ({ status }) => <Badge tone={TASK_TONES[status]}>{status}</Badge> },
         { key: 'agent', label: 'Agent' },
         {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../api.ts'
+import { api, PATIENT_MS } from '../api.ts'
 import { Caller, callersToChoose, type Names } from '../components/caller.tsx'
 import { Exact } from '../components/exact.tsx'
 import {
@@ -43,7 +43,10 @@ export function Receipts(props: {
   const download = async () => {
     setBusy(true)
     try {
-      const csv = await api.text(`/api/wallet/metered/usage${selection && `?${selection}`}`, { accept: 'text/csv' })
+      const csv = await api.text(`/api/wallet/metered/usage${selection && `?${selection}`}`, {
+        accept: 'text/csv',
+        timeoutMs: PATIENT_MS,
+      })
       saveAs('receipts.csv', new Blob([csv], { type: 'text/csv' }))
       notify('The receipts are in your downloads.')
     } catch (error) {

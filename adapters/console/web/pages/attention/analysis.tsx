@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, api } from '../../api.ts'
+import { ApiError, api, PATIENT_MS } from '../../api.ts'
 import {
   Badge,
   BarList,
@@ -29,7 +29,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
     const ask = { session_id: sessionId, narrate, ...(narrate && question.trim() && { question: question.trim() }) }
     try {
       setError(null)
-      return await api.post<Explained>('/api/gaze/analyze', ask)
+      return await api.post<Explained>('/api/gaze/analyze', ask, narrate ? { timeoutMs: PATIENT_MS } : {})
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault
       setError(fault)

@@ -10,6 +10,8 @@ import type { CallStats, Health, ModelConfig } from './records.ts'
 const RECENT_MS = 15 * 60_000
 /** From this share of failed calls on the provider counts as failing. */
 const FAILING_SHARE = 0.5
+/** A chain that does not answer is given up after its own time limit, 5 s unless it is set; only then comes the reply. */
+const CHAINS_MS = 20_000
 /** Providers that need no key. */
 const KEYLESS = new Set(['sandbox', 'ollama', 'custom'])
 
@@ -30,7 +32,7 @@ interface ChainBalances {
 export function HealthPanel({ health }: { health: Live<Health> }) {
   const recent = useLive<CallStats>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
   const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
-  const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000 })
+  const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000, timeoutMs: CHAINS_MS })
   const parts = partsOf(health, models, recent, chains)
   const worst = worstOf(parts)
 
@@ -73,33 +75,35 @@ function headline(parts: readonly Part[], worst: ReturnType<typeof worstOf>): st
 const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) * 60_000).toISOString()
 
 function partsOf(
-  { data: health, error }: Live<Health>,
+  live: Live<Health>,
   models: Live<ModelConfig>,
   recent: Live<CallStats>,
   chains: Live<ChainBalances>,
 ): Part[] {
-  if (error) {
-    const platform: Part = {
-      name: 'Platform',
-      tone: 'bad',
-      state: 'does not answer',
-      detail: 'Is its process running?',
-    }
-    return [platform, ...['Store', 'Agent gateway', 'Models', 'Chains'].map(unknownPart)]
-  }
+  const { data: health, error } = live
+  if (error) return [platformPart('bad', 'does not answer', 'Is its process running?'), ...UNKNOWN_PARTS]
+  if (live.isStale(now.value))
+    return [platformPart('warn', 'not known', 'It was not heard of for 15 s.'), ...UNKNOWN_PARTS]
   if (!health) return []
   const detail = `version ${health.version}, up for ${duration(health.uptime_seconds * 1000)}`
-  const platform: Part = { name: 'Platform', tone: 'good', state: 'running', detail }
+  const platform = platformPart('good', 'running', detail)
   return [platform, storePart(health), gatewayPart(health), providerPart(models, recent), chainPart(chains)]
 }
 
-const unknownPart = (name: string): Part => ({ name, tone: 'neutral', state: 'not known', detail: '' })
+const platformPart = (tone: Tone, state: string, detail: string): Part => ({ name: 'Platform', tone, state, detail })
 
-/** A part of which nothing came yet, or nothing does: that is no sign that it is well. */
-function unreadPart(name: string, { error }: Live<unknown>): Part {
+const UNKNOWN_PARTS = ['Store', 'Agent gateway', 'Models', 'Chains'].map(
+  (name): Part => ({ name, tone: 'neutral', state: 'not known', detail: '' }),
+)
+
+/** A part of which nothing came yet, nothing does, or nothing did for long: that is no sign that it is well. */
+function unreadPart(name: string, { error, data }: Live<unknown>): Part {
+  if (!error && data) return { name, tone: 'warn', state: 'not known', detail: 'It was not heard of for too long.' }
   if (error) return { name, tone: 'warn', state: 'not known', detail: messageOf(error) }
   return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
 }
+
+const isUnread = (live: Live<unknown>): boolean => live.error !== null || live.isStale(now.value)
 
 function storePart({ store }: Health): Part {
   const engine = store.engine === 'postgres' ? 'PostgreSQL' : 'SQLite'
@@ -128,7 +132,7 @@ function gatewayPart({ upstream, mode }: Health): Part {
 function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part {
   const name = 'Models'
   const models = config.data
-  if (!models) return unreadPart(name, config)
+  if (!models || isUnread(config)) return unreadPart(name, config)
   const settings = <a href={href('settings', { id: 'models' })}>Settings</a>
   if (!models.api_key_set && !KEYLESS.has(models.provider)) {
     return {
@@ -142,7 +146,7 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part 
       ),
     }
   }
-  if (recent.error || !recent.data) return unreadPart(name, recent)
+  if (!recent.data || isUnread(recent)) return unreadPart(name, recent)
   const { errors, error_rate: rate, ...totals } = recent.data.totals
   const calls = totals.calls - totals.refused
   if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
@@ -154,7 +158,7 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part 
 
 function chainPart(balances: Live<ChainBalances>): Part {
   const name = 'Chains'
-  if (!balances.data) return unreadPart(name, balances)
+  if (!balances.data || isUnread(balances)) return unreadPart(name, balances)
   const chains = balances.data.items
   const dead = chains.filter(({ error }) => error !== null)
   if (chains.length === 0) return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger.' }
