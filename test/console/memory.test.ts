@@ -24,7 +24,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
 
   async function recall(key: string, namespace = 'default') {
     const query = new URLSearchParams({ key, namespace })
-    const reply = await ask(gazeway.platform, 'GET', `/api/memory/recall?${query}`)
+    const reply = await ask(gazeway.platform, 'GET', `/api/memory/recall?${query}`, { key: gazeway.platform.admin })
     const body = (await reply.json()) as { memory?: Record<string, unknown> }
     return body.memory ?? null
   }
@@ -68,7 +68,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     await press(row)
     await press(dialog.getByRole('button', { name: 'Edit' }))
     await dialog.getByLabel('Value').waitFor()
-    await hasFocus(dialog.getByRole('button', { name: 'Close' }))
+    await hasFocus(dialog.getByLabel('Kind'))
     await press(dialog.getByRole('button', { name: 'Cancel' }))
     await press(dialog.getByRole('button', { name: 'Delete' }))
     await press(dialog.getByRole('button', { name: 'Cancel' }))
@@ -84,7 +84,8 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('lists, filters by namespace and tag, and searches with typos', async () => {
-    for (const body of MEMORIES) await ask(gazeway.platform, 'POST', '/api/memory', { body })
+    for (const body of MEMORIES)
+      await ask(gazeway.platform, 'POST', '/api/memory', { key: gazeway.platform.admin, body })
     const page = await gazeway.open('#/memory')
     const table = page.getByRole('table', { name: 'Memories' })
     await table.getByText('deploy/staging').waitFor()
@@ -122,7 +123,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
 
     await page.getByRole('button', { name: 'Edit' }).click()
     const other = { ...MEMORIES[0], value: 'Written by an assistant.' }
-    await ask(platform, 'POST', '/api/memory', { body: other })
+    await ask(platform, 'POST', '/api/memory', { key: platform.admin, body: other })
     await page.getByLabel('Value').fill('Written by a person.')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
@@ -135,7 +136,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
       ['with a comma', 'one'],
       ['empty', ''],
     ])
-      await ask(gazeway.platform, 'POST', '/api/memory', { body: { key, value, tags } })
+      await ask(gazeway.platform, 'POST', '/api/memory', { key: gazeway.platform.admin, body: { key, value, tags } })
     const page = await gazeway.open('#/memory')
     await inspect(page, 'memory-tags')
     await page.getByRole('button', { name: 'with a comma' }).click()
