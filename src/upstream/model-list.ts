@@ -27,37 +27,46 @@ export interface ModelList {
   all(context: CallContext): Promise<Model[]>
 }
 
-/** The models that clients can ask for. The upstream is asked for its own once a minute at most. */
+/** Asks the upstream for its list. */
+type AskForModels = (context: CallContext) => Promise<PassthroughReply>
+
+/**
+ * The models that clients can ask for. The upstream is asked for its own once a minute at most.
+ *
+ * @param options.askForModels for a client, which the audit trail shows
+ * @param options.lookUp for Gazeway itself, which it does not
+ */
 export function createModelList(options: {
   provider: Provider
-  askForModels: (context: CallContext) => Promise<PassthroughReply>
+  askForModels: AskForModels
+  lookUp: AskForModels
   now: () => Date
 }): ModelList {
-  const { provider, askForModels, now } = options
+  const { provider, askForModels, lookUp, now } = options
   const started = Math.floor(now().getTime() / 1000)
   let list: Model[] | null = null
   let staleAt = 0
   let asking: Promise<void> | undefined
 
-  async function ask(context: CallContext): Promise<void> {
+  async function ask(by: AskForModels, context: CallContext): Promise<void> {
     const began = now().getTime()
     const signal = AbortSignal.timeout(PATIENCE_MS)
     try {
-      const { status, body } = await askForModels({ ...context, signal })
+      const { status, body } = await by({ ...context, signal })
       const isBusy = status === 429
       // It is up: what it listed before is still there.
       if (!isBusy) list = status < 300 ? readModels(body) : null
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
     } catch {
-      // The failed call is in the audit trail; the list goes on without the upstream.
+      // The list goes on without the upstream: whoever asks it for an answer is told why it is down.
       list = null
       staleAt = began + PAUSE_MS
     }
   }
 
-  async function present(context: CallContext): Promise<Model[] | null> {
+  async function present(by: AskForModels, context: CallContext): Promise<Model[] | null> {
     if (now().getTime() >= staleAt)
-      asking ??= ask(context).finally(() => {
+      asking ??= ask(by, context).finally(() => {
         asking = undefined
       })
     await asking
@@ -65,9 +74,9 @@ export function createModelList(options: {
   }
 
   return {
-    listed: async (context) => (await present(context))?.map(({ id }) => id) ?? null,
+    listed: async (context) => (await present(lookUp, context))?.map(({ id }) => id) ?? null,
     async all(context) {
-      const models = await present(context)
+      const models = await present(askForModels, context)
       const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
       const own = provider.aliases.filter((id) => !lacking.has(id))
       const known = new Set(own)

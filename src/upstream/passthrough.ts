@@ -14,6 +14,8 @@ import { readUsage, type Usage } from './usage.ts'
 
 /** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
+/** Keys that providers make are longer. */
+const SHORTEST_NO_WORD = 16
 /** As much of a reply is read for the usage that it reports, which may come last. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 /** How deep a reply may nest: what reads it on the way to a client does so level by level. */
@@ -106,8 +108,7 @@ export async function passThrough(
       const whole = Buffer.concat(chunks)
       const truncated = whole.length > limitBytes
       const shown = whole.toString('utf8', 0, limitBytes)
-      // An answer is passed on as it is: `lm-studio`, a usual key, is also a part of model ids.
-      const text = response.ok ? shown : withoutSecrets(shown, provider.secrets)
+      const text = withoutSecrets(shown, response.ok ? provider.secrets.filter(isNoWord) : provider.secrets)
       const json = truncated ? undefined : parseJson(text)
       // What is not JSON comes back as its text.
       const parsed = json === undefined ? text : json
@@ -166,6 +167,9 @@ function safeHeaders(headers: Headers, secrets: readonly string[]): Record<strin
   const safe = [...headers].filter(([name]) => SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
   return Object.fromEntries(safe.map(([name, value]) => [name, hideSecrets(value, secrets)]))
 }
+
+/** Whether a secret cannot be a part of an answer: `lm-studio`, a usual key, is one of model ids, too. */
+const isNoWord = (secret: string): boolean => secret.length >= SHORTEST_NO_WORD
 
 /** A text without secrets, nor the part of one that it may have been cut in; three characters of it tell nothing. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {

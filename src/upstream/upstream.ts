@@ -52,13 +52,18 @@ export function createUpstream(options: {
   const { config, ...rest } = options
   const provider = createProvider(config)
   const deps: UpstreamDeps = { provider, ...rest, listed: (context) => models.listed(context) }
-  const askForModels: Upstream['askForModels'] = (context) =>
-    passThrough(
-      { ...deps, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
-      { method: 'GET', path: MODELS },
-      context,
-    )
-  const models = createModelList({ provider, askForModels, now: () => new Date() })
+  const listing =
+    (asking: UpstreamDeps): Upstream['askForModels'] =>
+    (context) =>
+      passThrough(
+        { ...asking, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
+        { method: 'GET', path: MODELS },
+        context,
+      )
+  const askForModels = listing(deps)
+  // Of a chat its client knows, of what Gazeway looks up for it nobody does.
+  const lookUp = listing({ ...deps, calls: { ...deps.calls, record() {} } })
+  const models = createModelList({ provider, askForModels, lookUp, now: () => new Date() })
   const openRelayBy: Upstream['openRelayBy'] = (open) => open(deps, config.connect_timeout_ms)
   return {
     provider,

@@ -1674,18 +1674,27 @@ describe('the gateway over HTTP', () => {
 
   describe('any base URL', () => {
     /** A local server as LM Studio or Ollama are: it has what was installed, and no responses endpoint. */
-    async function local(ids: string[], work: (ask: (path: string, body: object) => Promise<string>) => Promise<void>) {
+    async function local(
+      ids: string[],
+      work: (
+        ask: (path: string, body: object) => Promise<string>,
+        recorded: () => Promise<CallRecord[]>,
+      ) => Promise<void>,
+    ) {
       server.on('/models', double.json(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) }))
       server.on('/chat/completions', double.json(200, double.completion('Hello.')))
       server.on('/responses', double.fails(404))
       const fresh = await startGateway(server.url, {}, { upstream: { aliases: {} } })
       const headers = { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' }
       try {
-        await work(async (path, body) => {
-          const reply = await fetch(fresh.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-          assert.equal(reply.status, 200)
-          return sentBody().model as string
-        })
+        await work(
+          async (path, body) => {
+            const reply = await fetch(fresh.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+            assert.equal(reply.status, 200)
+            return sentBody().model as string
+          },
+          async () => (await fresh.gateway.calls.history({ limit: 50 })).items,
+        )
       } finally {
         await fresh.close()
       }
@@ -1697,6 +1706,16 @@ describe('the gateway over HTTP', () => {
         assert.equal(await ask('/v1/chat/completions', { ...ASK, model: 'llm-3-fast' }), 'qwen3:8b')
         assert.equal(await ask('/v1/chat/completions', { ...ASK, model: 'llama3:latest' }), 'llama3:latest')
         assert.equal(server.received.filter(({ path }) => path === '/v1/models').length, 1)
+      }))
+
+    it('records nothing of what is looked up for a chat', () =>
+      local(['qwen3:8b'], async (ask, recorded) => {
+        await ask('/v1/chat/completions', ASK)
+        await until(async () => (await recorded()).length > 0)
+        assert.deepEqual(
+          (await recorded()).map(({ path, requested_model, model }) => [path, requested_model, model]),
+          [['/v1/chat/completions', 'llm-3-fast', 'qwen3:8b']],
+        )
       }))
 
     it("keeps the client's model where the responses endpoint fails and no alias is for the fallback", () =>

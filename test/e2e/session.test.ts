@@ -23,7 +23,7 @@ describe('a session', () => {
   })
 
   it('ends when its client closes, in silence', async () => {
-    const server = await connect(newPlace())
+    const server = await connect(newPlace(), { args: ['--upstream', 'sandbox'] })
     await server.call('gateway_memory_recall', { key: 'a' })
     await server.client.close()
     assert.equal(server.stderr(), '')
@@ -368,7 +368,7 @@ describe('logging', () => {
   })
 
   it('writes JSON lines to stderr, and nothing to stdout', async () => {
-    const server = spawnServer(newPlace(), { args: ['--log-level', 'debug'] })
+    const server = spawnServer(newPlace(), { args: ['--upstream', 'sandbox', '--log-level', 'debug'] })
     const line = once(server.child.stderr, 'data')
     server.write('not a message\n')
     const { level, msg } = JSON.parse(String((await line)[0]))

@@ -30,7 +30,7 @@ describe('the end of a server', () => {
     const asked = new Promise<void>((resolve) => {
       upstream.on('/chat/completions', () => resolve())
     })
-    server.callTool('busy', 'gateway_chat_completion', ASK)
+    server.callTool('busy', 'gateway_chat_completion', { ...ASK, model: 'double-chat' })
     await asked
     return server
   }
@@ -71,7 +71,7 @@ describe('the end of a server', () => {
 
   it('comes at once when nothing is under way', async () => {
     for (const end of Object.values(ends)) {
-      const server = spawnServer(place)
+      const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
       await server.initialize()
       end(server)
       assert.deepEqual(await server.exit, { code: 0, signal: null })
@@ -94,7 +94,7 @@ describe('the end of a server', () => {
   })
 
   it('comes without a word when there never was a message', async () => {
-    const server = spawnServer(place)
+    const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
     server.child.stdin.end()
     assert.deepEqual(await server.exit, { code: 0, signal: null })
     assert.equal(server.stdout() + server.stderr(), '')

@@ -66,7 +66,7 @@ describe('the data folder', () => {
     const place = newPlace()
     mkdirSync(place.data)
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ gaze: { retention_days: 1 } }))
-    const server = await connect(place)
+    const server = await connect(place, { args: ['--upstream', 'sandbox'] })
     const records = humanStream(1, { records: 3, start: '2020-01-01T00:00:00.000Z' })
     await server.call('gateway_store_gaze_data', { records })
     const kept = async () => (await server.call('gateway_retrieve_gaze_data')).structuredContent.total

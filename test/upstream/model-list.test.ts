@@ -20,12 +20,14 @@ describe('the models that clients can ask for', () => {
       chat: 'llm-3-fast',
     }
     const config = { api_key: null, headers: {}, timeout_ms: 1000, max_retries: 0, models, aliases }
+    async function ask() {
+      asked++
+      return { status: 200, headers: {}, truncated: false, call_id: 'call_1', body: null, ...answers() }
+    }
     const list = createModelList({
       provider: createProvider({ ...config, provider: 'http://127.0.0.1:1/v1' }),
-      askForModels: async () => {
-        asked++
-        return { status: 200, headers: {}, truncated: false, call_id: 'call_1', body: null, ...answers() }
-      },
+      askForModels: ask,
+      lookUp: ask,
       now: () => new Date(at),
     })
     return {
