@@ -11,7 +11,6 @@ import type { Sweep, Sweeps } from '../src/store/sweeps.ts'
 import { missingKey } from '../src/upstream/missing-key.ts'
 import { VERSION } from '../src/version.ts'
 import { startTracing, type Tracing } from './http/tracing.ts'
-import { giveBackIdleMemory } from './idle-memory.ts'
 import type { PlatformPayments } from './platform/open-payments.ts'
 import { unfinishedPayments } from './platform/unfinished-payments.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
@@ -47,7 +46,6 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let sweeps: Sweeps | null = null
   let payments: PlatformPayments | undefined
   let settling: { stop(): Promise<void> } | null = null
-  const idleMemory = giveBackIdleMemory()
   const told = toldToStop()
   try {
     const { config } = gateway
@@ -86,7 +84,6 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
-    idleMemory.stop()
     // Together, so that the time for replies in progress is the same for all; those that come through the platform from
     // the gateway keep their connection.
     await inTime(STOP_MS, Promise.all([...running, sweeps, settling].map((part) => part?.stop())))

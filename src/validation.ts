@@ -1,9 +1,12 @@
 import type { z } from 'zod'
 import { acceptedAt, fieldsAt, namesAt } from './accepted.ts'
-import { ENOUGH_FAULTS } from './containers.ts'
 import { shorten } from './cut.ts'
 import { GazewayError } from './errors.ts'
 
+/** Items in one list of an input; a check ends at the first list that is longer. */
+export const LIST_LIMIT = 10_000
+/** Faults that are looked at; the message names three. */
+const ENOUGH_FAULTS = 100
 const MAX_FAULTS = 3
 const MAX_NAME = 80
 const MAX_MESSAGE = 1000

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { list } from '../src/containers.ts'
 import { Usage } from '../src/upstream/usage.ts'
+import { LIST_LIMIT } from '../src/validation.ts'
 import { defineTool } from './tool.ts'
 
 /** OpenAI's chat message; fields that a provider adds are passed on. */
 const Message = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), list(z.looseObject({ type: z.string() }))]).nullish(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(LIST_LIMIT)]).nullish(),
 })
 
 export const chatCompletion = defineTool({

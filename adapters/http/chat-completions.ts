@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { list } from '../../src/containers.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallContext } from '../../src/upstream/call-record.ts'
 import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import { type ChatBody, relayChat } from '../../src/upstream/relay/relay-chat.ts'
 import type { ClientRequest } from '../../src/upstream/relay/request-body.ts'
-import { parseInput } from '../../src/validation.ts'
+import { LIST_LIMIT, parseInput } from '../../src/validation.ts'
 import type { Arrival, Endpoint } from '../web/arrival.ts'
 import { readJson } from '../web/json-body.ts'
 import { relayOnce } from './relay-once.ts'
@@ -13,7 +12,10 @@ import { relayOnce } from './relay-once.ts'
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ChatRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
-  messages: list(z.looseObject({ role: z.string() })).min(1),
+  messages: z
+    .array(z.looseObject({ role: z.string() }))
+    .max(LIST_LIMIT)
+    .min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: z.int().nullish(),

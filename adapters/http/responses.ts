@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { list } from '../../src/containers.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { OpenRelay } from '../../src/upstream/relay/open.ts'
 import type { RelayedRequest } from '../../src/upstream/relay/relay-fallback.ts'
 import { relayResponses } from '../../src/upstream/relay/relay-responses.ts'
 import type { ClientRequest } from '../../src/upstream/relay/request-body.ts'
-import { parseInput } from '../../src/validation.ts'
+import { LIST_LIMIT, parseInput } from '../../src/validation.ts'
 import type { Endpoint } from '../web/arrival.ts'
 import { readJson } from '../web/json-body.ts'
 import { callContext } from './chat-completions.ts'
@@ -14,13 +13,16 @@ import { relayOnce } from './relay-once.ts'
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
-  input: z.union([z.string(), list(z.looseObject({}))]).nullish(),
+  input: z.union([z.string(), z.array(z.looseObject({})).max(LIST_LIMIT)]).nullish(),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
-  tools: list(z.looseObject({ type: z.string() })).nullish(),
+  tools: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(LIST_LIMIT)
+    .nullish(),
 })
 
 /** Refuses what is no request for a response. @throws GazewayError `validation_failed` */

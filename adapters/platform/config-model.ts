@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { KEY_VARIABLES } from '../../src/config/environment.ts'
 import { PRESETS as PROVIDERS } from '../../src/config/sections/upstream.ts'
-import { record } from '../../src/containers.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { PRESETS } from '../../src/upstream/presets.ts'
@@ -30,10 +29,10 @@ const ModelChange = z.strictObject({
   provider: z.string().min(1).max(2048).optional(),
   base_url: z.string().min(1).max(2048).optional(),
   models: z.strictObject({ primary: name, fallback: name, chat: name }).partial().optional(),
-  aliases: record(z.string(), z.string()).nullable().optional().describe('All of them; those left out are gone'),
+  aliases: z.record(z.string(), z.string()).nullable().optional().describe('All of them; those left out are gone'),
   api_key: z.string().nullable().optional().describe('Never shown again'),
   api_key_set: z.boolean().optional().describe('As it was shown; changes nothing'),
-  preset_aliases: record(z.string(), z.string()).optional().describe('As they were shown; change nothing'),
+  preset_aliases: z.record(z.string(), z.string()).optional().describe('As they were shown; change nothing'),
 })
 type ModelChange = z.infer<typeof ModelChange>
 

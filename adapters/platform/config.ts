@@ -4,7 +4,6 @@ import { variableOf } from '../../src/config/environment.ts'
 import { addressOf, foreignSecrets } from '../../src/config/layers.ts'
 import { environmentInForce, flagsInForce, overriddenKeys } from '../../src/config/overrides.ts'
 import { redactConfig } from '../../src/config/redact.ts'
-import { record } from '../../src/containers.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { FrameContext } from '../web/frame.ts'
@@ -15,9 +14,9 @@ import { defineRoute, type Route } from './route.ts'
 const tag = 'Configuration'
 
 /** Changes by dotted key. */
-const Changes = record(z.string().min(1).max(500), z.unknown()).describe(
-  'Dotted key → value, such as {"upstream.models.chat": "llm-3-fast"}; null resets to the default',
-)
+const Changes = z
+  .record(z.string().min(1).max(500), z.unknown())
+  .describe('Dotted key → value, such as {"upstream.models.chat": "llm-3-fast"}; null resets to the default')
 
 const InForce = z.record(z.string(), z.object({ path: z.string(), value: z.unknown() }))
 

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { Agent, AgentMessage, AgentReply } from '../../src/agent/agent.ts'
-import { list } from '../../src/containers.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { MessageText } from '../../src/sessions/sessions.ts'
 import { Usage } from '../../src/upstream/usage.ts'
-import { explain } from '../../src/validation.ts'
+import { explain, LIST_LIMIT } from '../../src/validation.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { ALREADY_SENT } from '../web/receiver.ts'
 import { callContext } from './call-context.ts'
@@ -20,7 +19,9 @@ const tag = 'Sessions'
 const Said = z
   .union([
     MessageText,
-    list(z.object({ type: z.enum(['text', 'input_text']), text: z.string() }))
+    z
+      .array(z.object({ type: z.enum(['text', 'input_text']), text: z.string() }))
+      .max(LIST_LIMIT)
       .min(1)
       .transform((parts) => parts.map(({ text }) => text).join('\n'))
       .pipe(MessageText),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { record as recordOf } from '../containers.ts'
 import { GazewayError } from '../errors.ts'
 import { isDeeper, parseJson } from '../json.ts'
 import type { CallContext } from './call-record.ts'
@@ -30,7 +29,7 @@ const SAFE_HEADER_PREFIX = 'x-ratelimit-'
 export const PassthroughRequest = z.strictObject({
   method: z.enum(['GET', 'POST', 'DELETE']),
   path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
-  query: recordOf(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   body: z.unknown().optional().describe('JSON to send with POST; the other methods take none'),
 })
 export type PassthroughRequest = z.infer<typeof PassthroughRequest>

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { record } from '../../containers.ts'
 import { evmAddress, milliseconds, rpcUrl } from './values.ts'
 
 /** The id of a chain as the name of an entry: JSON has no numbers there. */
@@ -32,7 +31,8 @@ const Network = z.strictObject({
 
 /** The chains that balances are read from, how escrows are paid, and who this agent says it is. */
 export const Chain = z.strictObject({
-  networks: record(chainId, Network)
+  networks: z
+    .record(chainId, Network)
     .default({})
     .meta({
       description:
@@ -41,7 +41,8 @@ export const Chain = z.strictObject({
       accepted:
         'name, native {symbol, decimals}, tokens [{symbol, address, decimals}], timeout_ms, confirmations, explorer',
     }),
-  rpc_urls: record(chainId, rpcUrl.meta({ accepted: 'an http or https URL' }))
+  rpc_urls: z
+    .record(chainId, rpcUrl.meta({ accepted: 'an http or https URL' }))
     .default({})
     .meta({
       description: 'Chain id → the URL of a node of that chain (JSON-RPC), with its key where it has one.',

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { record } from '../../containers.ts'
 import { modelId, usd } from './values.ts'
 
 /** What metered calls cost. */
@@ -8,7 +7,7 @@ export const Pricing = z.strictObject({
   price_per_1k_tokens_usd: usd
     .default(0.003)
     .describe('Price of 1,000 tokens of a model that is not in models, in USD.'),
-  models: record(modelId, usd).default({}).describe('Model id → its price of 1,000 tokens, in USD.'),
+  models: z.record(modelId, usd).default({}).describe('Model id → its price of 1,000 tokens, in USD.'),
   token: z
     .string()
     .regex(/^[\w.-]{1,32}$/)

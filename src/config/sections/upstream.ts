@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { record } from '../../containers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { credential, milliseconds, modelId } from './values.ts'
 
@@ -31,16 +30,17 @@ export const Upstream = z.strictObject({
     .max(10)
     .default(2)
     .describe('How often a call that failed for a passing reason is sent again.'),
-  headers: record(
-    z
-      .string()
-      .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/)
-      .meta({ accepted: 'a header name' }),
-    z
-      .string()
-      .regex(/^[\x20-\x7e]{0,4096}$/)
-      .meta({ accepted: 'text on one line' }),
-  )
+  headers: z
+    .record(
+      z
+        .string()
+        .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/)
+        .meta({ accepted: 'a header name' }),
+      z
+        .string()
+        .regex(/^[\x20-\x7e]{0,4096}$/)
+        .meta({ accepted: 'text on one line' }),
+    )
     .default({})
     .meta({ description: 'Headers added to every upstream call.', secret: 'value' }),
   models: z
@@ -54,7 +54,8 @@ export const Upstream = z.strictObject({
       chat: modelId.default('llm-3-fast').describe('The model of chat completions that name none.'),
     })
     .prefault({}),
-  aliases: record(modelId, modelId)
+  aliases: z
+    .record(modelId, modelId)
     .default({})
     .describe("Model id → the provider's id for it; added to the provider's own aliases."),
   allowed_paths: z

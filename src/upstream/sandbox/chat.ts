@@ -1,6 +1,6 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import { z } from 'zod'
-import { list } from '../../containers.ts'
+import { LIST_LIMIT } from '../../validation.ts'
 import { type Answer, answer, idFrom, type Question } from './answer.ts'
 import type { Turn } from './conversation.ts'
 import { jsonReply, sseFrame, sseReply } from './reply.ts'
@@ -11,7 +11,10 @@ import type { ToolChoice } from './tool-choice.ts'
 const Message = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: Content.nullish(),
-  tool_calls: list(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string() }) })).nullish(),
+  tool_calls: z
+    .array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string() }) }))
+    .max(LIST_LIMIT)
+    .nullish(),
   tool_call_id: z.string().optional(),
 })
 
@@ -19,30 +22,36 @@ const FunctionName = z.looseObject({ type: z.literal('function'), function: z.lo
 
 const ChatRequest = z.looseObject({
   model: z.string().min(1),
-  messages: list(Message).min(1),
+  messages: z.array(Message).max(LIST_LIMIT).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   n: z.literal(1, 'the sandbox gives one choice').nullish(),
   stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
-  tools: list(
-    z.looseObject({
-      type: z.literal('function'),
-      function: z.looseObject({
-        name: z.string().min(1),
-        description: z.string().nullish(),
-        parameters: SchemaObject.nullish(),
+  tools: z
+    .array(
+      z.looseObject({
+        type: z.literal('function'),
+        function: z.looseObject({
+          name: z.string().min(1),
+          description: z.string().nullish(),
+          parameters: SchemaObject.nullish(),
+        }),
       }),
-    }),
-  ).nullish(),
+    )
+    .max(LIST_LIMIT)
+    .nullish(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),
       FunctionName,
       z.looseObject({
         type: z.literal('allowed_tools'),
-        allowed_tools: z.looseObject({ mode: z.enum(['auto', 'required']), tools: list(FunctionName) }),
+        allowed_tools: z.looseObject({
+          mode: z.enum(['auto', 'required']),
+          tools: z.array(FunctionName).max(LIST_LIMIT),
+        }),
       }),
     ])
     .nullish(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { list } from '../../containers.ts'
 import { GazewayError } from '../../errors.ts'
+import { LIST_LIMIT } from '../../validation.ts'
 
 const TypeName = z.enum(['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'])
 
@@ -17,7 +17,7 @@ const schemas = z.record(z.string(), z.unknown()).optional()
  */
 export const JsonSchema = z.looseObject({
   $ref: z.string().optional(),
-  type: z.union([TypeName, list(TypeName).min(1)]).optional(),
+  type: z.union([TypeName, z.array(TypeName).max(LIST_LIMIT).min(1)]).optional(),
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   allOf: z.array(z.unknown()).optional(),
@@ -28,7 +28,7 @@ export const JsonSchema = z.looseObject({
   patternProperties: schemas,
   additionalProperties: z.unknown().optional(),
   propertyNames: z.unknown().optional(),
-  required: list(z.string()).optional(),
+  required: z.array(z.string()).max(LIST_LIMIT).optional(),
   minProperties: size,
   maxProperties: size,
   items: z.unknown().optional(),

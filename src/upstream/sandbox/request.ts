@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { list } from '../../containers.ts'
 import { GazewayError } from '../../errors.ts'
+import { LIST_LIMIT } from '../../validation.ts'
 
 /** A JSON Schema as a request carries it. */
 export const SchemaObject = z.record(z.string(), z.unknown())
@@ -8,7 +8,9 @@ export const SchemaObject = z.record(z.string(), z.unknown())
 /** The text of a message: a string, or parts of which those with text count. */
 export const Content = z.union([
   z.string(),
-  list(z.looseObject({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() })),
+  z
+    .array(z.looseObject({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() }))
+    .max(LIST_LIMIT),
 ])
 
 /** The text in a message's content, its parts a line each; images and files hold none. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list } from '../../containers.ts'
+import { LIST_LIMIT } from '../../validation.ts'
 import type { Question } from './answer.ts'
 import type { Turn } from './conversation.ts'
 import { Content, contentText, SchemaObject } from './request.ts'
@@ -55,13 +55,13 @@ const FunctionName = z.looseObject({ type: z.literal('function'), name: z.string
 /** A request for a response: what the sandbox acts on; the rest is given back as it came. */
 export const ResponseRequest = z.looseObject({
   model: z.string().min(1),
-  input: z.union([z.string(), list(Item).min(1)]),
+  input: z.union([z.string(), z.array(Item).max(LIST_LIMIT).min(1)]),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
-  tools: list(Tool).nullish(),
+  tools: z.array(Tool).max(LIST_LIMIT).nullish(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),
@@ -70,7 +70,7 @@ export const ResponseRequest = z.looseObject({
       z.looseObject({
         type: z.literal('allowed_tools'),
         mode: z.enum(['auto', 'required']),
-        tools: list(z.union([FunctionName, z.looseObject({ type: SearchToolType })])),
+        tools: z.array(z.union([FunctionName, z.looseObject({ type: SearchToolType })])).max(LIST_LIMIT),
       }),
     ])
     .nullish(),
