@@ -7,8 +7,6 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import { z } from 'zod'
-import { GazewayError } from '../../src/errors.ts'
-import { completeChat } from '../../src/upstream/sandbox/chat.ts'
 import { createSandbox } from '../../src/upstream/sandbox/sandbox.ts'
 
 function createClient(): OpenAI {
@@ -277,29 +275,6 @@ describe('chat completions of the sandbox', () => {
     ['a required tool where there is none', { tool_choice: 'required' }, 'tool_choice'],
     ['a tool result without its call', { messages: [{ role: 'tool', tool_call_id: 'c1', content: 'x' }] }, 'messages'],
   ]
-  it('looks at no more than a hundred wrong messages, tools, calls or parts', () => {
-    let looked = 0
-    const look = () => {
-      looked += 1
-      return null
-    }
-    const wrong = Object.defineProperties({}, { type: { get: look }, id: { get: look } })
-    const flood = Array(5000).fill(wrong)
-    const said = (fields: object) => ({ messages: [{ role: 'user', ...fields }] })
-    for (const change of [
-      { messages: Array(5000).fill({ role: 'user', content: [wrong] }) },
-      { tools: flood },
-      said({ content: flood }),
-      said({ tool_calls: flood }),
-      { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: flood } } },
-    ]) {
-      looked = 0
-      const body = { model: MODEL, messages: BRIEFED, ...change }
-      assert.throws(() => completeChat(new Request('http://sandbox.local'), body, 'seed'), GazewayError)
-      assert.ok(looked > 0 && looked <= 200, `looked ${looked} times`)
-    }
-  })
-
   for (const [what, change, param] of refused) {
     it(`refuses ${what}, naming ${param}`, async () => {
       const asked = { model: MODEL, messages: BRIEFED, ...change } as ChatCompletionCreateParamsNonStreaming

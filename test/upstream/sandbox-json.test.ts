@@ -6,7 +6,6 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 import { createInstance } from '../../src/upstream/sandbox/json-instance.ts'
-import { JsonSchema } from '../../src/upstream/sandbox/json-schema.ts'
 import { createJsonTexts } from '../../src/upstream/sandbox/json-texts.ts'
 
 const SENTENCES = ['The ledger posts double entries.', 'Escrow holds the reward until release.', 'Gaze is local.']
@@ -117,22 +116,6 @@ describe('JSON made from a schema', () => {
     )
   })
 
-  it('is valid or refused under schemas that contradict themselves', () => {
-    const contradicting = fc
-      .tuple(satisfiable, satisfiable, fc.boolean())
-      .map(([a, b, negated]) => ({ allOf: [a, negated ? { not: b } : b] }))
-    fc.assert(
-      fc.property(contradicting, (schema) => {
-        try {
-          assertValid(schema)
-        } catch (error) {
-          assert.ok(error instanceof GazewayError && error.code === 'invalid_request', String(error))
-        }
-      }),
-      { numRuns: 150 },
-    )
-  })
-
   it('is the same each time', () => {
     fc.assert(
       fc.property(satisfiable, (schema) => assert.deepEqual(instanceOf(schema), instanceOf(schema))),
@@ -233,21 +216,13 @@ describe('JSON made from a schema', () => {
     assert.equal(assertValid({ type: 'string', pattern: '^[^<>]*$' }), 'ledger')
   })
 
-  it('matches exactly one branch of a oneOf', () => {
-    assert.equal(Number.isInteger(assertValid({ oneOf: [{ type: 'number' }, { type: 'integer' }] })), false)
-  })
-
-  it('looks at no more than a hundred wrong names in a schema', () => {
-    const names = Array(5000).fill(5)
-    assert.equal(JsonSchema.safeParse({ required: names }).error?.issues.length, 100)
-    const [issue] = JsonSchema.safeParse({ type: names }).error?.issues ?? []
-    assert.equal(issue?.code === 'invalid_union' && issue.errors.at(-1)?.length, 100)
-  })
-
   const refused: [string, unknown][] = [
-    ['a pattern that matches for hours', { enum: [`${'a'.repeat(50)}!`], pattern: '^([a-zA-Z]+)+$' }],
+    [
+      'a pattern that matches for hours',
+      { type: 'string', pattern: `^(([a-z]+)+!|${'(s|sa|san|sand)*'.repeat(9)}#)$` },
+    ],
     ['a type that does not exist', { type: 'thing' }],
-    ['a contradiction', { type: 'string', enum: [1] }],
+    ['a contradiction', { type: 'integer', minimum: 2, maximum: 1 }],
     [
       'an endless schema',
       {

@@ -4,7 +4,6 @@ import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
 import { z } from 'zod'
-import { ResponseRequest } from '../../src/upstream/sandbox/response-request.ts'
 import { createSandbox } from '../../src/upstream/sandbox/sandbox.ts'
 
 const sandbox = createSandbox()
@@ -233,28 +232,6 @@ describe('responses of the sandbox', () => {
     ['a tool that it does not have', { tools: [{ type: 'code_interpreter' }] }, 'tools.0.type'],
     ['an output without its call', { input: [{ type: 'function_call_output', call_id: 'c1', output: 'x' }] }, 'input'],
   ]
-  it('looks at no more than a hundred wrong items or tools', () => {
-    let looked = 0
-    const wrong = {
-      get type() {
-        looked += 1
-        return null
-      },
-    }
-    const flood = Array(5000).fill(wrong)
-    for (const change of [
-      { input: flood },
-      { tools: flood },
-      { input: [{ role: 'user', content: flood }] },
-      { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: flood } },
-    ]) {
-      looked = 0
-      assert.equal(ResponseRequest.safeParse({ ...BRIEFED, ...change }).success, false)
-      // Each branch of a union looks.
-      assert.ok(looked >= 100 && looked <= 1000, `looked ${looked} times`)
-    }
-  })
-
   for (const [what, change, param] of refused) {
     it(`refuses ${what}, naming ${param}`, async () => {
       const asked = { ...BRIEFED, ...change } as ResponseCreateParamsNonStreaming

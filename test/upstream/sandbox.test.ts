@@ -44,8 +44,6 @@ describe('the sandbox upstream', () => {
       text: { format: { type: 'json_schema', name: 'x', schema: root } },
     }),
   })
-  const contradiction = { anyOf: [{ const: 1 }, { const: 2 }, { type: 'string' }, { type: 'null' }] }
-  const combinations = { allOf: Array.from({ length: 24 }, () => ({ anyOf: [{ minLength: 1 }, { maxLength: 9 }] })) }
 
   const faults: [string, string, RequestInit, number, string][] = [
     ['an unknown path', '/v1/nowhere', {}, 404, 'not_found'],
@@ -54,11 +52,10 @@ describe('the sandbox upstream', () => {
     ['a body that is not JSON', '/v1/chat/completions', { method: 'POST', body: '{"model":' }, 400, 'invalid_json'],
     ['an empty body', '/v1/responses', { method: 'POST' }, 400, 'invalid_json'],
     ['a schema that excludes itself', '/v1/responses', schema({ not: { $ref: '#' } }), 400, 'invalid_request'],
-    ['a schema that nothing meets', '/v1/responses', schema({ not: {}, ...contradiction }), 400, 'invalid_request'],
     [
-      'a schema of countless combinations',
+      'a schema that nothing meets',
       '/v1/responses',
-      schema({ not: {}, ...combinations }),
+      schema({ type: 'integer', minimum: 2, maximum: 1 }),
       400,
       'invalid_request',
     ],

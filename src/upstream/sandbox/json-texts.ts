@@ -12,9 +12,9 @@ export interface JsonTexts {
    *
    * @param maxLength characters that fit: the mark is kept for a later text where it does not
    */
-  next(kind: 'heading' | 'keyword' | 'text', maxLength: number): string
+  next(kind: 'heading' | 'keyword' | 'text', maxLength?: number): string
   /** A text of the caller's choice, cut and marked as the next one would be. */
-  give(text: string, kind: 'heading' | 'text', maxLength: number): string
+  give(text: string, kind: 'heading' | 'text', maxLength?: number): string
 }
 
 /**
@@ -28,14 +28,14 @@ export function createJsonTexts(sentences: string[], options: { marked: boolean 
   const turn = { heading: 0, keyword: 0, text: 0 }
   let marked = !options.marked
 
-  function next(kind: 'heading' | 'keyword' | 'text', maxLength: number): string {
+  function next(kind: 'heading' | 'keyword' | 'text', maxLength = Number.POSITIVE_INFINITY): string {
     const at = turn[kind]++
     if (kind === 'keyword') return keywords[at % keywords.length] ?? 'sandbox'
 
     return give(texts[at % texts.length] ?? '', kind, maxLength)
   }
 
-  function give(text: string, kind: 'heading' | 'text', maxLength: number): string {
+  function give(text: string, kind: 'heading' | 'text', maxLength = Number.POSITIVE_INFINITY): string {
     const clipped = clip(text, kind === 'heading' ? HEADING_LENGTH : SENTENCE_LENGTH)
     if (marked || maxLength < MARK.length) return clipped
     marked = true
