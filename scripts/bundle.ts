@@ -37,7 +37,7 @@ const { version, engines, dependencies } = JSON.parse(readFileSync('package.json
 /** How esbuild bundles the command: one file for the start, and a chunk for each part that is loaded on first use. */
 export const bundle = {
   entryPoints: {
-    cli: 'adapters/cli.ts',
+    cli: 'adapters/command/cli.ts',
     // Called as in the `ThreadCode` of each.
     'threads/sqlite-reader': 'src/store/sqlite/reader-thread.ts',
     'threads/gaze-analysis': 'src/gaze/analysis-thread.ts',

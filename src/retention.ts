@@ -1,7 +1,7 @@
+import { pruneCalls } from './calls/prune-calls.ts'
 import { pruneGaze } from './gaze/prune.ts'
 import type { Store } from './store/store.ts'
 import type { Sweep } from './store/sweeps.ts'
-import { pruneCalls } from './upstream/prune-calls.ts'
 
 const DAY_MS = 86_400_000
 /** How often each sweep is due, in milliseconds. */

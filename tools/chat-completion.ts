@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Usage } from '../src/upstream/usage.ts'
-import { LIST_LIMIT } from '../src/validation.ts'
+import { Usage } from '../src/calls/usage.ts'
+import { LIST_LIMIT } from '../src/wire/validation.ts'
 import { defineTool } from './tool.ts'
 
 /** OpenAI's chat message; fields that a provider adds are passed on. */

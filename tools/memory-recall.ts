@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Memory, MemoryInput } from '../src/memory/record.ts'
-import { plain } from '../src/plain.ts'
+import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryRecall = defineTool({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { projectOf } from '../src/memory/project.ts'
 import { Memory, MemoryInput } from '../src/memory/record.ts'
-import { plain } from '../src/plain.ts'
+import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryStore = defineTool({

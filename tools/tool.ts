@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { CallContext } from '../src/calls/call-record.ts'
 import type { Gateway } from '../src/gateway.ts'
-import { NOTICE } from '../src/notice.ts'
-import type { CallContext } from '../src/upstream/call-record.ts'
+import { NOTICE } from '../src/text/notice.ts'
 
 /** What a tool may change, in MCP's terms; clients ask their user before they run a destructive one. */
 export interface ToolAnnotations {

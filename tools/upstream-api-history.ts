@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { plain } from '../src/plain.ts'
-import { CallRecord } from '../src/upstream/call-record.ts'
-import { CallFilter } from '../src/upstream/calls.ts'
+import { CallRecord } from '../src/calls/call-record.ts'
+import { CallFilter } from '../src/calls/calls.ts'
+import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const upstreamApiHistory = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { plain } from '../src/plain.ts'
-import { CallStats, type CallSums, StatsQuery } from '../src/upstream/stats.ts'
+import { CallStats, type CallSums, StatsQuery } from '../src/calls/call-stats.ts'
+import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
 export const upstreamApiStats = defineTool({

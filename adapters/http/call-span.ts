@@ -1,6 +1,6 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api'
-import type { CallRecord } from '../../src/upstream/call-record.ts'
-import type { Provider } from '../../src/upstream/provider.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import type { Provider } from '../../src/inference/provider.ts'
 import { contentAttributes } from './span-content.ts'
 
 /** Endpoint → `gen_ai.operation.name`. What is not here is no model's work and has a plain client span. */

@@ -1,8 +1,8 @@
 import type { Gateway } from '../../src/gateway.ts'
-import type { OpenRelay } from '../../src/upstream/relay/open.ts'
+import type { OpenRelay } from '../../src/inference/relay/open.ts'
 import type { Endpoint } from '../web/arrival.ts'
-import { chatCompletions, checkChat } from './chat-completions.ts'
-import { checkResponses, responses } from './responses.ts'
+import { chatCompletions, checkChat } from './routes/chat-completions-route.ts'
+import { checkResponses, responses } from './routes/responses-route.ts'
 
 /** An endpoint that relays a model call. */
 interface ModelEndpoint {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { VERSION } from '../../src/version.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { callMetrics } from './call-metrics.ts'
 import { overrunMetrics } from './overrun-metrics.ts'

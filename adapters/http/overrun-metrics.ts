@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
-import { toUsd } from '../../src/money.ts'
+import { toUsd } from '../../src/text/money.ts'
 import type { Overrun } from '../../src/wallet/overruns.ts'
 
 /** Counts charged calls whose cost was above their reservation, and what of it is not charged. */

@@ -1,7 +1,7 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Idempotency } from '../../src/idempotency/idempotency.ts'
-import type { Receiver } from '../../src/upstream/relay/receiver.ts'
+import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from '../web/arrival.ts'
 import { capture } from '../web/capture.ts'
 import { receiverOf } from '../web/receiver.ts'

@@ -11,11 +11,11 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import type { Log } from '../../src/log.ts'
-import type { CallContext, CallRecord } from '../../src/upstream/call-record.ts'
-import type { CallListener } from '../../src/upstream/calls.ts'
-import type { Provider } from '../../src/upstream/provider.ts'
-import { VERSION } from '../../src/version.ts'
+import type { CallContext, CallRecord } from '../../src/calls/call-record.ts'
+import type { CallListener } from '../../src/calls/calls.ts'
+import type { Log } from '../../src/config/log.ts'
+import { VERSION } from '../../src/config/version.ts'
+import type { Provider } from '../../src/inference/provider.ts'
 import { type CallSpan, callDescriber } from './call-span.ts'
 
 /** Version, trace id, parent span id, flags, and what a later version may add (W3C Trace Context, section 3.2). */

@@ -1,5 +1,5 @@
-import { serviceStopping } from '../../src/stopping.ts'
-import type { CallContext } from '../../src/upstream/call-record.ts'
+import type { CallContext } from '../../src/calls/call-record.ts'
+import { serviceStopping } from '../../src/wire/stopping.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { giveWay } from '../../src/give-way.ts'
+import { giveWay } from '../../src/wire/give-way.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { streamed } from '../web/streamed.ts'
 

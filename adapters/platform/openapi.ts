@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/config/version.ts'
 import type { Access, Route } from './route.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema

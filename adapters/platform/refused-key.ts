@@ -1,7 +1,7 @@
-import { cut } from '../../src/cut.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { parseJson } from '../../src/json.ts'
-import { hideSecrets } from '../../src/upstream/failure.ts'
+import { hideSecrets } from '../../src/inference/failure.ts'
+import { cut } from '../../src/text/cut.ts'
+import { parseJson } from '../../src/text/json.ts'
 
 /** As much of a refusal is read, in bytes. */
 const MOST_BYTES = 16 * 1024

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { redactUrl } from '../../src/config/redact.ts'
-import { PRESETS } from '../../src/upstream/presets.ts'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/config/version.ts'
+import { PRESETS } from '../../src/providers/presets.ts'
 
 /** Tells a person who started the server in a terminal what it is and what to do with it, on stderr. */
 export function printBanner(loaded: LoadedConfig): void {

@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { cut } from '../../src/cut.ts'
 import { CODES, errorBody, GazewayError, typeOf } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { isStoreFault } from '../../src/storeless.ts'
-import { parseInput } from '../../src/validation.ts'
+import { isStoreFault } from '../../src/storeless-gateway.ts'
+import { cut } from '../../src/text/cut.ts'
+import { parseInput } from '../../src/wire/validation.ts'
 import { tools } from '../../tools/index.ts'
 import type { Tool, ToolContext } from '../../tools/tool.ts'
 

@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import type { Log, LogFields } from '../../src/log.ts'
+import type { Log, LogFields } from '../../src/config/log.ts'
 
 /** A log that also tells the client, by MCP's logging notifications; the client chooses from which level on. */
 export function clientLog(mcp: McpServer, log: Log): Log {

@@ -1,6 +1,6 @@
 import { ErrorCode, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import { parseJson } from '../../src/json.ts'
+import { parseJson } from '../../src/text/json.ts'
 
 const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)
 

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
-import { parseJson } from '../../src/json.ts'
+import { parseJson } from '../../src/text/json.ts'
 
 /** As much of either end of a line as an id is looked for in, in bytes. */
 const END = 512

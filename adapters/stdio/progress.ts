@@ -1,7 +1,7 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
-import { cut } from '../../src/cut.ts'
-import type { CallContext } from '../../src/upstream/call-record.ts'
+import type { CallContext } from '../../src/calls/call-record.ts'
+import { cut } from '../../src/text/cut.ts'
 
 /** Progress is told at most this often: a client redraws its window for each. */
 const INTERVAL_MS = 250

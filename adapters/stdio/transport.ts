@@ -8,7 +8,7 @@ import {
   type JSONRPCRequest,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
-import { parseJson } from '../../src/json.ts'
+import { parseJson } from '../../src/text/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
 import { endsOf, idAtEnds } from './long-line.ts'
 import { toPlainError } from './plain-error.ts'

@@ -1,5 +1,5 @@
-import type { Receiver } from '../../src/upstream/relay/receiver.ts'
-import type { Client } from '../../src/upstream/relay/send.ts'
+import type { Receiver } from '../../src/inference/relay/receiver.ts'
+import type { Client } from '../../src/inference/relay/send.ts'
 
 /** A whole reply that was held back. */
 export interface Captured {

@@ -1,5 +1,5 @@
+import type { Log } from '../../src/config/log.ts'
 import { errorBody, GazewayError } from '../../src/errors.ts'
-import type { Log } from '../../src/log.ts'
 
 /** An error as HTTP sends it. */
 export interface ErrorReply {

@@ -1,7 +1,7 @@
 import type { ErrorHandler, Hono, NotFoundHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
-import type { Log } from '../../src/log.ts'
 import { errorReply } from './error-reply.ts'
 import type { Frame } from './frame.ts'
 import { ALREADY_SENT } from './receiver.ts'

@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { Receiver } from '../../src/upstream/relay/receiver.ts'
+import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from './arrival.ts'
 
 /** A reply up to this size is joined with its head as a string of bytes, and written as one piece. */

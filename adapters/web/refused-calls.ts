@@ -1,6 +1,6 @@
+import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { Surface } from '../../src/upstream/call-record.ts'
 import type { FrameContext } from './frame.ts'
 
 /** What refuses a caller: no key, no money, no permission, too much. */

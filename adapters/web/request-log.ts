@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Log } from '../../src/log.ts'
+import type { Log } from '../../src/config/log.ts'
 
 /** The status of a request whose client went away before it had one; nginx's convention. */
 export const CLIENT_GONE = 499

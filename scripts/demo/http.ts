@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createSandbox } from '../../src/upstream/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 import { withGateway } from './running.ts'
 
 const QUESTION = 'A saccade is a jump of the eyes; a fixation is the rest between two. What is a fixation?'

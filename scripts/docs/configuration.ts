@@ -1,8 +1,8 @@
 import { getProperty } from 'dot-prop'
-import { accepts } from '../../src/accepted.ts'
 import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
 import { CONFIG_KEYS, type ConfigKey } from '../../src/config/keys.ts'
 import { Config } from '../../src/config/schema.ts'
+import { accepts } from '../../src/text/accepted.ts'
 import { code, table } from './table.ts'
 
 /** Every configuration key by section, as Markdown. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { acceptedAt } from '../../src/accepted.ts'
+import { acceptedAt } from '../../src/text/accepted.ts'
 
 /** The part of JSON Schema that tools' schemas are written in. */
 export interface JsonSchema {

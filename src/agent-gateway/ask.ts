@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type ErrorCode, GazewayError } from '../errors.ts'
-import { parseJson } from '../json.ts'
-import { whyEnded } from '../stopping.ts'
+import { parseJson } from '../text/json.ts'
+import { whyEnded } from '../wire/stopping.ts'
 
 /** The largest reply that is read, in bytes: 200 sessions with room to spare. */
 const MOST_BYTES = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../text/json.ts'
 
 /** An event longer than this is not one that an agent sends, in characters. */
 const LONGEST_EVENT = 4 * 1024 * 1024

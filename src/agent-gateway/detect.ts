@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../text/json.ts'
 import { readText, refusesKey } from './ask.ts'
 import type { AgentGatewayTarget } from './target.ts'
 

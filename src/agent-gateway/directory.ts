@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { cut } from '../cut.ts'
 import type {
   MessageList,
   Session,
@@ -11,7 +10,8 @@ import type {
   Viewer,
 } from '../sessions/session.ts'
 import { decodeCursor, encodeCursor, jsonBytes, PAGE_BYTES, type Page, type Paged } from '../store/page.ts'
-import { queryWords, wordsOf } from '../words.ts'
+import { cut } from '../text/cut.ts'
+import { queryWords, wordsOf } from '../text/words.ts'
 import { mergeSessions } from './merge.ts'
 import type { Remote } from './remote.ts'
 import { UPSTREAM } from './remote-session.ts'

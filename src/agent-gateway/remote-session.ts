@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Session, SessionMessage } from '../sessions/session.ts'
-import { localId } from './remote-id.ts'
+import { localId } from '../text/remote-id.ts'
 
 /** What sessions of the agent gateway have as their `source` here. */
 export const UPSTREAM = 'upstream'

@@ -1,10 +1,10 @@
 import { GazewayError } from '../errors.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Skill } from '../skills/skill.ts'
+import { remoteId } from '../text/remote-id.ts'
 import type { Door } from './ask.ts'
 import { type Answer, keep } from './kept.ts'
 import { type AgentGatewayStatus, modeOf } from './probe.ts'
-import { remoteId } from './remote-id.ts'
 import { createRemoteSessions, type RemoteSessions } from './remote-sessions.ts'
 import { createRemoteSkills } from './remote-skills.ts'
 

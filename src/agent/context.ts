@@ -1,8 +1,8 @@
-import { shorten } from '../cut.ts'
 import { classify, formatClassification } from '../gaze/classification.ts'
 import { computeMetrics } from '../gaze/metrics.ts'
 import type { GazeRecord } from '../gaze/tensor.ts'
 import type { Memory } from '../memory/memory.ts'
+import { shorten } from '../text/cut.ts'
 
 const INSTRUCTIONS = `You are the agent of a Gazeway, which a person talks to. Answer helpfully, correctly and briefly, in the
 language of the message. You have no tools: you cannot look anything up, run anything, or change anything, and you say so

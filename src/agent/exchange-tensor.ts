@@ -1,7 +1,7 @@
 import { type Classification, classify, formatClassification } from '../gaze/classification.ts'
 import { endOf, type Gaze } from '../gaze/scanpath.ts'
 import { greatest } from '../gaze/statistics.ts'
-import { wordsOf } from '../words.ts'
+import { wordsOf } from '../text/words.ts'
 import { type Channel, channelOf } from './lexicon.ts'
 
 /** After this time gaze counts half as much, in milliseconds: as for the freshness of an attestation. */

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { whyEnded } from '../stopping.ts'
+import { whyEnded } from '../wire/stopping.ts'
 
 /** Messages of one session that may wait for their turn, and how long, in milliseconds. */
 export const MESSAGE_TURNS = { mostWaiting: 20, longestWaitMs: 120_000 } as const

@@ -1,7 +1,7 @@
 import { BaseError, createPublicClient, HttpRequestError, http, TimeoutError } from 'viem'
 import { redactText, withKeysOf } from '../config/redact.ts'
-import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
+import { cut } from '../text/cut.ts'
 
 /** The most that a node may answer, in bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { type Micros, toUsd } from '../money.ts'
 import { safeSum } from '../store/safe-sum.ts'
 import type { Store } from '../store/store.ts'
+import { type Micros, toUsd } from '../text/money.ts'
 import type { ChainBalance } from './balances.ts'
 import type { Network } from './networks.ts'
 import type { Node } from './node.ts'

@@ -1,5 +1,5 @@
 import type { TransactionReceipt } from 'viem'
-import type { Micros } from '../money.ts'
+import type { Micros } from '../text/money.ts'
 
 /** Decimals of a US dollar in the ledger. */
 const USD_DECIMALS = 6

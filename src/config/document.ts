@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
-import { explain } from '../validation.ts'
+import { explain } from '../wire/validation.ts'
 import { variableOf } from './environment.ts'
 import { CONFIG_KEYS } from './keys.ts'
 import { Config, type ConfigDocument, checkConfig } from './schema.ts'

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
 import { GazewayError } from '../errors.ts'
-import { makeFolder, syncFolder } from '../folder.ts'
+import { makeFolder, syncFolder } from '../store/make-folder.ts'
 import { parseDocument, readText } from './document.ts'
 import type { ConfigDocument } from './schema.ts'
 

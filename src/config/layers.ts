@@ -1,5 +1,5 @@
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
-import { isObject } from '../json.ts'
+import { isObject } from '../text/json.ts'
 import { CONFIG_KEYS } from './keys.ts'
 import type { Config, ConfigDocument } from './schema.ts'
 

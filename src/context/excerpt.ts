@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isBinaryFile } from 'isbinaryfile'
-import { cut } from '../cut.ts'
+import { cut } from '../text/cut.ts'
 import { readInside } from './confine.ts'
 import { holdsPrivateKey, looksSecret } from './secrets.ts'
 

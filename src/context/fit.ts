@@ -1,5 +1,5 @@
-import { cut } from '../cut.ts'
-import { NOTICE } from '../notice.ts'
+import { cut } from '../text/cut.ts'
+import { NOTICE } from '../text/notice.ts'
 import { type Form, measure } from './form.ts'
 import type { Candidate, Outline } from './outline.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'

@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { dirname } from 'node:path'
-import { cut } from '../cut.ts'
 import { GazewayError } from '../errors.ts'
+import { cut } from '../text/cut.ts'
 
 const TIME_LIMIT_MS = 5_000
 const OUTPUT_LIMIT = 64 * 1024 * 1024

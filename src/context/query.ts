@@ -1,4 +1,4 @@
-import { fold, isUnspaced, queryWords, wordsOf } from '../words.ts'
+import { fold, isUnspaced, queryWords, wordsOf } from '../text/words.ts'
 
 const WORDS = 24
 const STOP = new Set(

@@ -1,5 +1,5 @@
-import { cut } from '../cut.ts'
-import { plain } from '../plain.ts'
+import { cut } from '../text/cut.ts'
+import { plain } from '../text/plain.ts'
 import { languageOf } from './language.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'
 

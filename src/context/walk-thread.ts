@@ -1,4 +1,4 @@
-import { answerQuestions } from '../thread-code.ts'
+import { answerQuestions } from '../wire/thread-code.ts'
 import { type Walk, walkWithin } from './walk.ts'
 
 /** The thread of `walk`. */

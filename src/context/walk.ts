@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { GazewayError } from '../errors.ts'
-import { giveWay } from '../give-way.ts'
-import { inThread } from '../in-thread.ts'
-import { withinTime } from '../time-limit.ts'
+import { giveWay } from '../wire/give-way.ts'
+import { inThread } from '../wire/in-thread.ts'
+import { withinTime } from '../wire/time-limit.ts'
 import { isUnreadable, readInside } from './confine.ts'
 
 const AT_ONCE = 32

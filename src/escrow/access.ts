@@ -2,8 +2,8 @@ import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
+import { invalidTransition } from '../store/status-table.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
-import { invalidTransition } from '../transitions.ts'
 import { statusAt } from './record.ts'
 
 /** Who asks: the id of a key, what it may do, and the wallet that it is bound to. */

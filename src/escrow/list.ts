@@ -4,9 +4,9 @@ import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import { unindexed } from '../store/unindexed.ts'
+import { ESCROW_STATUSES, type EscrowStatus } from './escrow-statuses.ts'
 import { type Escrow, EscrowId, type EscrowList } from './record.ts'
 import { readTotals } from './tally.ts'
-import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
 
 /**
  * A page of escrows, newest first. Their number comes from running totals; of one task they are counted, up to 1,000.

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode, type SettlementState } from '../chain/settlements.ts'
 import { KeyId, WalletAddress } from '../identity/key.ts'
-import { AmountAboveZero, toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
-import { ESCROW_STATUSES, type EscrowStatus } from './transitions.ts'
+import { AmountAboveZero, toUsd } from '../text/money.ts'
+import { ESCROW_STATUSES, type EscrowStatus } from './escrow-statuses.ts'
 
 /** The zero address: nobody has its key, so that what is paid to it is lost. */
 const NOBODY = /^0x0+$/

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { inThread } from '../in-thread.ts'
+import { inThread } from '../wire/in-thread.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
 import { Finding, findFindings } from './findings.ts'
 import { computeMetrics, GazeMetrics } from './metrics.ts'

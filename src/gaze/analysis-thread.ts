@@ -1,4 +1,4 @@
-import { answerQuestions } from '../thread-code.ts'
+import { answerQuestions } from '../wire/thread-code.ts'
 import { analyse } from './analyse.ts'
 
 /** The thread of `analyseRecords`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { visitsOf } from './place-transitions.ts'
 import { type Gaze, scanpaths } from './scanpath.ts'
 import { weightedMean } from './statistics.ts'
-import { visitsOf } from './transitions.ts'
 
 /** Which channel of attention leads, and the share of each; the three shares sum to 1. */
 export const Classification = z.object({

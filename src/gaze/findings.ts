@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { cut } from '../cut.ts'
-import { plain } from '../plain.ts'
+import { cut } from '../text/cut.ts'
+import { plain } from '../text/plain.ts'
 import type { GazeMetrics } from './metrics.ts'
 import { rounded } from './statistics.ts'
 

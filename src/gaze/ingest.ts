@@ -1,7 +1,7 @@
 import type { Insertable, Transaction } from 'kysely'
-import { newId } from '../ids.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
+import { newId } from '../text/ids.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
 import { canonicalJson, chainHash, contentHash, SHAPE_RECORDS, shapeHashes } from './fingerprint.ts'
 import { inOrder } from './scanpath.ts'

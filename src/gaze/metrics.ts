@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { findSaccades, identifyFixations } from './fixations.ts'
+import { transitionsBetween, visitsOf } from './place-transitions.ts'
 import { endOf, type Gaze, inOrder, scanpaths } from './scanpath.ts'
 import { greatest, least, median, rounded, slope, weightedMean } from './statistics.ts'
-import { transitionsBetween, visitsOf } from './transitions.ts'
 
 /** Places and transitions that are listed by name; the rest is counted together. */
 const LISTED = 20

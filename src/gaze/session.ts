@@ -1,9 +1,9 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { z } from 'zod'
-import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeSessionRow } from '../store/tables/gaze.ts'
+import { REMOTE_PREFIX } from '../text/remote-id.ts'
 import { CHAIN_START } from './fingerprint.ts'
 
 const identifier = z.string().min(1).max(128)

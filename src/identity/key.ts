@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Amount, toMicros, toUsd } from '../money.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
+import { Amount, toMicros, toUsd } from '../text/money.ts'
 
 /** What a key may do: model calls and memory over HTTP, the platform, or everything. */
 export const Scope = z.enum(['inference', 'platform', 'admin'])

@@ -7,7 +7,7 @@ import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../st
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys.ts'
-import { parseInput } from '../validation.ts'
+import { parseInput } from '../wire/validation.ts'
 import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
 import { keepFirstKey } from './first-key.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { newId } from '../ids.ts'
+import { newId } from '../text/ids.ts'
 
 /** Random bytes in a token: as many as its SHA-256 has, so that guessing one is hopeless whatever the other's strength. */
 const SECRET_BYTES = 32

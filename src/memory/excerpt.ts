@@ -1,5 +1,5 @@
-import { normalized } from '../normalized.ts'
-import { wordsOf } from '../words.ts'
+import { normalized } from '../text/normalized.ts'
+import { wordsOf } from '../text/words.ts'
 
 const MAX_LENGTH = 200
 /** How much of the text before the match is shown. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { homeFolder } from '../home-folder.ts'
+import { homeFolder } from '../text/home-folder.ts'
 import { MAX_PROJECT } from './record.ts'
 
 /**

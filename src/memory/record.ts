@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { isDeeper, isObject } from '../json.ts'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
-import { textOf } from '../words.ts'
+import { isDeeper, isObject } from '../text/json.ts'
+import { textOf } from '../text/words.ts'
 
 /** The largest value: a text by its own bytes in UTF-8, as escapes are no part of it; anything else as JSON. */
 const MAX_VALUE_BYTES = 256 * 1024

@@ -1,4 +1,4 @@
-import { isUnspaced, queryWords } from '../words.ts'
+import { isUnspaced, queryWords } from '../text/words.ts'
 import type { Alternatives, TextFilter, TextHit, TextIndex } from './text-index.ts'
 import { typosAllowed } from './typos.ts'
 

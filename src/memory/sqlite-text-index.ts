@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
-import { indexedText, wordsOf } from '../words.ts'
+import { indexedText, wordsOf } from '../text/words.ts'
 import { bestMatches, MOST_RANKED } from './best-matches.ts'
 import { marked, markOf } from './marks.ts'
 import { type IndexedWord, nearest } from './nearest.ts'

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { type Micros, toUsd } from '../money.ts'
+import { type Micros, toUsd } from '../text/money.ts'
 import type { PaymentMethod } from './payment.ts'
 import type { PaymentSettings } from './settings.ts'
 

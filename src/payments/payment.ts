@@ -1,4 +1,4 @@
-import type { Micros } from '../money.ts'
+import type { Micros } from '../text/money.ts'
 
 /** What a request costs, and what a payment for it is good for. */
 export interface Terms {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { GazewayError } from '../errors.ts'
-import { type Micros, toMicros } from '../money.ts'
+import { type Micros, toMicros } from '../text/money.ts'
 
 /** The public node of Tempo's test network. */
 const TEMPO_NODE = 'https://rpc.moderato.tempo.xyz'

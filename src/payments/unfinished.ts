@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { type Micros, toUsd } from '../money.ts'
 import { storeTime } from '../store/clock.ts'
 import type { Store } from '../store/store.ts'
+import { type Micros, toUsd } from '../text/money.ts'
 
 /** How often payments of processes that died are looked for, in milliseconds. */
 export const UNFINISHED_MS = 60_000

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { CallContext } from '../upstream/call-record.ts'
-import type { ResponseObject } from '../upstream/convert/chat-to-response.ts'
-import { citedPages } from '../upstream/response-texts.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import { Usage } from '../upstream/usage.ts'
+import type { CallContext } from '../calls/call-record.ts'
+import { Usage } from '../calls/usage.ts'
+import type { ResponseObject } from '../inference/convert/chat-to-response.ts'
+import { citedPages } from '../inference/response-texts.ts'
+import type { Upstream } from '../inference/upstream.ts'
 
 /** Part of the model's input that the project's context may take, in tokens. */
 const CONTEXT_TOKENS = 4000

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { SessionRow } from '../store/tables/sessions.ts'
-import { distinctWords } from '../words.ts'
+import { distinctWords } from '../text/words.ts'
 import { countSession } from './totals.ts'
 
 /** Characters of a session's preview. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { giveWay } from '../give-way.ts'
 import { excerpt } from '../memory/excerpt.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions.ts'
-import { distinctWords, queryWords, shortened } from '../words.ts'
+import { distinctWords, queryWords, shortened } from '../text/words.ts'
+import { giveWay } from '../wire/give-way.ts'
 
 /** Words of a query that are looked at. */
 const MOST_WORDS = 24

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
-import { toUsd } from '../money.ts'
 import { ListQuery, type Page, type Paged } from '../store/page.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
+import { toUsd } from '../text/money.ts'
+import { REMOTE_PREFIX } from '../text/remote-id.ts'
 
 /** The largest message, as UTF-8. */
 export const MAX_MESSAGE_BYTES = 256 * 1024

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts'
+import { isObject } from '../text/json.ts'
 import type { FrontMatter } from './front-matter.ts'
 import type { Skill } from './skill.ts'
 

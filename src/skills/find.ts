@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { REMOTE_PREFIX } from '../agent-gateway/remote-id.ts'
 import { insideAny, isUnreadable } from '../context/confine.ts'
+import { REMOTE_PREFIX } from '../text/remote-id.ts'
 
 /** How deep below a root skills are looked for. */
 const DEEPEST = 6

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
-import { giveWay } from '../give-way.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../text/json.ts'
+import { giveWay } from '../wire/give-way.ts'
 import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
 

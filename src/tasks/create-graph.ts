@@ -1,9 +1,9 @@
-import type { Escrows } from '../escrow/escrows.ts'
+import type { Escrows } from '../escrow/escrow.ts'
 import { createTally } from '../escrow/tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
-import { newId } from '../ids.ts'
-import type { Micros } from '../money.ts'
 import type { Store } from '../store/store.ts'
+import { newId } from '../text/ids.ts'
+import type { Micros } from '../text/money.ts'
 import { insertTask, type PlannedTask } from './insert.ts'
 import { type Task, toTask } from './record.ts'
 

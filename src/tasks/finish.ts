@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import type { Caller } from '../escrow/escrows.ts'
+import type { Caller } from '../escrow/escrow.ts'
 import { fixRecipient } from '../escrow/moves.ts'
 import { createTally } from '../escrow/tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
@@ -12,7 +12,7 @@ import { hashClaim } from './claim.ts'
 import { markCapabilities } from './mark-capabilities.ts'
 import { type Completion, type Task, taskStatusAt, toTask } from './record.ts'
 import { foundTask, notTheClaimant, outOfOrder } from './refusals.ts'
-import { type TaskStatus, UNFINISHED_STATUSES } from './transitions.ts'
+import { type TaskStatus, UNFINISHED_STATUSES } from './task-statuses.ts'
 import { giveUp, openWaiting } from './waiting.ts'
 
 /** The ends of tasks. */

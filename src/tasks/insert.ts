@@ -1,13 +1,13 @@
 import type { Transaction } from 'kysely'
 import { type Funding, lock } from '../escrow/moves.ts'
 import type { Tally } from '../escrow/tally.ts'
-import { newId } from '../ids.ts'
-import type { Micros } from '../money.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
+import { statusAfter } from '../store/status-table.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
-import { statusAfter } from '../transitions.ts'
-import { TASK_TRANSITIONS } from './transitions.ts'
+import { newId } from '../text/ids.ts'
+import type { Micros } from '../text/money.ts'
+import { TASK_TRANSITIONS } from './task-statuses.ts'
 
 /** A task that is to be made, every default filled in. */
 export interface PlannedTask {

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { widthOf } from '../store/width.ts'
 import { type Task, type TaskList, toTask } from './record.ts'
-import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
+import { TASK_STATUSES, type TaskStatus } from './task-statuses.ts'
 
 /**
  * A page of tasks, newest first, each kind of list from an index. The number of all, or of a status, comes from running

@@ -1,6 +1,6 @@
-import { shorten } from '../cut.ts'
-import { parseJson } from '../json.ts'
-import { explain } from '../validation.ts'
+import { shorten } from '../text/cut.ts'
+import { parseJson } from '../text/json.ts'
+import { explain } from '../wire/validation.ts'
 import { type PlanLimits, PlanReply, type PlanTask } from './plan-schema.ts'
 
 /** Faults that are told at once. */

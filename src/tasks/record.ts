@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
 import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/record.ts'
 import { Memory } from '../memory/record.ts'
-import { Amount, toUsd } from '../money.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
-import { TASK_STATUSES, type TaskStatus } from './transitions.ts'
+import { Amount, toUsd } from '../text/money.ts'
+import { TASK_STATUSES, type TaskStatus } from './task-statuses.ts'
 
 const MOST_CAPABILITIES = 32
 /** Tasks that one can wait for. */

@@ -1,8 +1,8 @@
 import { GazewayError } from '../errors.ts'
+import { invalidTransition, statusesBefore } from '../store/status-table.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
-import { invalidTransition, statusesBefore } from '../transitions.ts'
 import { taskStatusAt } from './record.ts'
-import { TASK_TRANSITIONS, type TaskEvent } from './transitions.ts'
+import { TASK_TRANSITIONS, type TaskEvent } from './task-statuses.ts'
 
 /** @throws GazewayError `not_found` */
 export function foundTask<Row>(row: Row | undefined): Row {

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
+import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
-import type { CallContext } from '../upstream/call-record.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import { asUpstreamFailure } from '../wallet/ask-model.ts'
+import type { Upstream } from '../inference/upstream.ts'
+import { asUpstreamFailure } from '../metering/ask-model.ts'
 import { type Plan, type PlanResult, readPlan } from './plan.ts'
 import { type PlanLimits, planFormat } from './plan-schema.ts'
 

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import { toUsd } from '../money.ts'
 import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { SwarmRow } from '../store/tables/tasks.ts'
 import { widthOf } from '../store/width.ts'
+import { toUsd } from '../text/money.ts'
 import { SwarmId } from './record.ts'
-import { TASK_STATUSES, type TaskStatus, UNFINISHED_STATUSES } from './transitions.ts'
+import { TASK_STATUSES, type TaskStatus, UNFINISHED_STATUSES } from './task-statuses.ts'
 
 /** Which swarms to list. */
 export const SwarmList = ListQuery

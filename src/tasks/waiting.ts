@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
+import { LIVE_STATUSES } from '../escrow/escrow-statuses.ts'
 import { lockedRows, refund } from '../escrow/moves.ts'
 import type { Tally } from '../escrow/tally.ts'
-import { LIVE_STATUSES } from '../escrow/transitions.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'

@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { z } from 'zod'
-import { toUsd } from '../money.ts'
 import { safeSum } from '../store/safe-sum.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import { toUsd } from '../text/money.ts'
 import { type AccountRef, accountOf } from './accounts.ts'
 import type { LimitsOf } from './limits.ts'
 

@@ -1,5 +1,5 @@
-import type { Micros } from '../money.ts'
 import type { LedgerAccountRow } from '../store/tables/wallet.ts'
+import type { Micros } from '../text/money.ts'
 import type { NewEntry } from './ledger.ts'
 import type { Entry } from './transfer.ts'
 

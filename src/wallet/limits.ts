@@ -2,9 +2,9 @@ import { sql, type Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { GazewayError } from '../errors.ts'
 import { ENVIRONMENT_IDENTITY } from '../identity/identity.ts'
-import { type Micros, toUsd } from '../money.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import { type Micros, toUsd } from '../text/money.ts'
 
 const REMEMBERED = 10_000
 const REMEMBERED_MS = 5_000

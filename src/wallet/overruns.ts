@@ -1,4 +1,4 @@
-import type { Micros } from '../money.ts'
+import type { Micros } from '../text/money.ts'
 
 /** A call whose reported cost was above its reservation: the difference is not charged. */
 export interface Overrun {

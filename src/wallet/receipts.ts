@@ -1,6 +1,6 @@
-import { toUsd } from '../money.ts'
+import type { Receipt, ReceiptRecord } from '../metering/metered-call.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
-import type { Receipt, ReceiptRecord } from './metered-call.ts'
+import { toUsd } from '../text/money.ts'
 
 /** The columns of `metered_calls` that a receipt shows. */
 export const RECEIPT_COLUMNS = [

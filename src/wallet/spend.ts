@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
-import type { Micros } from '../money.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { Micros } from '../text/money.ts'
 import { accountOf } from './accounts.ts'
 import { lockedPayerAccount } from './bind-wallet.ts'
 import { post } from './ledger.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
-import { toUsd } from '../money.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { LedgerTransferRow } from '../store/tables/wallet.ts'
+import { toUsd } from '../text/money.ts'
 import { accountOf } from './accounts.ts'
 import { type Entry, TransferKind } from './transfer.ts'
 

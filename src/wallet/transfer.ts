@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { Micros } from '../money.ts'
+import type { Micros } from '../text/money.ts'
 
 /** What a transfer does. */
 export const TransferKind = z.enum([

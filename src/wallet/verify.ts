@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Micros } from '../money.ts'
 import type { Store } from '../store/store.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
+import type { Micros } from '../text/money.ts'
 import { headOf } from './ledger-head.ts'
 import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 

@@ -1,13 +1,4 @@
-import type { Micros } from '../money.ts'
-import type { Page, Paged } from '../store/page.ts'
-import type { Store } from '../store/store.ts'
-import type { Sweep } from '../store/sweeps.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import { type Balances, readBalances } from './balances.ts'
-import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
-import { forgetAnswers } from './forget.ts'
-import { createHolds } from './holds.ts'
-import type { LimitsOf } from './limits.ts'
+import type { Upstream } from '../inference/upstream.ts'
 import {
   checkCall,
   createMetering,
@@ -15,7 +6,16 @@ import {
   type MakeMeteredCall,
   type MeteringConfig,
   mostOf,
-} from './metering.ts'
+} from '../metering/metering.ts'
+import type { Page, Paged } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
+import type { Micros } from '../text/money.ts'
+import { type Balances, readBalances } from './balances.ts'
+import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
+import { forgetAnswers } from './forget.ts'
+import { createHolds } from './holds.ts'
+import type { LimitsOf } from './limits.ts'
 import type { Overrun } from './overruns.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
 import { readStatement, type StatementLine } from './statement.ts'
@@ -24,9 +24,9 @@ import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
 import { callFaults } from './verify-calls.ts'
 
+export { MeteredCall, Receipt, ReceiptRecord } from '../metering/metered-call.ts'
 export { Balances } from './balances.ts'
 export { Deposit, DepositReceipt } from './deposits.ts'
-export { MeteredCall, Receipt, ReceiptRecord } from './metered-call.ts'
 export { Pricing } from './pricing.ts'
 export { StatementLine, StatementQuery } from './statement.ts'
 export { UsageQuery, UsageSums } from './usage.ts'

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serveHttp } from '../../adapters/http/http.ts'
 import { startTracing } from '../../adapters/http/tracing.ts'
-import { serveHttp } from '../../adapters/http.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/log.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
 
 /** A gateway over HTTP in this process, on a free port and a fresh store. */

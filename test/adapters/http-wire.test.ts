@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
-import type { CallRecord } from '../../src/upstream/call-record.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 

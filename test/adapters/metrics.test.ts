@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/config/version.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 

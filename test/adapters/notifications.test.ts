@@ -6,7 +6,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { clientLog } from '../../adapters/stdio/client-log.ts'
 import { progressListener } from '../../adapters/stdio/progress.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/config/log.ts'
 import { holdTime } from './held-clock.ts'
 
 describe('a log that the client hears', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CallRecord } from '../../src/upstream/call-record.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CALL: CallRecord = {

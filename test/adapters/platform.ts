@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { serveHttp } from '../../adapters/http.ts'
-import { servePlatform } from '../../adapters/platform.ts'
+import { serveHttp } from '../../adapters/http/http.ts'
+import { servePlatform } from '../../adapters/platform/platform.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
-import { createLog } from '../../src/log.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
 
 /** A platform in this process, on a free port and a fresh store, with a gateway over HTTP behind it. */

@@ -4,7 +4,7 @@ import { systemPrompt } from '../../src/agent/context.ts'
 import { redactText } from '../../src/config/redact.ts'
 import { GazeRecord } from '../../src/gaze/tensor.ts'
 import type { Memory } from '../../src/memory/memory.ts'
-import { createTokenCounter } from '../../src/tokens.ts'
+import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 
 const countTokens = createTokenCounter()

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serveHttp } from '../../adapters/http.ts'
-import { servePlatform } from '../../adapters/platform.ts'
+import { serveHttp } from '../../adapters/http/http.ts'
+import { servePlatform } from '../../adapters/platform/platform.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
-import { createLog } from '../../src/log.ts'
 import { newFolder } from './folder.ts'
 
 /** Both services as an operator starts them: nothing is set by a flag but the ports and the data folder. */

@@ -1,6 +1,7 @@
 // A process that logs what JSON carries and what it does not, with secrets in it.
+
+import { createLog } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { createLog } from '../../src/log.ts'
 
 const log = createLog({ level: 'info', secrets: () => ['team-secret'] })
 const circular: Record<string, unknown> = { big: 1n, secret: 'team-secret' }

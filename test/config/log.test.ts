@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { createLog, type LogLevel } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { createLog, type LogLevel } from '../../src/log.ts'
 
 const LINES = fileURLToPath(new URL('log-lines.ts', import.meta.url))
 const ODD_LINES = fileURLToPath(new URL('log-odd-lines.ts', import.meta.url))

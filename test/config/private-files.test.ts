@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { exposedFiles } from '../../src/private-files.ts'
+import { exposedFiles } from '../../src/config/private-files.ts'
 
 describe('a data folder', () => {
   it('is warned of where others can read or enter it, and its config.json with it', (t) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { accepts } from '../../src/accepted.ts'
 import { CONFIG_KEYS } from '../../src/config/keys.ts'
 import { checkConfig } from '../../src/config/schema.ts'
+import { accepts } from '../../src/text/accepted.ts'
 
 const refused = (document: unknown) => checkConfig(document).success === false
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
-import { accepts } from '../../src/accepted.ts'
 import { Config } from '../../src/config/schema.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { PassthroughRequest } from '../../src/upstream/passthrough.ts'
-import { LIST_LIMIT, parseInput } from '../../src/validation.ts'
+import { PassthroughRequest } from '../../src/inference/passthrough.ts'
+import { accepts } from '../../src/text/accepted.ts'
+import { LIST_LIMIT, parseInput } from '../../src/wire/validation.ts'
 import { chatCompletion } from '../../tools/chat-completion.ts'
 
 const Gaze = z.object({

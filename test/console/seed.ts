@@ -1,5 +1,5 @@
-import { newId } from '../../src/ids.ts'
-import type { CallRecord } from '../../src/upstream/call-record.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { newId } from '../../src/text/ids.ts'
 import type { RunningPlatform } from '../adapters/platform.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { cut } from '../../src/cut.ts'
+import { cut } from '../../src/text/cut.ts'
 
 describe('a cut', () => {
   it('takes what slice takes, without half a character at either end', () => {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createAllowRoot } from '../../src/context/allowed-root.ts'
 import { type ContextDeps, createContext } from '../../src/context/context.ts'
-import { createTokenCounter } from '../../src/tokens.ts'
+import { createTokenCounter } from '../../src/text/token-counter.ts'
 
 /** The tokenizer, loaded once for all tests of a file. */
 export const countTokens = createTokenCounter()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base'
-import { createTokenCounter } from '../../src/tokens.ts'
+import { createTokenCounter } from '../../src/text/token-counter.ts'
 
 describe('token counter', () => {
   it('counts what the encoding gives, remembered or not', async () => {

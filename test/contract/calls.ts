@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { type Calls, createCalls } from '../../src/calls/calls.ts'
+import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { newId } from '../../src/ids.ts'
+import { createRefusals } from '../../src/inference/refusals.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { CallRecord } from '../../src/upstream/call-record.ts'
-import { type Calls, createCalls } from '../../src/upstream/calls.ts'
-import { foldCalls } from '../../src/upstream/fold-calls.ts'
-import { createRefusals } from '../../src/upstream/refusals.ts'
+import { newId } from '../../src/text/ids.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-03-01T00:00:00.000Z')

@@ -9,8 +9,8 @@ import {
 import { ENVIRONMENT_IDENTITY, type Identity } from '../../src/identity/identity.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createTickets } from '../../src/identity/tickets.ts'
-import { newId } from '../../src/ids.ts'
 import type { Store } from '../../src/store/store.ts'
+import { newId } from '../../src/text/ids.ts'
 
 const START = Date.parse('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { createCalls } from '../../src/calls/calls.ts'
+import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
-import { newId } from '../../src/ids.ts'
 import { retentionSweeps } from '../../src/retention.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Sweep, startSweeps } from '../../src/store/sweeps.ts'
-import type { CallRecord } from '../../src/upstream/call-record.ts'
-import { createCalls } from '../../src/upstream/calls.ts'
-import { foldCalls } from '../../src/upstream/fold-calls.ts'
+import { newId } from '../../src/text/ids.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 
 const DAY = 86_400_000

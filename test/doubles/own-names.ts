@@ -1,4 +1,4 @@
-import { OWN_MODELS } from '../../src/upstream/presets.ts'
+import { OWN_MODELS } from '../../src/providers/presets.ts'
 
 /**
  * A configuration for an upstream that has Gazeway's own model names, unless it says which it has. Without them the upstream

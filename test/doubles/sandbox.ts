@@ -1,4 +1,4 @@
-import { createSandbox } from '../../src/upstream/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 import type { Behaviour } from './upstream.ts'
 
 /** Answers as the sandbox does, over the network: a provider of models that has everything and where all works. */

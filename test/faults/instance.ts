@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
-import { newId } from '../../src/ids.ts'
+import { createCalls } from '../../src/calls/calls.ts'
 import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
 import { openStore } from '../../src/store/open.ts'
-import { createCalls } from '../../src/upstream/calls.ts'
+import { newId } from '../../src/text/ids.ts'
 
 /**
  * One gateway's services under load: `instance.ts STORE-URL NAME`. Four streams of memories, each also counted in one that

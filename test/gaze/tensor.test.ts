@@ -5,7 +5,7 @@ import type { GazewayError } from '../../src/errors.ts'
 import { StoreGaze } from '../../src/gaze/gaze.ts'
 import { RetrieveGaze } from '../../src/gaze/history.ts'
 import { GazeRecord, GazeTensor } from '../../src/gaze/tensor.ts'
-import { parseInput } from '../../src/validation.ts'
+import { parseInput } from '../../src/wire/validation.ts'
 import { humanStream } from './human-stream.ts'
 
 const [valid] = humanStream(1, { records: 1 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { normalized } from '../../src/normalized.ts'
-import { fold, indexedText, queryWords, textOf, wordsOf } from '../../src/words.ts'
+import { normalized } from '../../src/text/normalized.ts'
+import { fold, indexedText, queryWords, textOf, wordsOf } from '../../src/text/words.ts'
 
 describe('words', () => {
   it('fold case and accents, composed or not', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { updateDocument } from '../../src/config/file.ts'
-import { makeFolder } from '../../src/folder.ts'
+import { makeFolder } from '../../src/store/make-folder.ts'
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts'
 
 describe('a folder', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { ESCROW_STATUSES, ESCROW_TRANSITIONS } from '../../src/escrow/transitions.ts'
-import { TASK_STATUSES, TASK_TRANSITIONS } from '../../src/tasks/transitions.ts'
-import type { Transition } from '../../src/transitions.ts'
+import { ESCROW_STATUSES, ESCROW_TRANSITIONS } from '../../src/escrow/escrow-statuses.ts'
+import type { Transition } from '../../src/store/status-table.ts'
+import { TASK_STATUSES, TASK_TRANSITIONS } from '../../src/tasks/task-statuses.ts'
 import { blocksOf, tableUnder } from '../docs/markdown.ts'
 
 const page = readFileSync('docs/tasks.md', 'utf8')

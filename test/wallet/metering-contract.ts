@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { toUsd } from '../../src/money.ts'
 import type { Store } from '../../src/store/store.ts'
+import { toUsd } from '../../src/text/money.ts'
 import {
   completion,
   failedChoices,

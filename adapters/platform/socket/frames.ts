@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import { Ticket } from '../../../src/identity/tickets.ts'
-import { parseJson } from '../../../src/json.ts'
 import { MessageText, SessionId } from '../../../src/sessions/session.ts'
 import { isWhole, WHOLE } from '../../../src/store/text.ts'
-import { parseInput } from '../../../src/validation.ts'
+import { parseJson } from '../../../src/text/json.ts'
+import { parseInput } from '../../../src/wire/validation.ts'
 
 /** What a client may name its frames, to know their answers again. */
 const FrameId = z

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { distinctWords, indexedText, textOf } from '../../words.ts'
+import { distinctWords, indexedText, textOf } from '../../text/words.ts'
 import type { Engine } from '../columns.ts'
 import { fullTextOnSqlite } from './001_memory_and_calls.ts'
 import { wordsOnSqlite } from './010_sessions.ts'

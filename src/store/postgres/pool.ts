@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { GazewayError } from '../../errors.ts'
-import { inTime } from '../../in-time.ts'
+import { inTime } from '../../wire/in-time.ts'
 import { connectError, isConnectionLoss } from './errors.ts'
 import { TYPES } from './values.ts'
 

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { answerQuestions } from '../../thread-code.ts'
+import { answerQuestions } from '../../wire/thread-code.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { columnsOf, createStatements, toParameter } from './statements.ts'
 

@@ -8,8 +8,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { giveWay } from '../../give-way.ts'
-import { createThread, type Thread } from '../../thread.ts'
+import { giveWay } from '../../wire/give-way.ts'
+import { createThread, type Thread } from '../../wire/thread.ts'
 import { partsOf } from '../together.ts'
 import { untilFree } from './dialect.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'

@@ -1,0 +1,70 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import { hasProperty } from 'dot-prop'
+import { configFile, type LoadedConfig, readDocument } from '../../src/config/config.ts'
+import { CONFIG_KEYS } from '../../src/config/keys.ts'
+import { settingsIn, takeOver } from '../../src/config/take-over.ts'
+import { GazewayError } from '../../src/errors.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** What a data folder's own store is called. */
+const OWN_STORE = 'gazeway.db'
+
+/**
+ * Takes the settings that were copied with the records to where a service on the target has them, and tells on stderr of
+ * those that it has not: machines on PostgreSQL share them in the store, those on SQLite have them in config.json.
+ *
+ * @param file the target's, where it is on SQLite
+ * @throws GazewayError when the config.json beside the target cannot be written
+ */
+export async function copySettings(loaded: LoadedConfig, source: Store, target: Store, file: string): Promise<void> {
+  // Between stores of one kind a service goes on reading them where it did.
+  if (source.engine === target.engine) return
+  if (target.engine === 'sqlite') await toFile(loaded, target, resolve(file))
+  else await toTable(loaded, target)
+}
+
+async function toFile(loaded: LoadedConfig, target: Store, file: string): Promise<void> {
+  const { known, unknown } = await settingsIn(target)
+  const left = (keys: readonly string[]) => `${count(keys.length)} not taken over: ${keys.join(', ')}.`
+  if (unknown.length > 0) tell(`${left(unknown)} This version does not know them.`)
+  if (known.length === 0) return
+  const folder = dirname(file)
+  if (basename(file) !== OWN_STORE && folder !== loaded.dataDir)
+    return tell(
+      `${left(known)} They are in the copy, for PostgreSQL; a service on SQLite does not read them there. To use the ` +
+        `copy with one, copy to ${OWN_STORE} in its data folder instead, or set them in its config.json.`,
+    )
+  const config = configFile(folder)
+  try {
+    const { taken, replaced } = await takeOver(target, config)
+    if (taken.length > 0) tell(`${count(taken.length)} taken over into ${config}: ${taken.join(', ')}.`)
+    const was = replaced.map(({ key, before }) => (before === null ? key : `${key} (was ${before})`))
+    if (was.length > 0) tell(`Of these it said something else before: ${was.join(', ')}.`)
+  } catch (error) {
+    if (!(error instanceof GazewayError)) throw error
+    throw new GazewayError(
+      error.code,
+      `All records were copied, but ${left(known)} ${error.message} Set them in config.json before Gazeway runs there; ` +
+        `or delete ${file} and copy again.`,
+      { cause: error },
+    )
+  }
+}
+
+async function toTable({ dataDir }: LoadedConfig, target: Store): Promise<void> {
+  const { known } = await settingsIn(target)
+  if (known.length > 0)
+    tell(`${count(known.length, 'is', 'are')} in force on every machine there: ${known.join(', ')}.`)
+  const document = readDocument(configFile(dataDir))
+  const own = CONFIG_KEYS.filter(({ key, path }) => key !== 'store.url' && hasProperty(document, path))
+  if (own.length > 0)
+    tell(
+      `${count(own.length, 'stays', 'stay')} in ${join(dataDir, 'config.json')}, in force on this machine alone: ` +
+        `${own.map(({ key }) => key).join(', ')}. Give the other machines a config.json that has them.`,
+    )
+}
+
+const count = (number: number, one = 'was', many = 'were') =>
+  number === 1 ? `1 setting ${one}` : `${number} settings ${many}`
+
+const tell = (line: string) => void process.stderr.write(`${line}\n`)

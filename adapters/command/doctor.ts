@@ -1,0 +1,231 @@
+import { sql } from 'kysely'
+import { type Detected, detect } from '../../src/agent-gateway/detect.ts'
+import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import { checkChains } from '../../src/chain/check.ts'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import { KEY_VARIABLES } from '../../src/config/environment.ts'
+import type { Log } from '../../src/config/log.ts'
+import { exposedFiles } from '../../src/config/private-files.ts'
+import { redactUrl } from '../../src/config/redact.ts'
+import { unknownVariables } from '../../src/config/unknown-variables.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { firstForChat } from '../../src/inference/model-for.ts'
+import { idsOf, lackingNames, readModels } from '../../src/inference/model-list.ts'
+import type { Provider } from '../../src/inference/provider.ts'
+import { checkPayments } from '../../src/payments/check.ts'
+import { loadMethods } from '../../src/payments/methods.ts'
+import { paymentSettings } from '../../src/payments/settings.ts'
+import { leftUnfinished } from '../../src/payments/unfinished.ts'
+import { storeClockAhead } from '../../src/store/clock.ts'
+import { requireUpToDate } from '../../src/store/look.ts'
+import { DAMAGED_ADVICE } from '../../src/store/sqlite/errors.ts'
+import type { Store } from '../../src/store/store.ts'
+import { checkCollector } from '../http/collector.ts'
+
+const ROLES = ['chat', 'primary', 'fallback'] as const
+/** How long the upstream may take to list its models. */
+const PATIENCE_MS = 10_000
+
+/** How far the clocks of the store and of this machine may differ, in milliseconds. */
+const CLOCK_MS = 2_000
+
+/** One thing that is checked: what it found, what it warns of, or an error that says what to do. */
+interface Check {
+  name: string
+  run(gateway: Gateway): Promise<string | { warning: string }>
+}
+
+const CHECKS: readonly Check[] = [
+  {
+    name: 'store',
+    async run({ memory, loaded, store }) {
+      const { count } = await memory.stats()
+      await requireWritable(store)
+      await requireSound(store)
+      return `${store.engine}, ${count} memories, ${redactUrl(loaded.storeUrl)}`
+    },
+  },
+  {
+    name: 'clock',
+    async run({ store }) {
+      const ahead = Math.round(await storeClockAhead(store))
+      const found = `${Math.abs(ahead)} ms ${ahead < 0 ? 'behind' : 'ahead of'} this machine's`
+      if (Math.abs(ahead) <= CLOCK_MS) return `the store's is ${found}`
+      throw new GazewayError(
+        'conflict',
+        `The store's clock is ${found}: set both by the network time (NTP). Deadlines are the store's, and times in records are of whichever machine wrote them.`,
+      )
+    },
+  },
+  {
+    name: 'ledger',
+    async run({ wallet, escrows }) {
+      const { transfers, faults: ofLedger, head } = await wallet.verify()
+      const faults = [...ofLedger, ...(await escrows.verify())]
+      if (faults.length === 0) return `${transfers} transfers, in order; head ${head.slice(0, 16)}`
+      throw new GazewayError(
+        'store_corrupt',
+        `${faults.join(' ')} Restore a backup, and find out who wrote to the store.`,
+      )
+    },
+  },
+  {
+    name: 'upstream',
+    async run({ upstream }) {
+      const { provider } = upstream
+      provider.requireKey()
+      const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
+      const { status, body } = await upstream.askForModels(context)
+      const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
+      if (status === 401 || status === 403)
+        throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(provider.name)}).`)
+      if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests; try again later.`)
+      if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)
+      // A web page, a redirect or an unknown path: another kind of service lives there.
+      if (status !== 200 || typeof body !== 'object')
+        throw new GazewayError('upstream_bad_reply', `${answer}, not a list of models: check its address (--upstream).`)
+      return compareModels(provider, idsOf(readModels(body) ?? []))
+    },
+  },
+  {
+    // After the upstream: what it was asked is written here, where a full disk shows.
+    name: 'audit trail',
+    async run({ calls }) {
+      await calls.flush()
+      const { totals } = await calls.stats({})
+      return `${totals.calls} calls`
+    },
+  },
+  {
+    name: 'chains',
+    run: ({ chain }) => checkChains(chain),
+  },
+  {
+    name: 'payments',
+    async run({ loaded: { config }, chain, store }) {
+      const left = await leftUnfinished(store)
+      if (left !== null) throw new GazewayError('conflict', left)
+      if (!config.mpp.enabled) return 'not asked for'
+      const settings = paymentSettings(config)
+      return checkPayments(settings, await loadMethods(settings, chain))
+    },
+  },
+  {
+    name: 'tracing',
+    run: ({ loaded }) => checkCollector(loaded.request.env),
+  },
+  {
+    name: 'agent gateway',
+    async run({ loaded }) {
+      if (loaded.config.agent_gateway.url === null)
+        return "not configured; the platform's /v1 is this machine's own gateway"
+      const target = agentGatewayTarget(loaded.config, null)
+      const found = await detect(target, AbortSignal.timeout(PATIENCE_MS))
+      const url = redactUrl(target.url)
+      const fault = faultIn(found)
+      if (fault !== null) throw new GazewayError('upstream_unreachable', `${url}: ${fault}`)
+      if (found.kind === 'unknown') return `portable: what answers at ${url} serves models, and is no agent gateway`
+      return `${found.kind} ${found.version ?? ''} answers at ${url}`
+    },
+  },
+]
+
+/** Compares what an upstream lists with our names for its models, and with the models of the roles. */
+function compareModels(provider: Provider, ids: readonly string[]): string | { warning: string } {
+  const answers = `${provider.name} answers at ${provider.baseUrl}`
+  const [first] = ids
+  if (first === undefined) return { warning: `${answers}, and lists no model: load or install one there.` }
+  const lacking = lackingNames(provider, ids).map((name) => {
+    const { upstream } = provider.resolve(name, 'chat')
+    return name === upstream ? name : `${upstream} (${name})`
+  })
+  if (lacking.length > 0)
+    return {
+      warning: `${answers}, and does not list ${lacking.join(', ')}: set upstream.aliases or upstream.models to models that it lists, such as ${first}.`,
+    }
+  const open = ROLES.filter((role) => provider.isUnassigned(provider.resolve(undefined, role).requested))
+  const chosen = open.length === 0 ? '' : `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}`
+  return `${answers}, models: ${ids.length}${chosen}`
+}
+
+/** What is wrong with an agent gateway, and what to do about it; null for nothing. */
+function faultIn({ reachable, kind, supported, version, error }: Detected): string | null {
+  if (!reachable) return `${error} Check GAZEWAY_AGENT_GATEWAY_URL, and that it runs there.`
+  if (error !== null) return error
+  if (kind !== 'agent_gateway' || supported) return null
+  return `it is version ${version}, and 0.12 is the oldest supported: update it.`
+}
+
+/** Changes nothing, but as a change. @throws GazewayError `store_unavailable` where the store can only be read */
+async function requireWritable(store: Store): Promise<void> {
+  await store.write((trx) => trx.deleteFrom('memories').where('id', '=', '').execute())
+}
+
+/**
+ * Reads a SQLite file through, for most of what is asked of a damaged one may still be answered. PostgreSQL checks what it
+ * reads itself.
+ *
+ * @throws GazewayError `store_corrupt`
+ */
+async function requireSound({ engine, db }: Store): Promise<void> {
+  if (engine !== 'sqlite') return
+  const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db)
+  const found = rows[0]?.quick_check ?? ''
+  if (found !== 'ok') throw new GazewayError('store_corrupt', `It is damaged (${found}). ${DAMAGED_ADVICE}`)
+}
+
+/**
+ * Checks what Gazeway stands on and prints a line for each, with what to do where one fails.
+ *
+ * @returns whether all is well
+ */
+export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean> {
+  const line = (verdict: string, name: string, found: string) =>
+    process.stdout.write(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}\n`)
+  const say = (ok: boolean, name: string, found: string) => line(ok ? 'ok' : 'FAIL', name, found)
+  say(true, 'configuration', loaded.dataDir)
+  const unknown = unknownVariables(loaded.request.env)
+  if (unknown !== null) line('warn', 'environment', unknown)
+  const exposed = exposedFiles(loaded.dataDir)
+  if (exposed !== null) line('warn', 'data folder', exposed)
+  let gateway: Gateway
+  try {
+    await requireUpToDate(loaded.storeUrl)
+    gateway = await createGateway(loaded, log)
+  } catch (error) {
+    say(false, 'store', reason(error))
+    return false
+  }
+  let healthy = true
+  for (const check of CHECKS) {
+    try {
+      const found = await check.run(gateway)
+      if (typeof found === 'string') say(true, check.name, found)
+      else line('warn', check.name, found.warning)
+    } catch (error) {
+      healthy = false
+      say(false, check.name, reason(error))
+    }
+  }
+  try {
+    await gateway.close()
+  } catch (error) {
+    healthy = false
+    say(false, 'store', reason(error))
+  }
+  return healthy
+}
+
+/** The variables that set a provider's key. */
+function keyVariables(provider: string): string {
+  const own = Object.hasOwn(KEY_VARIABLES, provider) ? KEY_VARIABLES[provider] : undefined
+  return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
+}
+
+function reason(error: unknown): string {
+  if (error instanceof GazewayError && error.code === 'cancelled')
+    return `No answer within ${PATIENCE_MS / 1000} s: check the address (--upstream) and the network.`
+  // What TLS says has line ends in it.
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
+}

@@ -1,0 +1,204 @@
+import { Command, CommanderError } from 'commander'
+import { type LoadedConfig, loadConfig } from '../../src/config/config.ts'
+import type { ConfigFlags } from '../../src/config/environment.ts'
+import { createLog, type Log } from '../../src/config/log.ts'
+import { exposedFiles } from '../../src/config/private-files.ts'
+import { unknownVariables } from '../../src/config/unknown-variables.ts'
+import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { missingKey } from '../../src/inference/missing-key.ts'
+import type { KeyFlags } from './key-command.ts'
+
+const EXAMPLES = `
+Without a command gazeway is an MCP tool server on stdin and stdout; a coding assistant starts it.
+
+Examples:
+  $ gazeway --upstream sandbox       try everything without a key
+  $ XAI_API_KEY=… gazeway            the real thing
+  $ gazeway --http                   an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
+  $ gazeway --http --platform        the same, and the agent platform on http://127.0.0.1:8812 (/docs)
+  $ gazeway doctor                   check the configuration, the store and the upstream
+
+An entry for an assistant's MCP configuration:
+  { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
+
+/** How long a reader may take to take the last of the output. */
+const FLUSH_MS = 2000
+
+const program = new Command('gazeway')
+  .description('A second model, a shared memory and a gaze-aware work context for every coding assistant.')
+  .version(VERSION, '--version', 'print the version')
+  .helpOption('-h, --help', 'print this help')
+  .option('--http', 'serve the gateway over HTTP, an OpenAI-compatible API, on 127.0.0.1:8811')
+  .option('--platform', 'serve the agent platform on 127.0.0.1:8812; with --http in the same process')
+  .option('--host <host>', 'address that the HTTP services listen on (default: 127.0.0.1)')
+  .option('--port <port>', 'port of the gateway (default: 8811)')
+  .option('--platform-port <port>', 'port of the platform (default: 8812)')
+  .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
+  .option('--store <url>', 'where records are kept: sqlite:PATH or postgres://HOST/DATABASE')
+  .option('--upstream <name|url>', 'provider of models: xai, openai, openrouter, ollama, sandbox, or a base URL')
+  .option('--log-level <level>', 'debug, info, warn, error or silent')
+  .addHelpText('after', EXAMPLES)
+  .exitOverride()
+  // What is wrong is told once, by `fail`.
+  .configureOutput({ writeErr: () => {} })
+  .allowExcessArguments(false)
+  .hook('preAction', requireNode)
+  .action(async () => {
+    const { loaded, log } = await start()
+    const unknown = unknownVariables(loaded.request.env)
+    if (unknown !== null) log.warn(unknown)
+    const exposed = exposedFiles(loaded.dataDir)
+    if (exposed !== null) log.warn(exposed)
+    const { http = false, platform = false } = program.opts<{ http?: boolean; platform?: boolean }>()
+    if (http || platform) {
+      const { runServices } = await import('./services.ts')
+      await runServices({ http, platform }, loaded, log)
+      return
+    }
+    const { serveStdio } = await import('../stdio/stdio.ts')
+    const banner = process.stdin.isTTY ? await import('../stdio/banner.ts') : undefined
+    await serveStdio(loaded, log, () => {
+      // With PostgreSQL the key may be in the configuration that the store keeps, which is not read yet.
+      const keyless = loaded.storeUrl.startsWith('sqlite:') ? missingKey(loaded.config.upstream) : null
+      if (banner) banner.printBanner(loaded)
+      else if (keyless !== null) log.warn(keyless)
+    })
+  })
+
+program
+  .command('doctor')
+  .description('check configuration, store and upstream; exit 1 with what to do if one fails')
+  .action(async () => {
+    const { loaded, log } = await start()
+    const { runDoctor } = await import('./doctor.ts')
+    if (!(await runDoctor(loaded, log))) process.exitCode = 1
+  })
+
+const key = program.command('key').description('make, list and revoke the API keys of the HTTP services')
+key
+  .command('create')
+  .description('make a key and print it, once')
+  .requiredOption('--name <name>', 'a name that says what the key is for')
+  .option('--scope <scopes>', 'what it may do: inference, platform, admin, separated by commas', 'inference')
+  .option('--wallet <address>', 'wallet address that its calls belong to: 0x…')
+  .option('--credit-limit <usd>', 'how far it may spend beyond its deposit')
+  .option('--daily-limit <usd>', 'how much it may spend in a day (UTC)')
+  .action(async (flags: KeyFlags) => {
+    const { loaded, log } = await start()
+    await (await import('./key-command.ts')).createKey(loaded, log, flags)
+  })
+key
+  .command('list')
+  .description('list all keys, without their secrets')
+  .action(async () => {
+    const { loaded, log } = await start()
+    await (await import('./key-command.ts')).listKeys(loaded, log)
+  })
+key
+  .command('revoke')
+  .description('revoke a key; running servers refuse it within 5 s')
+  .argument('<id>', 'the id of a key, as `gazeway key list` shows it')
+  .action(async (id: string) => {
+    const { loaded, log } = await start()
+    await (await import('./key-command.ts')).revokeKey(loaded, log, id)
+  })
+
+program
+  .command('store')
+  .description('move the store')
+  .command('copy')
+  .description('copy all records to an empty store of either engine, and verify counts and sums')
+  .requiredOption('--to <url>', 'store to copy to: sqlite:PATH or postgres://HOST/DATABASE')
+  .action(async ({ to }: { to: string }) => {
+    const { loaded } = await start()
+    await (await import('./store-copy.ts')).copyTo(loaded, to)
+  })
+
+/** The configuration from flags, environment and file, and the log that it asks for. */
+async function start(): Promise<{ loaded: LoadedConfig; log: Log }> {
+  const loaded = await loadConfig({ env: process.env, flags: program.opts<ConfigFlags>() })
+  const log = createLog({ level: loaded.config.log.level, secrets: () => loaded.secrets })
+  return { loaded, log }
+}
+
+/** Before anything is loaded that an older Node does not even read. */
+function requireNode(): void {
+  const { node } = process.versions
+  if (rank(node) >= rank(FIRST_NODE)) return
+  throw new GazewayError(
+    'config_invalid',
+    `This is Node ${node}; Gazeway needs ${FIRST_NODE} or later. Install one from https://nodejs.org, and start Gazeway again.`,
+  )
+}
+
+/** A version as a number that orders it among others. */
+const rank = (version: string): number =>
+  version.split(/[.-]/, 3).reduce((sum, part) => sum * 1000 + Number.parseInt(part, 10), 0)
+
+/** A mistake in a flag or variable ends with 2, everything else that prevents the start with 1. */
+function fail(error: unknown): void {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return
+    process.stderr.write(`gazeway: ${faultOf(error)}\n`)
+    process.exitCode = 2
+    return
+  }
+  const known = error instanceof GazewayError
+  process.stderr.write(`gazeway: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+  process.exitCode = known && /^(--|[A-Z_]+$)/.test(error.param ?? '') ? 2 : 1
+}
+
+/** What was wrong on the command line and what is accepted instead, in one line; values may be secrets, and are not told. */
+function faultOf({ code, message }: CommanderError): string {
+  const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')
+  const command = reached(program.args)
+  const words = command.registeredArguments
+  const options = command === program ? program.options : [...command.options, ...program.options]
+  const names = [...words.map((word) => `<${word.name()}>`), ...options.map((option) => option.long), '--help'].join(
+    ', ',
+  )
+  if (code === 'commander.help') return `${command.name()} needs a command; accepted: ${namesIn(command)}.`
+  if (code === 'commander.unknownOption') return `${fault.replace(/=.*'/, "'")}; accepted: ${names}.`
+  if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
+    if (command.commands.length === 0)
+      return `too many arguments for ${command.name()}; accepted: ${names}; put what has spaces in quotes.`
+    return `unknown command${unknownWord(command)}; accepted: ${namesIn(command)}${command === program ? ', or none' : ''}.`
+  }
+  const option = [...options, ...words].find((one) => fault.includes('flags' in one ? one.flags : `'${one.name()}'`))
+  return option ? `${fault}; accepted: ${option.description}.` : fault
+}
+
+/** The words up to the first that is no command, where that looks like one. */
+function unknownWord(command: Command): string {
+  const path = command === program ? [] : [command.name()]
+  const word = program.args[path.length] ?? ''
+  return /^[a-z][\w-]{0,31}$/i.test(word) ? ` ${[...path, word].join(' ')}` : ''
+}
+
+const namesIn = ({ commands }: Command): string => commands.map((one) => one.name()).join(', ')
+
+/** The command that the words on the command line lead to. */
+function reached(words: readonly string[], from: Command = program): Command {
+  const next = from.commands.find((command) => command.name() === words[0])
+  return next === undefined ? from : reached(words.slice(1), next)
+}
+
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // The reader of a command's output may go before its end (`gazeway doctor | head -1`); the rest is then for nobody.
+  if (code === 'EPIPE' || code === 'ECONNRESET') return
+  process.stderr.write(`gazeway: The output could not be written (${code}).\n`)
+  process.exitCode = 1
+})
+// A terminal that was closed takes no words any more; what is under way is finished all the same.
+process.stderr.on('error', () => {})
+try {
+  await program.parseAsync()
+} catch (error) {
+  fail(error)
+}
+// Ending the process drops what its reader has not taken yet; one that reads nothing any more is not waited for.
+const flushed = new Promise((resolve) => process.stdout.write('', resolve))
+await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_MS))])
+// Whatever still listens (a provider's kept-alive connection, a timer) must not keep an ended server alive.
+process.exit()

@@ -1,0 +1,136 @@
+import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import { keyNeeded } from '../../src/chain/status.ts'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import { VERSION } from '../../src/config/version.ts'
+import { connectionSweeps } from '../../src/connections/connections.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { createPasses, type Passes } from '../../src/identity/passes.ts'
+import { missingKey } from '../../src/inference/missing-key.ts'
+import type { Sweep, Sweeps } from '../../src/store/sweeps.ts'
+import { inTime } from '../../src/wire/in-time.ts'
+import { loadAll } from '../../src/wire/lazily.ts'
+import { startTracing, type Tracing } from '../http/tracing.ts'
+import type { PlatformPayments } from '../platform/payments/open-payments.ts'
+import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
+import { type Address, requireFree } from '../web/listen.ts'
+import type { Listening } from '../web/serve.ts'
+import { STOP_SIGNALS } from './stop-signals.ts'
+import { startGatewaySweeps } from './sweeping.ts'
+
+const NO_ADMIN =
+  'No key has the scope admin. To make one: gazeway key create --name admin --scope inference,platform,admin ' +
+  '(with the same --data and --store, if any)'
+
+/** How long everything may take to stop, in milliseconds: 10 s for replies in progress, and what they leave to be written. */
+const STOP_MS = 15_000
+
+/** Which of the long-running services to start. */
+export interface Services {
+  http: boolean
+  platform: boolean
+}
+
+/**
+ * Runs the HTTP services in this process until it is told to stop.
+ *
+ * @returns when everything is stopped and flushed, or its time is over; the process may then exit
+ * @throws GazewayError when one of them cannot start; the others are stopped then
+ */
+export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
+  const gateway = await createGateway(loaded, log)
+  const running: Listening[] = []
+  const passes = createPasses()
+  let own: (Listening & { passes: Passes }) | null = null
+  let tracing: Tracing | null = null
+  let sweeps: Sweeps | null = null
+  let payments: PlatformPayments | undefined
+  let settling: { stop(): Promise<void> } | null = null
+  const told = toldToStop()
+  try {
+    const { config } = gateway
+    // An admin key is shown only once: not by a start that fails.
+    await requireFree(addressesOf(services, gateway.loaded.config.http))
+    const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
+    if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
+    else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
+    const keyless = missingKey(gateway.loaded.config.upstream)
+    if (keyless !== null) say(keyless)
+    tracing = await startTracing(gateway, process.env)
+    const http = services.http ? await import('../http/http.ts') : null
+    const platform = services.platform ? await import('../platform/platform.ts') : null
+    await loadAll()
+    // Some 30 MB, which each metered call needs, and a gateway by itself hardly ever.
+    if (platform) await gateway.countTokens('')
+    if (platform && gateway.loaded.config.mpp.enabled) payments = await startPayments(gateway)
+    if (http) {
+      own = { ...(await http.serveHttp(gateway, passes)), passes }
+      running.push(own)
+      say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
+    }
+    if (platform) {
+      const agentGateway = config.follow(
+        ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
+        (settings) => agentGatewayTarget(settings, own),
+      ).always
+      settling = gateway.chain.startSettling(gateway.settled)
+      for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
+      const served = await platform.servePlatform(gateway, { agentGateway, ...(payments && { payments }) })
+      running.push(served)
+      say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
+    }
+    const ofPayments = payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : [])
+    sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...ofPayments])
+    await told
+    say('Stopping; replies in progress have 10 s to finish.')
+  } finally {
+    // Together, so that the time for replies in progress is the same for all; those that come through the platform from
+    // the gateway keep their connection.
+    await inTime(STOP_MS, Promise.all([...running, sweeps, settling].map((part) => part?.stop())))
+    await tracing?.stop()
+    await gateway.close()
+  }
+}
+
+function addressesOf(
+  { http, platform }: Services,
+  { host, port, platform_port }: LoadedConfig['config']['http'],
+): Address[] {
+  return [
+    ...(http ? [{ host, port, flag: '--port' }] : []),
+    ...(platform ? [{ host, port: platform_port, flag: '--platform-port' }] : []),
+  ]
+}
+
+/** Payments; loaded only where they are enabled. */
+async function startPayments(gateway: Gateway): Promise<PlatformPayments> {
+  const { openPayments } = await import('../platform/payments/open-payments.ts')
+  return openPayments(gateway)
+}
+
+/** What is cleared away, or given back, while the services run. */
+function serviceSweeps({ store, wallet, tasks, escrows }: Gateway): Sweep[] {
+  const connections = connectionSweeps(store, () => new Date())
+  return [...connections, ...wallet.sweeps, ...tasks.sweeps, ...escrows.sweeps]
+}
+
+/** Resolves at the first signal to stop; a second one ends the process at once. */
+function toldToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    let told = false
+    function listen(signal: NodeJS.Signals) {
+      resolve()
+      // Of a closed terminal the kernel tells, and then the shell.
+      if (signal === 'SIGHUP') return
+      if (told) {
+        process.removeAllListeners(signal)
+        process.kill(process.pid, signal)
+      }
+      told = true
+    }
+    // For good: where the last listener of a signal has gone, libraries that listen too end the process themselves.
+    for (const signal of STOP_SIGNALS) process.on(signal, listen)
+  })
+}
+
+const say = (text: string) => void process.stderr.write(`${text}\n`)

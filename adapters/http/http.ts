@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http'
+import { Hono } from 'hono'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Passes } from '../../src/identity/passes.ts'
+import { arrivalOf } from '../web/arrival.ts'
+import { errorHandler, notFound, refuseOtherMethods } from '../web/errors.ts'
+import { fastLane } from '../web/fast-lane.ts'
+import { type Frame, frame } from '../web/frame.ts'
+import { isToLoopback } from '../web/hosts.ts'
+import { liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { ALREADY_SENT } from '../web/receiver.ts'
+import { refusedCalls } from '../web/refused-calls.ts'
+import { type Listening, serve } from '../web/serve.ts'
+import { MODEL_ENDPOINTS } from './endpoints.ts'
+import { listenToMetrics } from './metrics.ts'
+import { health } from './routes/health-route.ts'
+import { memoryRoutes } from './routes/memory-routes.ts'
+import { modelRoutes } from './routes/models-routes.ts'
+
+/**
+ * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
+ *
+ * @param passes by which another service of this process may call, in its callers' names
+ * @throws GazewayError `conflict` when the port is taken
+ */
+export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<Listening> {
+  const { http } = gateway.loaded.config
+  const relay = await gateway.upstream.openRelay()
+  const metrics = listenToMetrics(gateway)
+  const keys = passes?.beside(gateway.keys) ?? gateway.keys
+  const hosts = liveHostRules(gateway)
+  const endpoints = Object.fromEntries(
+    Object.entries(MODEL_ENDPOINTS).map(([path, { serve }]) => [path, serve(relay, gateway)]),
+  )
+  const app = new Hono<Frame>({ strict: false })
+  app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'http')))
+  app.notFound(notFound)
+  app.use(
+    metrics.requests.middleware,
+    frame({
+      keys,
+      scope: 'inference',
+      hosts,
+      open: ({ req: { path }, env: { incoming } }) =>
+        path === '/health' || (path === '/metrics' && isOwnCollector(incoming)),
+    }),
+  )
+  app.use(liveRateLimit(gateway).limit)
+
+  app.get('/health', health(gateway))
+  app.get('/metrics', metrics.expose)
+  for (const [path, endpoint] of Object.entries(endpoints))
+    app.post(path, async (c) => {
+      await endpoint(arrivalOf(c))
+      return ALREADY_SENT
+    })
+  modelRoutes(app, gateway)
+  memoryRoutes(app, gateway)
+  refuseOtherMethods(app)
+
+  const lane = fastLane({
+    endpoints,
+    keys,
+    scope: 'inference',
+    hosts,
+    unlimited: () => gateway.loaded.config.http.rate_limit.requests_per_minute === null,
+    began: metrics.requests.began,
+    log: gateway.log,
+  })
+  const listening = await serve(app, {
+    lane,
+    log: gateway.log,
+    host: http.host,
+    port: http.port,
+    flag: '--port',
+    headerTimeoutMs: http.header_timeout_ms,
+    requestTimeoutMs: http.request_timeout_ms,
+    onDeadline: () => void relay.close(),
+  })
+  return {
+    url: listening.url,
+    async stop() {
+      await listening.stop()
+      await relay.close()
+      metrics.stop()
+    },
+  }
+}
+
+/**
+ * Whether a request for the metrics comes from this machine itself, where an operator's own collector may read them
+ * without a key: a peer here, which calls it by a loopback name. A page whose name was made to point here has another, and
+ * so has a proxy here that keeps its client's Host.
+ */
+function isOwnCollector({ headers, socket: { remoteAddress: address } }: IncomingMessage): boolean {
+  const isHere = address === '::1' || address?.replace(/^::ffff:/, '').startsWith('127.')
+  return isHere === true && isToLoopback(headers)
+}

@@ -1,0 +1,88 @@
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { checkPayments } from '../../../src/payments/check.ts'
+import { loadConfigured, loadMethods } from '../../../src/payments/methods.ts'
+import type { PaymentMethod } from '../../../src/payments/payment.ts'
+import { createPayments, type FailedPayment, type Payments } from '../../../src/payments/payments.ts'
+import { paymentSettings } from '../../../src/payments/settings.ts'
+import { UNFINISHED_MS } from '../../../src/payments/unfinished.ts'
+import type { Sweep } from '../../../src/store/sweeps.ts'
+import { type Micros, toMicros } from '../../../src/text/money.ts'
+import type { FrameContext } from '../../web/frame.ts'
+
+/** Payments as the platform takes them. */
+export interface PlatformPayments extends Payments {
+  /** What one request to `/v1` costs. */
+  amount: Micros
+  /** The smallest deposit that is taken. */
+  leastDeposit: Micros
+  /** For `startSweeps`. */
+  sweeps: readonly Sweep[]
+}
+
+/** The same with what limits those who send requests without a key. */
+export interface KeylessPayments extends PlatformPayments {
+  /** @throws GazewayError `rate_limited` */
+  countKeyless(c: FrameContext): void
+}
+
+/**
+ * Payments as they are configured; what could not be delivered is credited in the wallet's ledger.
+ *
+ * @throws GazewayError `config_invalid` naming what is missing, or what the chain says is wrong
+ */
+export async function openPayments(gateway: Gateway): Promise<PlatformPayments> {
+  const settings = paymentSettings(gateway.loaded.config)
+  const methods = await loadMethods(settings, gateway.chain)
+  await checkPayments(settings, methods).catch((error: unknown) => warnUnlessWrong(error, gateway))
+  const payments = connect(gateway, methods)
+  /** Never below what a payment costs, which may have become known, or have risen, since the check. */
+  const atLeast = (usd: number) => Math.max(toMicros(usd) as Micros, ...methods.map((method) => method.least()))
+  return {
+    ...payments,
+    sweeps: [{ name: 'payments.unfinished', everyMs: UNFINISHED_MS, batch: payments.sweep }],
+    get amount() {
+      return atLeast(gateway.loaded.config.mpp.amount_usd)
+    },
+    get leastDeposit() {
+      return atLeast(gateway.loaded.config.mpp.min_deposit_usd)
+    },
+  }
+}
+
+/** Payments that were begun before they were switched off: none is taken, and what is left of them is credited. */
+export const openUnfinished = (gateway: Gateway): Pick<Payments, 'sweep'> => connect(gateway, [])
+
+function connect(gateway: Gateway, methods: readonly PaymentMethod[]): Payments {
+  const { store, wallet, chain, log } = gateway
+  let configured: Promise<PaymentMethod[]> | undefined
+  return createPayments({
+    store,
+    now: () => new Date(),
+    methods,
+    retired() {
+      configured ??= loadConfigured(gateway.loaded.config, chain)
+      return configured
+    },
+    credit: wallet.credit,
+    onError: (err) => log.error('What became of a payment could not be noted; it is looked at again.', { err }),
+    onFailed: (failure) => logFailure(gateway, failure),
+    onSpent: ({ id, method, payer, proof }) =>
+      log.warn(
+        'A payment was ended and not credited: its authorization was used for something else, so that it can never be made.',
+        { payment: id, method, payer, proof },
+      ),
+  })
+}
+
+/** Anyone may send what is refused; all else is for the operator to look at. */
+function logFailure({ log }: Gateway, { id, method, error: err }: FailedPayment): void {
+  const isRefusal = err instanceof GazewayError && err.code === 'payment_required'
+  log[isRefusal ? 'info' : 'warn']('A payment was not taken.', { payment: id, method, err })
+}
+
+/** A chain that cannot be asked now, or gas that is missing, is no reason not to start: no payment is taken until then. */
+function warnUnlessWrong(err: unknown, { log }: Gateway): void {
+  if (!(err instanceof GazewayError) || err.code === 'config_invalid') throw err
+  log.warn('Payments cannot be taken yet; what is in the way is looked at again with each.', { err })
+}

@@ -1,0 +1,67 @@
+import type { Gateway } from '../../../src/gateway.ts'
+import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
+import type { Terms } from '../../../src/payments/payment.ts'
+import { bearerToken, type FrameContext } from '../../web/frame.ts'
+import type { KeylessPayments } from './open-payments.ts'
+import { credentialId } from './paid-deposit.ts'
+import { offering, putReceipt, signerOf, takePayment } from './payment-gate.ts'
+
+/** A metered call that is paid for as it is made. */
+export interface PaidCall {
+  /** Whose own account the payment is deposited to, and the call then charged to; what the call leaves stays there. */
+  wallet: string
+  /**
+   * Who asks, before anything is paid: a wallet that has asked this before is answered without another payment. Where only the
+   * chain can tell who has signed, it is whoever sends this credential.
+   *
+   * @throws GazewayError `rate_limited`, as `Wallet.checkCall` for a call that cannot be made, and as `signerOf`
+   */
+  identify(): Promise<Identity>
+  /**
+   * Pays the most that the call can cost into the wallet's account, unless that has as much.
+   *
+   * @throws GazewayError as `takePayment`
+   */
+  pay(): Promise<void>
+}
+
+/**
+ * A metered call that names a wallet and sends no key: it proves the wallet by paying from it.
+ *
+ * @returns null where the caller is to be identified by a key
+ */
+export function paidCall(
+  { caller_id, call }: { caller_id: string; call: unknown },
+  c: FrameContext,
+  { gateway, payments }: { gateway: Gateway; payments: KeylessPayments | null },
+): PaidCall | null {
+  const { data: wallet } = WalletAddress.safeParse(caller_id)
+  const { authorization } = c.env.incoming.headers
+  if (!payments || wallet === undefined || bearerToken(authorization) !== null) return null
+
+  /** The challenge asks for enough: the most that the call can cost, whatever the wallet has, which is nobody else's business. */
+  async function terms(of: string): Promise<Terms> {
+    return {
+      amount: Math.max(payments?.amount ?? 0, await gateway.wallet.mostOf(call)),
+      scope: `metered call ${of}`,
+      description: 'A deposit for one metered call',
+      payer: of,
+      account: of,
+    }
+  }
+  return {
+    wallet,
+    async identify() {
+      payments.countKeyless(c)
+      gateway.wallet.checkCall(call)
+      const id = (await signerOf(c, payments, await terms(wallet))) ?? credentialId(authorization ?? '')
+      return { id, name: `wallet ${wallet}`, scopes: new Set(['platform']), wallet }
+    },
+    async pay() {
+      const asked = await terms(wallet)
+      const permitted = await payments.permit(authorization ?? null, asked).catch(offering(c, payments, asked))
+      if (permitted !== null) return putReceipt(c, permitted)
+      await payments.credit(await takePayment(c, payments, asked))
+    },
+  }
+}

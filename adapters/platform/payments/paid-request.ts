@@ -1,0 +1,62 @@
+import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
+import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
+import { cannotRepeat } from '../../http/relay-once.ts'
+import { knownModel } from '../../http/routes/models-routes.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { parseJson, readBytes } from '../../web/json-body.ts'
+import { pathBelowV1 } from '../proxy/proxy.ts'
+
+/** Somebody who has yet to pay. */
+const NOBODY: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
+const MODELS = '/v1/models'
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
+/**
+ * Refuses a request to `/v1` that could not be served, before it is paid for, and reads its body for whoever passes it on.
+ * What this gateway's own `/v1` takes is known whole; of another service it is known that JSON has to be JSON.
+ *
+ * @throws GazewayError what the request would be refused with
+ */
+export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target: AgentGatewayTarget): Promise<void> {
+  const { incoming } = c.env
+  const { headers, method = 'GET' } = incoming
+  const [path = ''] = pathBelowV1(c.req.url).split('?')
+  refuseLoop(headers.via, PLATFORM_VIA)
+  target.admit(NOBODY)?.end()
+  if (target.isOwn) requirePath(c, method, path)
+  const bytes = await readBytes(incoming, gateway.loaded.config.http.max_body_bytes)
+  c.set('body', bytes)
+  if (target.isOwn) return checkOwn(c, gateway, { path, bytes })
+  if (bytes.length > 0 && JSON_TYPE.test(headers['content-type'] ?? '')) parseJson(headers, bytes)
+}
+
+function requirePath(c: FrameContext, method: string, path: string): void {
+  const isModelCall = Object.hasOwn(MODEL_ENDPOINTS, path)
+  if (!isModelCall && path !== MODELS && !path.startsWith(`${MODELS}/`))
+    throw new GazewayError('not_found', `There is nothing at ${method} ${path.slice(0, 200)}.`)
+  const allow = isModelCall ? ['POST'] : ['GET', 'HEAD']
+  if (allow.includes(method)) return
+  c.header('allow', allow.join(', '))
+  throw new GazewayError('method_not_allowed', `${method} is not possible here; use ${allow.join(', ')}.`)
+}
+
+async function checkOwn(
+  c: FrameContext,
+  { upstream }: Gateway,
+  { path, bytes }: { path: string; bytes: Buffer },
+): Promise<void> {
+  const { headers } = c.env.incoming
+  const endpoint = MODEL_ENDPOINTS[path]
+  if (!endpoint) {
+    const context = { surface: 'platform' as const, callerId: null }
+    if (path !== MODELS) await knownModel(upstream, decodeURIComponent(path.slice(MODELS.length + 1)), context)
+    return
+  }
+  const { stream } = endpoint.check(parseJson(headers, bytes).json)
+  if (stream && headers['idempotency-key'] !== undefined) throw cannotRepeat()
+  upstream.provider.requireKey()
+}

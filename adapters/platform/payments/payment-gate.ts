@@ -1,0 +1,129 @@
+import type { MiddlewareHandler } from 'hono'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import type { Payment, Terms } from '../../../src/payments/payment.ts'
+import type { Payments, Taken } from '../../../src/payments/payments.ts'
+import { type Micros, toUsd } from '../../../src/text/money.ts'
+import type { Frame, FrameContext } from '../../web/frame.ts'
+
+/** What a payment gate is made with. */
+export interface PaymentGateDeps {
+  payments: Payments
+  /** What one request costs now. */
+  price: () => Micros
+  /** Who sends a request with a key in force, which then needs no payment; null for all others. */
+  keyed: (c: FrameContext) => Promise<Identity | null>
+  /** Refuses a request that could not be served, before it is paid for. @throws GazewayError what it is refused with */
+  check: (c: FrameContext) => Promise<void>
+}
+
+/**
+ * Lets a request through that comes with a key, or once it is paid for (MPP: HTTP 402 and the `Payment` scheme); the payment
+ * is its credential then. A request that fails after it, for whatever reason but its client leaving, is credited to the payer.
+ */
+export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps): MiddlewareHandler<Frame> {
+  return async (c, next) => {
+    const identity = await keyed(c)
+    if (identity) {
+      c.set('identity', identity)
+      return next()
+    }
+    await check(c)
+    const amount = price()
+    const scope = `${c.req.method} ${c.req.path}`
+    const description = `One request to ${c.req.path} (${toUsd(amount)} USD)`
+    const terms = { amount, scope, description }
+    const payment = await takePayment(c, payments, terms, fromCreditFirst(payments))
+    c.set('identity', payerIdentity(payment))
+    c.set('paid', {
+      confirm: () => payments.confirm(payment),
+      isHeld: () => payments.isHeld(payment),
+      served: () => payments.served(payment),
+    })
+    await next()
+    if (failed(c)) return payments.credit(payment)
+    const { headersSent } = c.env.outgoing
+    if ((await payments.served(payment)) || headersSent) return
+    await payments.credit(payment)
+    throw givenBack()
+  }
+}
+
+/** What its payer has in the ledger comes first: what is there cannot be spent in any other way without a key. */
+const fromCreditFirst =
+  (payments: Payments): Payments['take'] =>
+  async (header, terms) =>
+    (await payments.charge(header, terms)) ?? payments.take(header, terms)
+
+/**
+ * Takes the payment that came with a request, and puts its receipt on the reply.
+ *
+ * @param take takes it; out of the payer's wallet when absent
+ * @throws GazewayError `payment_required`, with the challenges that answer it in `WWW-Authenticate`, and as
+ *   `Payments.take`; `cancelled` when the client left meanwhile, who is then credited
+ */
+export async function takePayment(
+  c: FrameContext,
+  payments: Payments,
+  terms: Terms,
+  take: Payments['take'] = payments.take,
+): Promise<Payment> {
+  const { incoming, outgoing } = c.env
+  const { payment, receipt }: Taken = await take(incoming.headers.authorization ?? null, terms).catch(
+    offering(c, payments, terms),
+  )
+  if (outgoing.destroyed) {
+    await payments.credit(payment)
+    throw new GazewayError('cancelled', 'The client went away.')
+  }
+  putReceipt(c, receipt)
+  return payment
+}
+
+/** Straight on the connection, where replies that are passed through are written, too. */
+export function putReceipt({ env: { outgoing } }: FrameContext, receipt: string): void {
+  outgoing.setHeader('payment-receipt', receipt)
+  outgoing.setHeader('cache-control', 'private')
+}
+
+/**
+ * Who has signed the payment that came with a request, which is neither used up nor settled by it, and may have been before;
+ * null where only the chain can tell.
+ *
+ * @throws GazewayError `payment_required`, with the challenges that answer it in `WWW-Authenticate`
+ */
+export function signerOf(c: FrameContext, payments: Payments, terms: Terms): Promise<string | null> {
+  const { authorization = null } = c.env.incoming.headers
+  return payments.signer(authorization, terms).catch(offering(c, payments, terms))
+}
+
+/** The refusal of an answer whose payment was given back, as the process or its machine had been suspended. */
+export const givenBack = (): GazewayError =>
+  new GazewayError(
+    'upstream_timeout',
+    'The answer came after the payment for it had been given back: it is credited to your account. Try again.',
+  )
+
+/** Adds to a refusal how to pay. */
+export function offering(c: FrameContext, payments: Payments, terms: Terms): (error: unknown) => Promise<never> {
+  return async (error) => {
+    if (error instanceof GazewayError && error.code === 'payment_required') {
+      for (const challenge of await payments.challenges(terms))
+        c.header('www-authenticate', challenge, { append: true })
+      c.header('cache-control', 'no-store')
+    }
+    throw error
+  }
+}
+
+/** Who makes a request that came with a payment instead of a key. */
+function payerIdentity({ caller, payer }: Payment): Identity {
+  return { id: caller, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer }
+}
+
+/** Whether a request did not get what it paid for. */
+function failed(c: FrameContext): boolean {
+  const { outgoing } = c.env
+  const status = outgoing.headersSent ? outgoing.statusCode : c.res.status
+  return c.error !== undefined || status >= 400 || outgoing.errored !== null
+}

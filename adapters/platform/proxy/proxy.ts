@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http'
+import { Transform } from 'node:stream'
+import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import { poolSend, type RequestPool } from '../../../src/inference/relay/pool.ts'
+import type { Replaceable } from '../../../src/inference/relay/succession.ts'
+import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { ALREADY_SENT } from '../../web/receiver.ts'
+import { callerOf } from '../caller.ts'
+import { forward } from './forward.ts'
+import { requestHeaders } from './proxy-headers.ts'
+
+/** The passage of `/v1/*` to the agent gateway. */
+export interface Passage extends Replaceable {
+  /** @throws GazewayError until the first byte of the reply; after it, the connection is ended */
+  handle(c: FrameContext): Promise<Response>
+}
+
+/** What a passage is made with. */
+export interface ProxyOptions {
+  target: AgentGatewayTarget
+  maxBodyBytes: number
+  connectTimeoutMs: number
+  /** How long the agent gateway may be silent, and a client may leave its reply unread. */
+  timeoutMs: number
+  /** Aborted when the service ends what is still in progress. */
+  stopping: AbortSignal
+}
+
+/** Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. */
+export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping }: ProxyOptions): Passage {
+  const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
+  return {
+    async handle(c) {
+      const { incoming, outgoing } = c.env
+      const path = pathBelowV1(c.req.url)
+      refuseLoop(incoming.headers.via, PLATFORM_VIA)
+      if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      const caller = callerOf(c)
+      const pass = target.admit(caller)
+      const token = pass?.token ?? null
+      const requestId = c.get('requestId')
+      const paid = c.get('paid') ?? null
+      const read = c.get('body')
+      try {
+        const request = {
+          method: incoming.method ?? 'GET',
+          path,
+          headers: requestHeaders(incoming.headers, { caller, token, requestId, paid: paid !== null }),
+          body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
+        }
+        const { url, isOwn } = target
+        const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
+        const told = await forward(pool, request, outgoing, how)
+        // For those who look afterwards whether the request was served: its status was sent before.
+        if (told !== null) c.error = told
+        return ALREADY_SENT
+      } finally {
+        pass?.end()
+      }
+    },
+    watch: pool.watch,
+    close: pool.close,
+  }
+}
+
+/**
+ * Path and query as they were sent.
+ *
+ * @throws GazewayError `forbidden_path` for a path that another server could read as one outside `/v1`
+ */
+export function pathBelowV1(url: string): string {
+  const { pathname, search } = new URL(url)
+  const decoded = pathname.replaceAll(/%2f|%5c|\\/gi, '/').replaceAll(/%2e/gi, '.')
+  if (pathname === '/v1') throw new GazewayError('not_found', 'There is nothing at /v1; its routes are below it.')
+  if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
+  throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
+}
+
+const nullIfEmpty = (body: Buffer): Buffer | null => (body.length === 0 ? null : body)
+
+/** A request's body, held to the limit while it flows; null where there is none. */
+function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers
+  if (encoding === undefined && (length === undefined || length === '0')) return null
+  let size = 0
+  const limited = new Transform({
+    transform(chunk: Buffer, _, done) {
+      size += chunk.length
+      if (size > maxBytes) done(tooLarge(maxBytes))
+      else done(null, chunk)
+    },
+  })
+  incoming.once('error', (error) => limited.destroy(error))
+  // What nobody reads any more is let through, so that the connection lives on for the reply.
+  limited.once('close', () => incoming.unpipe(limited).resume())
+  return incoming.pipe(limited)
+}
+
+function tooLarge(maxBytes: number): GazewayError {
+  return new GazewayError('payload_too_large', `The body is larger than ${maxBytes} bytes (http.max_body_bytes).`)
+}

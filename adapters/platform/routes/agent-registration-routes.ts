@@ -1,0 +1,16 @@
+import { AgentRegistration } from '../../../src/chain/chain.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+/** Who this agent is, open to all: the file is at the well-known path that proves that it speaks for this host. */
+export const agentRegistrationRoutes = ({ chain }: Gateway): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/.well-known/agent-registration.json',
+    tag: 'Agent',
+    summary: 'The agent’s ERC-8004 registration file',
+    access: 'open',
+    reply: AgentRegistration,
+    run: ({ c }) => chain.registration(new URL(c.req.url).origin),
+  }),
+]

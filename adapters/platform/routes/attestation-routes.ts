@@ -1,0 +1,32 @@
+import type { Gateway } from '../../../src/gateway.ts'
+import { Attestation } from '../../../src/gaze/attestation.ts'
+import { AttestationQuery } from '../../../src/gaze/session.ts'
+import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { attestationsVisibleTo, nullWhereUnknown, taskOf } from './gaze-routes.ts'
+
+/** How far gaze sessions prove attention. */
+export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks'>): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/attestation/status',
+    tag: 'Gaze',
+    summary: 'How far a session proves attention, and what is missing',
+    description:
+      'Of the session that is named, or of the one that was added to last for a task, first among those of the key that ' +
+      'claimed it. Its five components, and in plain words why it has not passed. One that has expired is assessed anew. ' +
+      'A key sees the attestations of its own sessions, and those for the tasks that it created; an admin sees all.',
+    access: 'platform',
+    query: AttestationQuery,
+    reply: Attestation,
+    async run({ query, c }) {
+      const caller = callerOf(c)
+      const task = await taskOf(tasks, query.task_id)
+      const visible = attestationsVisibleTo(caller, task)
+      // Any key may store gaze for a task: what others store does not come before the claimant's.
+      const claimant = visible === undefined ? task?.claimed_by : null
+      const claimants = claimant && (await gaze.findAttestation(query, claimant).catch(nullWhereUnknown))
+      return claimants || gaze.findAttestation(query, visible)
+    },
+  }),
+]

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { CallRecord } from '../../../src/calls/call-record.ts'
+import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
+import { CallFilter } from '../../../src/calls/calls.ts'
+import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { callerOf, shownTo } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Calls'
+
+const Stats = CallStats.extend({ fallbacks: Fallbacks })
+
+/** The audit trail: every call to the provider of models. A caller sees its own, an admin all. */
+export const callRoutes = ({ calls }: Pick<Gateway, 'calls'>): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/calls',
+    tag,
+    summary: 'Calls to the provider, newest first',
+    description: 'A caller sees its own; an admin sees all, those of tools on this machine (caller_id null) too.',
+    access: 'platform',
+    query: CallFilter.strict(),
+    reply: pageOf(CallRecord),
+    run({ query, c }) {
+      const caller_id = shownTo(callerOf(c), query.caller_id)
+      return listReply(query, (part) => calls.history({ ...part, caller_id }))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/calls/stats',
+    tag,
+    summary: 'What calls add up to, in total and by model, caller, day, hour, path or status',
+    description: 'Read from hourly sums, which outlast the calls themselves. A caller sees its own; an admin sees all.',
+    access: 'platform',
+    query: ChartQuery.strict(),
+    reply: Stats,
+    async run({ query, c }) {
+      const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
+      const [stats, fallbacks] = await Promise.all([calls.stats(selection), calls.fallbacks(selection)])
+      return { ...stats, fallbacks }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/calls/{id}',
+    tag,
+    summary: 'One call',
+    access: 'platform',
+    params: z.strictObject({ id: z.string().min(1).max(128) }),
+    reply: CallRecord,
+    async run({ params: { id }, c }) {
+      const { id: viewer, scopes } = callerOf(c)
+      const call = await calls.find(id)
+      if (call !== null && (scopes.has('admin') || call.caller_id === viewer)) return call
+      throw new GazewayError(
+        'not_found',
+        `There is no call ${id}, or it is not yours, or its record was cleared away.`,
+        {
+          param: 'id',
+        },
+      )
+    },
+  }),
+]

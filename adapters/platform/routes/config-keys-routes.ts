@@ -1,0 +1,45 @@
+import { getProperty } from 'dot-prop'
+import { z } from 'zod'
+import { CONFIG_KEYS } from '../../../src/config/keys.ts'
+import { Config } from '../../../src/config/schema.ts'
+import { accepts } from '../../../src/text/accepted.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const KeyOfConfig = z.object({
+  key: z.string().describe('Dotted, such as http.port'),
+  description: z.string(),
+  accepts: z.string().describe('In words'),
+  schema: z.record(z.string(), z.unknown()).describe('The same as JSON Schema'),
+  default: z.unknown(),
+  has_entries: z.boolean().describe('Holds entries by name, which can be set one by one'),
+  secret: z.boolean().describe('Shown as "***" where it is set'),
+  restart: z.boolean().describe('A change waits for a restart'),
+  environment_only: z.boolean().describe('Read from the environment alone'),
+})
+
+/** What can be set, for forms. */
+export function configKeyRoutes(): Route[] {
+  const defaults = Config.parse({})
+  const items = CONFIG_KEYS.map(({ key, path, schema, hasEntries, secret, restart, environmentOnly, description }) => ({
+    key,
+    description,
+    accepts: accepts(schema),
+    schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+    default: getProperty(defaults, path),
+    has_entries: hasEntries,
+    secret: secret === 'value',
+    restart,
+    environment_only: environmentOnly,
+  }))
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/config/keys',
+      tag: 'Configuration',
+      summary: 'Every key of the configuration: what it is for, what it accepts, and its default',
+      access: 'platform',
+      reply: z.object({ items: z.array(KeyOfConfig), total: z.int() }),
+      run: async () => ({ items, total: items.length }),
+    }),
+  ]
+}

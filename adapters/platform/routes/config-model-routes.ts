@@ -1,0 +1,189 @@
+import { z } from 'zod'
+import { KEY_VARIABLES } from '../../../src/config/environment.ts'
+import { PRESETS as PROVIDERS } from '../../../src/config/sections/upstream.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { PRESETS } from '../../../src/providers/presets.ts'
+import { callContext } from '../call-context.ts'
+import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { Changed, changeConfig } from './config-routes.ts'
+
+const tag = 'Configuration'
+
+/** What stands for every base URL of one's own. */
+const CUSTOM = 'custom'
+
+const ModelConfig = z.object({
+  provider: z.string().describe(`${PROVIDERS.join(', ')}; ${CUSTOM} where base_url is another service's`),
+  base_url: z.string(),
+  models: z.object({ primary: z.string(), fallback: z.string(), chat: z.string() }),
+  aliases: z.record(z.string(), z.string()).describe("Model id → the provider's id for it, as configured"),
+  preset_aliases: z.record(z.string(), z.string()).describe('Those that the provider has by itself'),
+  api_key_set: z.boolean(),
+})
+type ModelConfig = z.infer<typeof ModelConfig>
+
+const name = z.string().nullable()
+const ModelChange = z.strictObject({
+  provider: z.string().min(1).max(2048).optional(),
+  base_url: z.string().min(1).max(2048).optional(),
+  models: z.strictObject({ primary: name, fallback: name, chat: name }).partial().optional(),
+  aliases: z.record(z.string(), z.string()).nullable().optional().describe('All of them; those left out are gone'),
+  api_key: z.string().nullable().optional().describe('Never shown again'),
+  api_key_set: z.boolean().optional().describe('As it was shown; changes nothing'),
+  preset_aliases: z.record(z.string(), z.string()).optional().describe('As they were shown; change nothing'),
+})
+type ModelChange = z.infer<typeof ModelChange>
+
+const ListedModel = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+  description: z.string(),
+})
+const AvailableModels = z.object({
+  object: z.literal('list'),
+  provider: z.string(),
+  models: z.array(ListedModel),
+  items: z.array(ListedModel).describe('The same'),
+  data: z.array(ListedModel).describe('The same'),
+  total: z.int(),
+  providers: z
+    .array(z.object({ id: z.string(), label: z.string(), authenticated: z.boolean() }))
+    .describe('All that are known by name, and the one in use; authenticated: whether it has the key that it needs'),
+})
+
+const LABELS: Record<string, string> = {
+  xai: 'xAI',
+  openai: 'OpenAI',
+  openrouter: 'OpenRouter',
+  ollama: 'Ollama',
+  sandbox: 'Sandbox (in this process)',
+}
+
+/**
+ * Which models are used, and where they are.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/config/model',
+    tag,
+    summary: 'The provider of models and the models in use',
+    access: 'platform',
+    reply: ModelConfig,
+    run: async () => shown(gateway),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/config/model',
+    tag,
+    summary: 'Change the provider, its key, the models or their aliases; any part of them',
+    description: 'The next call goes to the new one; calls under way end on the one that they began with.',
+    access: 'admin',
+    body: ModelChange,
+    reply: ModelConfig.extend(Changed.shape),
+    async run({ body, c }) {
+      const changed = await changeConfig(changesOf(body, shown(gateway)), c, gateway)
+      return { ...shown(gateway), ...changed }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/available-models',
+    tag,
+    summary: 'The models that can be asked for, and the providers that are known',
+    description: 'Of the provider in use, those that it lists too; of another, those that Gazeway has names for.',
+    access: 'platform',
+    query: z.object({ provider: z.string().max(2048).optional() }),
+    reply: AvailableModels,
+    async run({ query, c }) {
+      const present = shown(gateway)
+      const provider = query.provider ?? present.provider
+      const listed =
+        provider === present.provider
+          ? await gateway.upstream.models(callContext(c, callerOf(c).id, stopping))
+          : Object.keys(PRESETS[provider]?.aliases ?? {}).map((id) => modelOf(id))
+      const aliases: Record<string, string> = {
+        ...PRESETS[provider]?.aliases,
+        ...(provider === present.provider ? present.aliases : {}),
+      }
+      const models = listed.map((model) => ({ ...model, description: aliases[model.id] ?? '' }))
+      return {
+        object: 'list' as const,
+        provider,
+        models,
+        items: models,
+        data: models,
+        total: models.length,
+        providers: providersOf(gateway, present),
+      }
+    },
+  }),
+]
+
+const modelOf = (id: string) => ({ id, object: 'model' as const, created: 0, owned_by: 'gazeway' })
+
+function shown({ config }: Gateway): ModelConfig {
+  const { provider, models, aliases, api_key } = config.stored().config.upstream
+  const preset = PRESETS[provider]
+  return {
+    provider: preset ? provider : CUSTOM,
+    base_url: preset?.baseUrl ?? provider,
+    models,
+    aliases,
+    preset_aliases: preset?.aliases ?? {},
+    api_key_set: api_key !== null,
+  }
+}
+
+function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, present: ModelConfig) {
+  const isNamed = place.provider !== undefined || place.base_url !== undefined
+  const inForce = present.provider === CUSTOM ? present.base_url : present.provider
+  // Beside a key it says whom that is for, also as it was shown.
+  const provider = providerOf(place, present) ?? (api_key && isNamed ? inForce : undefined)
+  return {
+    ...(provider === undefined ? {} : { 'upstream.provider': provider }),
+    ...Object.fromEntries(Object.entries(models).map(([role, model]) => [`upstream.models.${role}`, model])),
+    ...(aliases === undefined ? {} : { 'upstream.aliases': aliases }),
+    ...(api_key === undefined ? {} : { 'upstream.api_key': api_key }),
+  }
+}
+
+/**
+ * What `upstream.provider` is to be; undefined leaves it. What is sent as it was shown is not a wish, so that a form may
+ * send everything back.
+ */
+function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: ModelConfig): string | undefined {
+  const provider = sent.provider === present.provider ? undefined : sent.provider
+  const baseUrl = sent.base_url === present.base_url ? undefined : sent.base_url
+  if (provider === undefined) return baseUrl
+  if (provider !== CUSTOM) {
+    if (baseUrl === undefined || baseUrl === PRESETS[provider]?.baseUrl) return provider
+    throw new GazewayError(
+      'validation_failed',
+      `base_url: ${provider} has its own; leave it out, or send provider "${CUSTOM}" with it.`,
+      { param: 'base_url' },
+    )
+  }
+  if (baseUrl !== undefined) return baseUrl
+  throw new GazewayError('validation_failed', `base_url: missing; accepted: the base URL of the ${CUSTOM} provider.`, {
+    param: 'base_url',
+  })
+}
+
+function providersOf({ config, upstream }: Gateway, present: ModelConfig) {
+  const { env } = config.current().request
+  const known = PROVIDERS.map((id) => {
+    const variable = KEY_VARIABLES[id]
+    const authenticated =
+      id === present.provider ? upstream.provider.hasKey : variable === undefined || Boolean(env[variable]?.trim())
+    return { id, label: LABELS[id] ?? id, authenticated }
+  })
+  if (present.provider !== CUSTOM) return known
+  return [...known, { id: CUSTOM, label: present.base_url, authenticated: upstream.provider.hasKey }]
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import type { LoadedConfig } from '../../../src/config/config.ts'
+import { variableOf } from '../../../src/config/environment.ts'
+import { addressOf, foreignSecrets } from '../../../src/config/layers.ts'
+import { environmentInForce, flagsInForce, overriddenKeys } from '../../../src/config/overrides.ts'
+import { redactConfig } from '../../../src/config/redact.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { callerOf } from '../caller.ts'
+import { refuseLockOut } from '../lock-out.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Configuration'
+
+/** Changes by dotted key. */
+const Changes = z
+  .record(z.string().min(1).max(500), z.unknown())
+  .describe('Dotted key → value, such as {"upstream.models.chat": "llm-3-fast"}; null resets to the default')
+
+const InForce = z.record(z.string(), z.object({ path: z.string(), value: z.unknown() }))
+
+const Shown = z.object({
+  config: z.record(z.string(), z.unknown()).describe('All of it, defaults filled in; secrets are "***"'),
+  env: InForce.describe('Environment variable in force → the key that it is over, and its value'),
+  flags: InForce.describe('The same of flags of the command'),
+  restart_required: z.array(z.string()).describe('Keys whose value is in force once this process is started again'),
+})
+
+/** What a change did. */
+export const Changed = z.object({
+  changed: z.array(z.string()).describe('Keys, and entries of keys, whose value is another one now'),
+  restart_required: Shown.shape.restart_required,
+  overridden: z.array(z.string()).describe('Keys that were sent, but that a variable or flag is over'),
+})
+export type Changed = z.infer<typeof Changed>
+
+/**
+ * Makes changes on behalf of a request.
+ *
+ * @throws GazewayError as `LiveConfig.set` and `refuseLockOut`; `conflict` where the environment has a key for the provider
+ *   or agent gateway of the start, and another is named
+ */
+export async function changeConfig(
+  changes: Readonly<Record<string, unknown>>,
+  c: FrameContext,
+  gateway: Gateway,
+): Promise<Changed> {
+  const { config } = gateway
+  const next = await config.preview(changes)
+  refuseForeignKey(next, config.stored())
+  await refuseLockOut(next, c, gateway)
+  const changed = await config.set(changes)
+  if (changed.length > 0) gateway.log.info('Configuration changed.', { by: callerOf(c).id, changed })
+  return { changed, restart_required: config.waiting(), overridden: overriddenKeys(changes, config.stored()) }
+}
+
+/**
+ * Refuses another address while the environment has a key for the one of the start: after a restart the key would be
+ * sent to the new one, whoever set that.
+ *
+ * @throws GazewayError `conflict` with the address in `param`
+ */
+function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
+  const foreign = foreignSecrets(present.config, next.config).filter((key) => next.leftOut.includes(key))
+  // The sandbox, in this process, is sent no key.
+  const key = foreign.find((key) => key !== 'upstream.api_key' || next.config.upstream.provider !== 'sandbox')
+  const address = key && addressOf(key)
+  if (!address) return
+  throw new GazewayError(
+    'conflict',
+    `${address}: nothing was changed, because ${variableOf(key)} in the environment is a key for the address that was ` +
+      `in force at the start. Set ${variableOf(address)} and the key for it there, and start again.`,
+    { param: address },
+  )
+}
+
+function shown({ config }: Gateway): z.input<typeof Shown> {
+  const stored = config.stored()
+  return {
+    config: redactConfig(stored.config),
+    env: environmentInForce(stored),
+    flags: flagsInForce(stored),
+    restart_required: config.waiting(),
+  }
+}
+
+/** The whole configuration. */
+export const configRoutes = (gateway: Gateway): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/config',
+    tag,
+    summary: 'The configuration, and what of it comes from the environment',
+    access: 'platform',
+    reply: Shown,
+    run: async () => shown(gateway),
+  }),
+  ...(['POST', 'PATCH'] as const).map((method) =>
+    defineRoute({
+      method,
+      path: '/api/config',
+      tag,
+      summary: 'Change the configuration, all keys that are sent or none',
+      description:
+        'Changes are in force here at once, and within 5 s in every other process on the same store; those in ' +
+        'restart_required wait for a restart. A secret sent back as "***" changes nothing. Another provider loses the key ' +
+        'of the last one, unless its own comes with it; it is refused while the environment has a key for the one of the start.',
+      access: 'admin',
+      body: Changes,
+      reply: Shown.extend(Changed.shape),
+      async run({ body, c }) {
+        const changed = await changeConfig(body, c, gateway)
+        return { ...shown(gateway), ...changed }
+      },
+    }),
+  ),
+]

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { Closing, ConnectionId, ConnectionRecord } from '../../../src/connections/connections.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import { NewTicket } from '../../../src/identity/tickets.ts'
+import { ListQuery } from '../../../src/store/page.ts'
+import { reachedAt } from '../../web/reached-at.ts'
+import { callerOf } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { SOCKET_PATH } from '../socket/offer.ts'
+import type { AgentSocket } from '../socket/socket.ts'
+
+const tag = 'Connections'
+
+/**
+ * The agent socket's tickets, and the connections that are open.
+ *
+ * @param publicUrl where others reach the service, such as a proxy with TLS
+ */
+export const connectionRoutes = (
+  { tickets, connections }: Pick<AgentSocket, 'tickets' | 'connections'>,
+  publicUrl: () => string | null,
+): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/connections',
+    tag,
+    summary: 'The agent sockets that are open, newest first',
+    description: "An admin sees all of them, in all processes on the store; others see their own key's.",
+    access: 'platform',
+    query: ListQuery.strict(),
+    reply: pageOf(ConnectionRecord),
+    run: ({ query, c }) => listReply(query, (part) => connections.list(part, visibleTo(callerOf(c)))),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/connections',
+    tag,
+    summary: 'A ticket that opens one agent socket',
+    description:
+      'The ticket works once, within 60 s, in any process on the store. Offer it as the subprotocol ticket.TICKET beside ' +
+      "gazeway.v1, or send it in the first frame. Tickets of the role admin need an admin's key.",
+    access: 'platform',
+    body: NewTicket,
+    reply: z.object({
+      id: ConnectionId.describe('The connection that it opens.'),
+      url: z.url().describe('Where to connect: at the host that the request was sent to.'),
+      ticket: z.string().describe('The ticket. Shown now and never again.'),
+      expires_at: z.iso.datetime(),
+    }),
+    status: 201,
+    idempotent: true,
+    secret: 'If its reply did not arrive, ask with another Idempotency-Key: a ticket that nobody uses is over in 60 s.',
+    async run({ body, c }) {
+      const { id, ticket, expiresAt } = await tickets.issue(body, callerOf(c))
+      const base = reachedAt(c.env.incoming.headers, publicUrl())
+      return { id, url: base.replace(/^http/, 'ws') + SOCKET_PATH, ticket, expires_at: expiresAt }
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/connections/{id}',
+    tag,
+    summary: 'Close an agent socket',
+    description:
+      'At once (closed) where this process serves it, within 5 s (closing) where another one on the store does; a ticket ' +
+      'that was not used yet is taken back (cancelled).',
+    access: 'platform',
+    params: z.strictObject({ id: ConnectionId }),
+    reply: z.object({ id: ConnectionId, status: Closing }),
+    run: async ({ params: { id }, c }) => ({ id, status: await connections.end(id, visibleTo(callerOf(c))) }),
+  }),
+]
+
+/** Whose connections a caller sees; null is everyone's. */
+const visibleTo = ({ id, scopes }: Identity): string | null => (scopes.has('admin') ? null : id)

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../../src/escrow/escrow.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { callerOf } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Escrow'
+const OneEscrow = z.strictObject({ id: z.string().max(128) })
+
+/** Rewards that are locked until their tasks are done. */
+export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/escrow',
+    tag,
+    summary: 'Lock money for a task',
+    description:
+      'For the creator of the task and admins, out of the caller’s account; one escrow a task at a time, and none after ' +
+      'one that was released.',
+    access: 'platform',
+    body: NewEscrow,
+    reply: Escrow,
+    status: 201,
+    idempotent: true,
+    run: ({ body, c, keep }) => escrows.create(body, callerOf(c), keep),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/escrow',
+    tag,
+    summary: 'Escrows, newest first',
+    access: 'platform',
+    query: EscrowList.strict(),
+    reply: pageOf(Escrow),
+    run: ({ query }) => listReply(query, (part) => escrows.list(part)),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/escrow/{id}',
+    tag,
+    summary: 'One escrow',
+    access: 'platform',
+    params: OneEscrow,
+    reply: Escrow,
+    run: ({ params }) => escrows.get(params.id),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/escrow/release',
+    tag,
+    summary: 'Pay an escrow out, once its task is completed and gaze verification passes',
+    description:
+      'For its payer, its recipient and admins. It pays whom it names, or else the key that completed the task; a release ' +
+      'that names another is refused (409 recipient_fixed). Twice gets the same reply. Where gaze verification fails (403 ' +
+      'gaze_verification_failed, with the reasons), nothing has changed, and it may be tried again.',
+    access: 'platform',
+    body: Release,
+    reply: Escrow,
+    idempotent: true,
+    run: ({ body, c }) => escrows.release(body, callerOf(c)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/escrow/{id}/refund',
+    tag,
+    summary: 'Give the money of an escrow back',
+    description:
+      'For its payer and admins, once the escrow has expired, or the task failed or was cancelled. Twice gets the same reply.',
+    access: 'platform',
+    params: OneEscrow,
+    body: Refund,
+    optionalBody: true,
+    reply: Escrow,
+    idempotent: true,
+    run: ({ params, body, c }) => escrows.refund(params.id, body, callerOf(c)),
+  }),
+]

@@ -1,0 +1,106 @@
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { ExplainedGaze, ExplainGaze } from '../../../src/gaze/explained.ts'
+import { StoredGaze, StoreGaze } from '../../../src/gaze/gaze.ts'
+import { RetrieveGaze } from '../../../src/gaze/history.ts'
+import { GazeSessionQuery, GazeSessionSummary } from '../../../src/gaze/sessions.ts'
+import { GazeRecord } from '../../../src/gaze/tensor.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import type { Task } from '../../../src/tasks/record.ts'
+import { callContext } from '../call-context.ts'
+import { callerOf } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Gaze'
+
+/**
+ * Gaze records: where a person's attention was.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/gaze/store',
+    tag,
+    summary: 'Store gaze records, and learn how far they prove attention',
+    description:
+      'At most 1,000 at a time. A session is its maker’s: no other key adds to it, and only that key and admins see it. ' +
+      'The id of a chat session is for whoever chats in it, and admins. ' +
+      'Records that the session has already are counted and left out.',
+    access: 'platform',
+    body: StoreGaze.strict(),
+    reply: StoredGaze,
+    status: 201,
+    idempotent: true,
+    run({ body, c, keep }) {
+      const caller = callerOf(c)
+      return gaze.store(body, caller.id, gazeVisibleTo(caller), keep)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/gaze/history',
+    tag,
+    summary: 'Gaze records, newest first',
+    description: 'Those that the key stored; an admin sees everyone’s, and those that tools on this machine stored.',
+    access: 'platform',
+    query: RetrieveGaze.strict(),
+    reply: pageOf(GazeRecord),
+    run: ({ query, c }) => listReply(query, (part) => gaze.retrieve(part, gazeVisibleTo(callerOf(c)))),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/gaze/sessions',
+    tag,
+    summary: 'Gaze sessions, the one that was added to last first',
+    description:
+      'Each with the attestation that was issued for it last. Those that the key made, and all for a task that it ' +
+      'created, by task_id; an admin sees everyone’s. total counts up to 1,000.',
+    access: 'platform',
+    query: GazeSessionQuery.strict(),
+    reply: pageOf(GazeSessionSummary),
+    async run({ query, c }) {
+      const task = await taskOf(tasks, query.task_id)
+      return listReply(query, (part) => gaze.sessions(part, attestationsVisibleTo(callerOf(c), task)))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/gaze/analyze',
+    tag,
+    summary: 'What gaze records show: figures, findings, classification and a narrative',
+    description:
+      'Of the newest 10,000 records of a session or time range that the key stored; an admin reads everyone’s. The ' +
+      'figures are computed here. With narrate, the chat model puts them into words; where it fails, the reason is told ' +
+      'in narrative_error and the figures are answered all the same.',
+    access: 'platform',
+    body: ExplainGaze,
+    reply: ExplainedGaze,
+    idempotent: true,
+    run({ body, c }) {
+      const caller = callerOf(c)
+      return gaze.explain(body, callContext(c, caller.id, stopping), gazeVisibleTo(caller))
+    },
+  }),
+]
+
+/** Whose gaze a caller is shown: its own; everyone's (undefined) where it is an admin. */
+const gazeVisibleTo = ({ id, scopes }: Identity): string | undefined => (scopes.has('admin') ? undefined : id)
+
+/** Whose attestations for a task: whoever created it releases its reward against one, so it has to see them all. */
+export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>
+  task?.creator === caller.id ? undefined : gazeVisibleTo(caller)
+
+/** The task that is asked about; null where none is, or there is no such task. */
+export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string | undefined): Promise<Task | null> {
+  return id === undefined ? null : get(id).catch(nullWhereUnknown)
+}
+
+/** For `catch`: null where the error says that there is no such thing; any other is thrown on. */
+export function nullWhereUnknown(error: unknown): null {
+  if (error instanceof GazewayError && error.code === 'not_found') return null
+  throw error
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { AgentGatewayStatus, isSound, modeOf, type Probe } from '../../../src/agent-gateway/probe.ts'
+import { VERSION } from '../../../src/config/version.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Health'
+
+/** What the platform can do, by the identifiers that agents look for. */
+export const CAPABILITIES = [
+  'gaze_data_storage',
+  'gaze_data_retrieval',
+  'gaze_pattern_analysis',
+  'context_awareness',
+  'ai_chat',
+  'usage_analytics',
+  'tempo_billing',
+  'task_escrow',
+] as const
+
+/** The parts of the platform. All but payments are always served. */
+const FEATURES = ['payments', 'escrow', 'gaze', 'swarm', 'memory', 'sessions', 'skills', 'config', 'socket'] as const
+type Feature = (typeof FEATURES)[number]
+
+const Mode = z
+  .enum(['enhanced', 'portable', 'disconnected'])
+  .describe('What is behind /v1: an agent gateway of 0.12 or later; inference only; nothing that answers.')
+
+const Health = z.object({
+  status: z
+    .enum(['ok', 'degraded'])
+    .describe(
+      'Degraded: the store, the provider of models or the agent gateway does not answer, or one refuses its key.',
+    ),
+  version: z.string(),
+  uptime_seconds: z.int(),
+  store: z.object({ engine: z.string(), ok: z.boolean() }),
+  provider: z
+    .object({ name: z.string(), configured: z.boolean(), reachable: z.boolean().nullable() })
+    .describe('The provider of models, by its last call or a look at most every 30 s; null: not known.'),
+  mode: Mode,
+  upstream: AgentGatewayStatus,
+})
+
+const GatewayStatus = z.object({
+  mode: Mode,
+  capabilities: z.array(z.enum(CAPABILITIES)),
+  features: z
+    .object(eachFeature(() => z.boolean()))
+    .describe('Which parts are on; payments: whether calls can be paid over HTTP 402.'),
+  upstream: AgentGatewayStatus,
+})
+
+/** How the platform is, open to all. */
+export const healthRoutes = (
+  { store, upstream: models, liveness }: Gateway,
+  { probe, takesPayments }: { probe: Probe; takesPayments: boolean },
+): Route[] => {
+  const features = eachFeature((feature) => feature !== 'payments' || takesPayments)
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/health',
+      tag,
+      summary: 'Whether the platform, its store, the provider of models and the agent gateway work',
+      description: 'Always 200 while the process serves. The agent gateway is checked in the background every 10 s.',
+      access: 'open',
+      reply: Health,
+      async run() {
+        const [ok, reachable] = await Promise.all([store.check(), liveness.current()])
+        const { name, hasKey: configured } = models.provider
+        const upstream = probe.current()
+        return {
+          status: ok && reachable !== false && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
+          version: VERSION,
+          uptime_seconds: Math.floor(process.uptime()),
+          store: { engine: store.engine, ok },
+          provider: { name, configured, reachable },
+          mode: modeOf(upstream),
+          upstream,
+        }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/gateway-status',
+      tag,
+      summary: 'What the platform offers, and what is behind it',
+      access: 'open',
+      reply: GatewayStatus,
+      async run() {
+        const upstream = probe.current()
+        return { mode: modeOf(upstream), capabilities: [...CAPABILITIES], features, upstream }
+      },
+    }),
+  ]
+}
+
+function eachFeature<Value>(of: (feature: Feature) => Value): Record<Feature, Value> {
+  return Object.fromEntries(FEATURES.map((feature) => [feature, of(feature)])) as Record<Feature, Value>
+}

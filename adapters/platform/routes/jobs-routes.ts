@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Agent gateway'
+
+/**
+ * What frontends of agent gateways look for and this platform has none of: it runs nothing on a schedule, and starts no
+ * MCP servers (it is one).
+ */
+export const jobRoutes = (): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/jobs',
+    tag,
+    summary: 'Scheduled jobs: there are none here',
+    access: 'platform',
+    reply: z.object({ jobs: z.array(z.never()) }),
+    run: async () => ({ jobs: [] }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/mcp',
+    tag,
+    summary: 'MCP servers that an agent uses: there are none here',
+    access: 'platform',
+    reply: z.object({ servers: z.array(z.never()) }),
+    run: async () => ({ servers: [] }),
+  }),
+]

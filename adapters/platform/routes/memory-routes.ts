@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { KeyId } from '../../../src/identity/keys.ts'
+import {
+  type Memories,
+  Memory,
+  MemoryInput,
+  MemoryList,
+  MemorySearch,
+  type MemoryService,
+  memoryOwner,
+} from '../../../src/memory/memory.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { callerOf, shownTo } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Memory'
+
+const { namespace, tags, project, projects, from, to } = MemorySearch.shape
+
+/** Whose memories; only an admin's key names another's. */
+const caller_id = KeyId.optional().describe(
+  "Whose memories: an admin's key reads those of another platform key by its id; its own are the operator's.",
+)
+
+const Search = z.strictObject({
+  query: MemorySearch.shape.query,
+  filters: z.strictObject({ namespace, tags, project, projects, from, to }).prefault({}),
+  limit: MemorySearch.shape.limit,
+  caller_id,
+})
+
+const Recall = z
+  .strictObject({
+    key: MemoryInput.shape.key.optional(),
+    q: MemorySearch.shape.query.optional().describe('Words to look for, where the key is not known: the best match.'),
+    caller_id,
+    project: project
+      .unwrap()
+      .unwrap()
+      .optional()
+      .describe('With q: memories of this project and of none; else only of none.'),
+    projects: projects.describe('With q, "all": memories of every project.'),
+    namespace: namespace.describe('The namespace of the key ("default" when left out), or that of the best match.'),
+  })
+  .refine(({ key, q }) => (key === undefined) !== (q === undefined), {
+    path: ['key'],
+    error: 'must be there, or q, and not both',
+  })
+
+const Result = z.object({
+  memory: Memory,
+  score: z.number().describe('In (0, 1]; 1 for the best match.'),
+  excerpt: z.string().describe('At most 200 characters of the value around the first match.'),
+})
+
+const Stats = z.object({
+  engine: z.string().describe('What keeps the memories: sqlite or postgres.'),
+  count: z.int(),
+  bytes: z.int().describe('Keys, values and tags as UTF-8 JSON.'),
+  namespaces: z.record(z.string(), z.int()).describe('How many memories each namespace holds.'),
+  oldest_at: z.string().nullable().describe('When the oldest memory was made.'),
+  newest_at: z.string().nullable().describe('When a memory was last stored.'),
+})
+
+/** Memories: a platform key's own; for admins, the ones that the tools store and find. */
+export const memoryRoutes = ({ memory }: Gateway): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/memory',
+    tag,
+    summary: 'Memories, the last stored first',
+    access: 'platform',
+    query: MemoryList.extend({ caller_id }).strict(),
+    reply: pageOf(Memory),
+    run: ({ query: { caller_id: of, ...query }, c }) =>
+      listReply(query, (part) => memoryOf(memory, c, of).recent(part)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/memory',
+    tag,
+    summary: 'Store a memory',
+    description: 'Under a key that has one, it is the next version of it.',
+    access: 'platform',
+    body: MemoryInput.strict(),
+    reply: z.object({ memory: Memory, created: z.boolean() }),
+    status: 201,
+    idempotent: true,
+    run: ({ body, c, keep }) => memory.of(memoryOwner(callerOf(c))).store(body, keep),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/memory/search',
+    tag,
+    summary: 'The memories that match best',
+    description: 'Beginnings of words and typos match too. from and to bound when a memory was last stored.',
+    access: 'platform',
+    body: Search,
+    reply: z.object({
+      results: z.array(Result),
+      total: z.int().describe('How many match, counted up to 1,000.'),
+    }),
+    run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
+      memoryOf(memory, c, of).search({ query, ...filters, limit }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/memory/recall',
+    tag,
+    summary: 'One memory: that under a key, or the one that matches best',
+    access: 'platform',
+    query: Recall,
+    reply: z.object({ found: z.literal(true), memory: Memory, score: z.number().describe('1 for a key.') }),
+    async run({ query: { key, q, namespace: where, caller_id: of, ...projects }, c }) {
+      const own = memoryOf(memory, c, of)
+      const found = key === undefined ? await best(own, q ?? '', where, projects) : await under(own, key, where)
+      return { found: true as const, ...found }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/memory/stats',
+    tag,
+    summary: 'How much is stored, and where',
+    access: 'platform',
+    query: z.strictObject({ caller_id }),
+    reply: Stats,
+    run: ({ query, c }) => memoryOf(memory, c, query.caller_id).stats(),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/memory/{id}',
+    tag,
+    summary: "Forget a memory; an admin's key forgets anyone's",
+    access: 'platform',
+    params: z.strictObject({ id: z.string().min(1).max(128) }),
+    reply: z.void(),
+    status: 204,
+    run({ params, c }) {
+      const identity = callerOf(c)
+      if (identity.scopes.has('admin')) return memory.removeAnyones(params.id)
+      return memory.of(memoryOwner(identity)).remove(params.id)
+    },
+  }),
+]
+
+/**
+ * The memories that a caller reads: its own, or those of the key that an admin names.
+ *
+ * @throws GazewayError `insufficient_scope` where another names someone else
+ */
+function memoryOf(memory: Memories, c: FrameContext, keyId: string | undefined): MemoryService {
+  const identity = callerOf(c)
+  const of = shownTo(identity, keyId)
+  return memory.of(of === undefined || of === identity.id ? memoryOwner(identity) : of)
+}
+
+async function under(memory: MemoryService, key: string, inNamespace = 'default') {
+  const { memory: found } = await memory.recall({ key, namespace: inNamespace })
+  if (found) return { memory: found, score: 1 }
+  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${inNamespace}.`, { param: 'key' })
+}
+
+async function best(
+  memory: MemoryService,
+  query: string,
+  inNamespace: string | undefined,
+  of: Pick<MemorySearch, 'project' | 'projects'>,
+) {
+  const { results } = await memory.search({ query, namespace: inNamespace, ...of, limit: 1 })
+  const [found] = results
+  if (found) return { memory: found.memory, score: found.score }
+  throw new GazewayError('not_found', 'No memory matches. Search with other words, or list them all.', { param: 'q' })
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { Gateway } from '../../../src/gateway.ts'
+import {
+  Deposit,
+  DepositReceipt,
+  MeteredCall,
+  Pricing,
+  Receipt,
+  ReceiptRecord,
+  UsageQuery,
+  UsageSums,
+} from '../../../src/wallet/wallet.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { callContext } from '../call-context.ts'
+import { callerNamed, callerOf, shownTo } from '../caller.ts'
+import { csvReply, wantsCsv } from '../csv.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import type { KeylessPayments } from '../payments/open-payments.ts'
+import { paidCall } from '../payments/paid-call.ts'
+import { depositor, depositScope, isPaid, paidDeposit } from '../payments/paid-deposit.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Metered wallet'
+
+const CallRequest = MeteredCall.extend({
+  caller_id: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(
+      'An API key, which then needs no other; or a wallet address, with the API key that it is bound to or a payment by it',
+    ),
+})
+
+const UsageReport = pageOf(ReceiptRecord).extend({
+  totals: UsageSums,
+  by_caller: z.array(UsageSums.extend({ caller_id: z.string() })),
+  groups: z.array(UsageSums.extend({ key: z.string() })).describe('By group_by; empty without it'),
+})
+
+/**
+ * Model calls that are paid for one by one.
+ *
+ * @param payments by which deposits can be made; null where there are none
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/metered/call',
+    tag,
+    summary: 'Call a model, and pay for the call',
+    description:
+      'The most that the call can cost is set aside first; what it did cost, with the margin, is charged once the answer ' +
+      'is there. A call that fails costs nothing.',
+    access: 'caller',
+    body: CallRequest,
+    reply: Receipt,
+    idempotent: true,
+    identify({ caller_id, ...call }, c) {
+      const paid = paidCall({ caller_id, call }, c, { gateway, payments })
+      if (!paid) return callerNamed(caller_id, c, gateway)
+      // Nobody pays for a call that cannot be made, and nothing is kept for those who do not pay.
+      return paid.identify()
+    },
+    async run({ body: { caller_id, ...call }, c }) {
+      const paid = paidCall({ caller_id, call }, c, { gateway, payments })
+      const callerId = paid?.wallet ?? callerOf(c).id
+      const context = callContext(c, callerId, stopping)
+      const idempotencyKey = c.req.header('idempotency-key')
+      // Its process may have died between the charge and the reply; who has signed is proven already, but for some methods.
+      const isProven = callerOf(c).id === callerId
+      const isCharged =
+        paid &&
+        isProven &&
+        idempotencyKey !== undefined &&
+        (await gateway.wallet.isCharged(call, { callerId, idempotencyKey }))
+      if (!isCharged) await paid?.pay()
+      const onReplayed = () => c.header('idempotent-replayed', 'true')
+      return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey, onReplayed })
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/metered/usage',
+    tag,
+    summary: 'Receipts, newest first, and what they add up to',
+    description:
+      'A caller sees its own; an admin sees everyone’s. With Accept: text/csv, all receipts of the selection as a table.',
+    access: 'platform',
+    query: UsageQuery.strict(),
+    reply: UsageReport,
+    alsoAnswers: ['text/csv'],
+    async run({ query, c }) {
+      const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
+      const { usage, usageCsv, receipts } = gateway.wallet
+      return wantsCsv(c) ? csvReply('usage', usageCsv(selection)) : listReply(selection, usage, receipts)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/metered/pricing',
+    tag,
+    summary: 'What calls cost, and the models that can be called',
+    access: 'platform',
+    reply: Pricing,
+    run: async () => gateway.wallet.pricing(),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/metered/deposit',
+    tag,
+    summary: 'Credit a caller’s account',
+    description:
+      'By an admin: once for each reference, however often it is sent. Where payments are taken, by everyone: without a ' +
+      'key, it is answered with a challenge for the amount (402), and the payment is its reference.',
+    access: payments ? 'caller' : 'admin',
+    body: Deposit.partial({ reference: true }),
+    reply: DepositReceipt,
+    idempotent: true,
+    ...(payments && {
+      identify: (body: Pick<Deposit, 'caller_id' | 'amount_usd'>, c: FrameContext) =>
+        depositor(c, { gateway, payments }, body),
+      keyScope: depositScope,
+    }),
+    run: ({ body, c }) =>
+      payments && isPaid(c) ? paidDeposit(c, { gateway, payments }, body) : gateway.wallet.deposit(body),
+  }),
+]

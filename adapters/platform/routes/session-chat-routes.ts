@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import type { Agent, AgentMessage, AgentReply } from '../../../src/agent/agent.ts'
+import { Usage } from '../../../src/calls/usage.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { MessageText } from '../../../src/sessions/sessions.ts'
+import { explain, LIST_LIMIT } from '../../../src/wire/validation.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { ALREADY_SENT } from '../../web/receiver.ts'
+import { callContext } from '../call-context.ts'
+import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { createSessionEvents, type SessionEvents } from '../session-events.ts'
+import { SessionPath } from './sessions-routes.ts'
+
+const tag = 'Sessions'
+
+/** What somebody says, as text or in parts of text. */
+const Said = z
+  .union([
+    MessageText,
+    z
+      .array(z.object({ type: z.enum(['text', 'input_text']), text: z.string() }))
+      .max(LIST_LIMIT)
+      .min(1)
+      .transform((parts) => parts.map(({ text }) => text).join('\n'))
+      .pipe(MessageText),
+  ])
+  .meta({ accepted: 'text of at most 256 KiB, or a list of parts {"type": "text", "text": …}' })
+
+const Chat = z
+  .object({
+    message: Said.optional(),
+    input: Said.optional(),
+    user: z
+      .string()
+      .regex(/^[^\p{Cc}\p{Surrogate}]{1,100}$/u)
+      .optional(),
+  })
+  .refine(({ message, input }) => message !== undefined || input !== undefined, {
+    path: ['message'],
+    error: 'missing',
+  })
+
+/** Describes the body; it is read by `readChat`, whose refusals have the status that frontends probe for. */
+const ChatBody = z.object({
+  message: z.unknown().optional().meta({ type: 'string' }).describe('What to say, at most 256 KiB.'),
+  input: z.unknown().optional().meta({ type: 'string' }).describe('The same as `message`.'),
+  user: z
+    .unknown()
+    .optional()
+    .meta({ type: 'string' })
+    .describe('The name of whoever says it, which the agent is told.'),
+})
+
+const ChatReply = z.object({
+  object: z.literal('session.chat.completion'),
+  session_id: z.string(),
+  message_id: z.string(),
+  message: z.object({ id: z.string(), role: z.literal('assistant'), content: z.string() }),
+  content: z.string(),
+  tensor: z.string().describe('The exchange and the latest gaze, classified: COG:0.62/EMO:0.14/ENV:0.24'),
+  poa_score: z.number().describe('The current attestation score, 0 to 1; 0 without gaze data.'),
+  usage: Usage,
+  cost_usd: z.number().describe('What the call cost upstream; nobody is charged for it.'),
+})
+
+/**
+ * Talking to the agent.
+ *
+ * @param agent who answers: the gateway's own, or an upstream's for its own sessions
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/sessions/{id}/chat',
+    tag,
+    summary: 'Say something, and wait for the whole answer',
+    access: 'platform',
+    params: SessionPath,
+    body: ChatBody,
+    reply: ChatReply,
+    idempotent: true,
+    async run({ params, body, c, keep }) {
+      const message = messageOf(params.id, body, c, stopping)
+      return completion(await agent.chat({ ...message, keep: keep && ((trx, reply) => keep(trx, completion(reply))) }))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/sessions/{id}/chat/stream',
+    tag,
+    summary: 'Say something, and hear the answer as it comes',
+    description:
+      'Server-sent events by name: run.started, message.started, assistant.delta {delta}, assistant.completed {content}, ' +
+      'run.completed {usage}, or error; done at the end.',
+    access: 'platform',
+    params: SessionPath,
+    body: ChatBody,
+    reply: z.string(),
+    alsoAnswers: ['text/event-stream'],
+    async run({ params, body, c }) {
+      if (c.req.header('idempotency-key') !== undefined)
+        throw new GazewayError(
+          'validation_failed',
+          'Idempotency-Key: a stream cannot be repeated; leave the header out, or use /chat.',
+          { param: 'Idempotency-Key' },
+        )
+      const events = createSessionEvents(c, gateway.loaded.config.upstream.timeout_ms)
+      return streamChat(agent, messageOf(params.id, body, c, stopping), events)
+    },
+  }),
+]
+
+function completion(reply: AgentReply) {
+  const { content, message_id: id } = reply
+  const message = { id, role: 'assistant' as const, content }
+  return { object: 'session.chat.completion' as const, ...reply, message }
+}
+
+/** What a request says, and to whom; it ends as {@link callContext}. */
+function messageOf(sessionId: string, body: unknown, c: FrameContext, stopping: AbortSignal): AgentMessage {
+  const identity = callerOf(c)
+  const { surface, traceparent, signal } = callContext(c, identity.id, stopping)
+  return { sessionId, ...readChat(body), identity, surface, traceparent, signal }
+}
+
+/** @throws GazewayError `invalid_request` with the field at fault */
+function readChat(body: unknown): { content: string; user: string | null } {
+  const { data, error } = Chat.safeParse(body)
+  const content = data?.message ?? data?.input
+  if (content !== undefined) return { content, user: data?.user ?? null }
+  const refused = error && explain(error, Chat, body)
+  throw new GazewayError('invalid_request', refused?.message ?? 'message: missing.', {
+    param: refused?.param ?? 'message',
+  })
+}
+
+/**
+ * Answers with events. Before the first of them an error has its own status; after it, it is an event.
+ *
+ * @throws GazewayError as `agent.chat` before it began to answer
+ */
+async function streamChat(agent: Agent, message: AgentMessage, events: SessionEvents): Promise<Response> {
+  try {
+    const { content, usage, ...reply } = await agent.chat({
+      ...message,
+      onStart({ session_id, message_id: id }) {
+        events.open(session_id)
+        events.send('run.started', { user_message: { role: 'user', content: message.content } })
+        events.send('message.started', { message: { id, role: 'assistant' } })
+      },
+      onText: (delta) => events.send('assistant.delta', { delta }),
+    })
+    events.send('assistant.completed', { ...reply, content, completed: true })
+    events.send('run.completed', { ...reply, usage, completed: true })
+  } catch (error) {
+    // What is Gazeway's own fault is logged, and ends the connection, where all requests are answered.
+    if (!events.isOpen() || !(error instanceof GazewayError)) throw error
+    events.fail(error)
+  } finally {
+    events.end()
+  }
+  return ALREADY_SENT
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import type { Gateway } from '../../../src/gateway.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import {
+  MessageList,
+  NewSession,
+  Session,
+  type SessionDirectory,
+  SessionList,
+  SessionMessage,
+  SessionPatch,
+  SessionSearch,
+  type Viewer,
+} from '../../../src/sessions/sessions.ts'
+import { callerOf } from '../caller.ts'
+import { REPEATED_BYTES, repeatedReply } from '../repeated-list.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Sessions'
+
+/** The id in a path: our own, or one that an upstream gave. */
+export const SessionPath = z.strictObject({ id: z.string().min(1).max(256) })
+
+const Shown = Session.extend({ object: z.literal('session'), session: Session })
+const warnings = z.array(z.string()).optional().describe('What is missing here because it could not be asked.')
+
+const Sessions = z.object({
+  object: z.literal('list'),
+  items: z.array(Session),
+  data: z.array(Session).describe('The same as items.'),
+  sessions: z.array(Session).describe('The same as items.'),
+  total: z.int().describe('How many there are on all pages.'),
+  limit: z.int(),
+  offset: z.int(),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable().describe('Null on the last page.'),
+  warnings,
+})
+
+const Messages = z.object({
+  object: z.literal('list'),
+  session_id: z.string(),
+  items: z.array(SessionMessage).describe('In the order in which they were written.'),
+  data: z.array(SessionMessage).describe('The same as items.'),
+  messages: z.array(SessionMessage).describe('The same as items.'),
+  total: z.int().describe('How many the session has.'),
+  has_more: z.boolean().describe('Whether there are messages before these.'),
+  next_cursor: z.string().nullable().describe('Leads to the messages before these; null where there are none.'),
+})
+
+const Found = z.object({
+  session_id: z.string(),
+  snippet: z.string().describe('At most 200 characters around the first of the words.'),
+  message_id: z.string().nullable().describe('Null where the words are in the title.'),
+  role: z.string().nullable(),
+  title: z.string().nullable(),
+  source: z.string(),
+  model: z.string().nullable(),
+  session_started: z.number().describe('Unix seconds.'),
+})
+
+const SearchReply = z.object({
+  object: z.literal('list'),
+  results: z.array(Found).describe('The latest mention first.'),
+  items: z.array(Session).describe('The sessions of the results, in their order.'),
+  sessions: z.array(Session).describe('The same as items.'),
+  total: z.int(),
+  warnings,
+})
+
+/** Whose sessions a key reaches: its own, or, with the scope `admin`, all. */
+const viewerOf = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): Viewer => ({
+  userId: id,
+  all: scopes.has('admin'),
+})
+
+/** Conversations with the agent. @param directory where they are: this store, or an upstream's beside it */
+export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory: SessionDirectory): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/sessions',
+    tag,
+    summary: 'Sessions, the last active first',
+    description: 'Those of the key; an admin sees all.',
+    access: 'platform',
+    query: SessionList,
+    reply: Sessions,
+    async run({ query, c }) {
+      const page = await directory.list({ ...query, mostBytes: REPEATED_BYTES }, viewerOf(callerOf(c)))
+      const { items, next_cursor, ...rest } = page
+      const { limit, offset = 0 } = query
+      const has_more = next_cursor !== null
+      return repeatedReply(
+        { object: 'list' as const, limit, offset, has_more, next_cursor, ...rest },
+        items,
+        'sessions',
+      )
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/sessions',
+    tag,
+    summary: 'Make a session',
+    access: 'platform',
+    body: NewSession,
+    reply: Shown,
+    status: 201,
+    idempotent: true,
+    async run({ body, c, keep }) {
+      const of = { userId: callerOf(c).id, source: 'platform' }
+      return shown(await sessions.create(body, of, keep && ((trx, made) => keep(trx, shown(made)))))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/sessions/search',
+    tag,
+    summary: 'Sessions by the words of their titles and messages',
+    access: 'platform',
+    query: SessionSearch,
+    reply: SearchReply,
+    async run({ query, c }) {
+      const { results, ...rest } = await directory.search(query, viewerOf(callerOf(c)))
+      const items = results.map(({ session }) => session)
+      const found = results.map(({ session, message, snippet }) => ({
+        session_id: session.id,
+        snippet,
+        message_id: message?.id ?? null,
+        role: message?.role ?? null,
+        title: session.title,
+        source: session.source,
+        model: session.model,
+        session_started: session.started_at,
+      }))
+      return { object: 'list' as const, results: found, items, sessions: items, total: items.length, ...rest }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/sessions/{id}',
+    tag,
+    summary: 'One session',
+    access: 'platform',
+    params: SessionPath,
+    reply: Shown,
+    run: async ({ params, c }) => shown(await directory.get(params.id, viewerOf(callerOf(c)))),
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: '/api/sessions/{id}',
+    tag,
+    summary: 'Name a session, or mark it as ended',
+    access: 'platform',
+    params: SessionPath,
+    body: SessionPatch,
+    reply: Shown,
+    run: async ({ params, body, c }) => shown(await directory.update(params.id, body, viewerOf(callerOf(c)))),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/sessions/{id}',
+    tag,
+    summary: 'Delete a session and its messages',
+    access: 'platform',
+    params: SessionPath,
+    reply: z.object({ object: z.literal('session.deleted'), id: z.string(), deleted: z.literal(true) }),
+    async run({ params: { id }, c }) {
+      await directory.remove(id, viewerOf(callerOf(c)))
+      return { object: 'session.deleted' as const, id, deleted: true as const }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/sessions/{id}/messages',
+    tag,
+    summary: 'The messages of a session',
+    description: 'The newest of them, in the order in which they were written.',
+    access: 'platform',
+    params: SessionPath,
+    query: MessageList,
+    reply: Messages,
+    async run({ params: { id }, query, c }) {
+      const viewer = viewerOf(callerOf(c))
+      const page = await directory.messages(id, { ...query, mostBytes: REPEATED_BYTES }, viewer)
+      const { items, next_cursor, total } = page
+      const has_more = next_cursor !== null
+      return repeatedReply({ object: 'list' as const, session_id: id, total, has_more, next_cursor }, items, 'messages')
+    },
+  }),
+]
+
+const shown = (session: Session) => ({ object: 'session' as const, session, ...session })

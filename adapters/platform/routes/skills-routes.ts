@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { Remote } from '../../../src/agent-gateway/remote.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import {
+  categoriesOf,
+  matching,
+  Skill,
+  SkillCategory,
+  SkillQuery,
+  SkillWithContent,
+} from '../../../src/skills/skill.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Skills'
+
+/** What `/api/skills/{id}` cannot be asked for: it is a path of its own. */
+const CATEGORIES = 'categories'
+const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP, where its place is taken by the list of categories; rename the folder.`
+
+const warnings = z.array(z.string()).describe('What is missing here, and why.')
+const upstream_error = z.string().nullable().describe('Why the skills of the agent gateway are missing.')
+
+/** The skills on this machine, and beside them those of the agent gateway. */
+export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote): Route[] {
+  async function list(query: SkillQuery) {
+    const [own, theirs] = await Promise.all([skills.list(query), remote.newest('skills')])
+    const items = [...own.items, ...matching(theirs.value, query)]
+    const hidden = own.items.some(({ id }) => id === CATEGORIES) ? [HIDDEN] : []
+    return { items, warnings: [...own.warnings, ...hidden], upstream_error: theirs.error }
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/skills',
+      tag,
+      summary: 'All skills, by name',
+      description:
+        'Those of the project, the user and the data folder, as they are on disk now; then those of the agent gateway.',
+      access: 'platform',
+      query: SkillQuery.strict(),
+      reply: z.object({
+        items: z.array(Skill),
+        skills: z.array(Skill).describe('The same as items.'),
+        total: z.int(),
+        warnings,
+        upstream_error,
+      }),
+      async run({ query }) {
+        const { items, ...rest } = await list(query)
+        return { items, skills: items, total: items.length, ...rest }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `/api/skills/${CATEGORIES}`,
+      tag,
+      summary: 'The categories of skills, by name',
+      access: 'platform',
+      reply: z.object({
+        items: z.array(SkillCategory),
+        categories: z.array(SkillCategory).describe('The same as items.'),
+        total: z.int(),
+        warnings,
+        upstream_error,
+      }),
+      async run() {
+        const { items, ...rest } = await list({})
+        const categories = categoriesOf(items)
+        return { items: categories, categories, total: categories.length, ...rest }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/skills/{id}',
+      tag,
+      summary: 'A skill with its instructions',
+      description: 'The agent gateway does not tell the instructions of its own skills.',
+      access: 'platform',
+      params: z.strictObject({ id: z.string().min(1).max(512) }),
+      reply: SkillWithContent,
+      async run({ params: { id } }) {
+        if (remote.idOf(id) === null) return skills.get(id)
+        const { value, error } = await remote.newest('skills')
+        const found = value.find((skill) => skill.id === id)
+        if (found) return { ...found, content: null }
+        if (error !== null) throw new GazewayError('upstream_error', error)
+        throw new GazewayError('not_found', 'There is no skill with this id.', { param: 'id' })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,43 @@
+import type { Gateway } from '../../../src/gateway.ts'
+import { NewSwarm, SwarmReply } from '../../../src/tasks/swarm.ts'
+import { SwarmList, SwarmSummary } from '../../../src/tasks/tasks.ts'
+import { callContext } from '../call-context.ts'
+import { callerOf } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+/**
+ * Goals that are divided into tasks.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/swarms',
+    tag: 'Tasks',
+    summary: 'Swarms, newest first, and how far each is',
+    access: 'platform',
+    query: SwarmList.strict(),
+    reply: pageOf(SwarmSummary),
+    run: ({ query }) => listReply(query, (part) => tasks.swarms(part)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks/swarm',
+    tag: 'Tasks',
+    summary: 'Divide a goal into tasks',
+    description:
+      'The chat model plans the tasks and which of them wait for which. A plan that cannot be carried out is asked for ' +
+      'again at most twice, then this is answered with 502. All tasks are created at once, with their rewards locked, or none.',
+    access: 'platform',
+    body: NewSwarm,
+    reply: SwarmReply,
+    idempotent: true,
+    run({ body, c, keep }) {
+      const { id } = callerOf(c)
+      return swarm.create(body, id, callContext(c, id, stopping), keep)
+    },
+  }),
+]

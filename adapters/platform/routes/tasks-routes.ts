@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { Gateway } from '../../../src/gateway.ts'
+import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
+import { callerOf } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Tasks'
+const OneTask = z.strictObject({ id: z.string().max(128) })
+
+/** Tasks with rewards, which agents claim and complete. */
+export const taskRoutes = ({ tasks }: Gateway): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks',
+    tag,
+    summary: 'Make a task, and lock its reward',
+    description:
+      'The reward moves from the caller’s account into escrow in the same transaction; short of credit (402), there is ' +
+      'no task either.',
+    access: 'platform',
+    body: NewTask,
+    reply: Task,
+    status: 201,
+    idempotent: true,
+    run: ({ body, c, keep }) => tasks.create(body, callerOf(c).id, keep),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/tasks',
+    tag,
+    summary: 'Tasks, newest first',
+    access: 'platform',
+    query: TaskList.strict(),
+    reply: pageOf(Task),
+    run: ({ query }) => listReply(query, (part) => tasks.list(part)),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/tasks/stats',
+    tag,
+    summary: 'How many tasks there are, and what became of their rewards',
+    access: 'platform',
+    reply: TaskStats,
+    run: () => tasks.stats(),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/tasks/{id}',
+    tag,
+    summary: 'One task',
+    access: 'platform',
+    params: OneTask,
+    reply: Task,
+    run: ({ params }) => tasks.get(params.id),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks/{id}/claim',
+    tag,
+    summary: 'Claim an open task',
+    description:
+      'Of several agents at once one wins; the others get 409. The task opens again when the lease is over without a ' +
+      'heartbeat. The reply holds the token of the claim, which nothing can show again. Where it was lost, the agent’s name ' +
+      'will do to go on with the claim.',
+    access: 'platform',
+    params: OneTask,
+    body: Claim,
+    reply: Task.extend({ claim_token: z.string().describe('The token of the claim. Shown now and never again.') }),
+    idempotent: true,
+    secret:
+      'If its reply did not arrive, go on without the claim_token: send the name of the agent alone with heartbeats and the ' +
+      'completion. Where the lease is over by now, claim the task with another Idempotency-Key.',
+    run: ({ params, body, c, keep }) => tasks.claim(params.id, body, callerOf(c), keep),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks/{id}/heartbeat',
+    tag,
+    summary: 'Extend the lease of a claim',
+    description: 'For the key that claimed it, with the token of the claim, the name of its agent, or both.',
+    access: 'platform',
+    params: OneTask,
+    body: Heartbeat,
+    reply: Task,
+    run: ({ params, body, c }) => tasks.heartbeat(params.id, body, callerOf(c)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks/{id}/complete',
+    tag,
+    summary: 'Complete a claimed task, or say that it failed',
+    description:
+      'For the key that claimed it. Completing opens the tasks that waited for it; failing refunds the reward and ' +
+      'cancels those tasks.',
+    access: 'platform',
+    params: OneTask,
+    body: Completion,
+    reply: Task,
+    idempotent: true,
+    run: ({ params, body, c, keep }) => tasks.complete(params.id, body, callerOf(c), keep),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/tasks/{id}',
+    tag,
+    summary: 'Cancel an unfinished task, and refund its reward',
+    description: 'For its creator and admins. Tasks that wait for it are cancelled and refunded, too.',
+    access: 'platform',
+    params: OneTask,
+    reply: Task,
+    idempotent: true,
+    run: ({ params, c, keep }) => tasks.cancel(params.id, callerOf(c), keep),
+  }),
+]

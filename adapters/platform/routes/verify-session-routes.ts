@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
+import { keysInForce } from '../../../src/identity/in-force.ts'
+import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
+import type { Balances } from '../../../src/wallet/wallet.ts'
+import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { CAPABILITIES } from './health-routes.ts'
+
+type Capability = (typeof CAPABILITIES)[number]
+type Tier = z.infer<typeof Verified>['tier']
+
+/** What needs deposits or credit. */
+const PAID: ReadonlySet<Capability> = new Set(['tempo_billing', 'task_escrow'])
+
+const Question = z
+  .strictObject({
+    session_id: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('A gaze session or a chat session: whether its maker may still call.'),
+    key: z.string().min(1).max(4096).optional().describe('An API key. It is checked, and never stored or repeated.'),
+    wallet: WalletAddress.optional().describe('A wallet address: of a key, or with money of its own.'),
+  })
+  .refine((named) => Object.values(named).filter((value) => value !== undefined).length === 1, {
+    error: 'must have exactly one of session_id, key and wallet',
+  })
+
+const Verified = z.object({
+  valid: z.boolean().describe('Whether this is someone who may call.'),
+  tier: z
+    .enum(['anonymous', 'free', 'metered', 'admin'])
+    .describe('metered: has deposits or credit to spend; free: known, without either; anonymous: not known.'),
+  subject: z.string().nullable().describe('The id of the key, or the wallet address; null when not valid.'),
+  expires_at: z.iso.datetime().nullable().describe('When the session’s attestation expires; null where nothing does.'),
+  capabilities: z.array(z.enum(CAPABILITIES)).describe('What the subject may use.'),
+  limits: z.object({
+    requests_per_minute: z.int().nullable().describe('Null is no limit.'),
+    available_usd: z.number().nullable().describe('This and the next two: null where they are not yours to see.'),
+    credit_limit_usd: z.number().nullable(),
+    daily_limit_usd: z.number().nullable().describe('Null is no limit, too.'),
+  }),
+})
+
+/** Whom a question is about. */
+interface Subject {
+  /** What the reply calls it. */
+  name: string
+  /** Whose money it spends: the id of a key, or a wallet address; null for a session of a tool on this machine. */
+  account: string | null
+  /** Null where there is no key: a wallet that only pays, a session of a tool on this machine. */
+  identity: Identity | null
+  expiresAt: string | null
+  /** Whether whoever asks has shown to be the subject. */
+  proven: boolean
+}
+
+/** Who may use what. */
+export const verifySessionRoutes = (gateway: Gateway): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/verify-session',
+    tag: 'Gaze',
+    summary: 'Whether a session, a key or a wallet is someone who may call, and what they may use',
+    description:
+      'Always 200 for a question that is in order: who is not known is not valid, and anonymous. A session is told of to ' +
+      'its maker and to admins.',
+    access: 'platform',
+    body: Question,
+    reply: Verified,
+    async run({ body, c }) {
+      const { requests_per_minute } = gateway.loaded.config.http.rate_limit
+      const subject = await subjectOf(gateway, body, callerOf(c))
+      return subject === null ? unknownTo(requests_per_minute) : describe(gateway.wallet, subject, requests_per_minute)
+    },
+  }),
+]
+
+/** @returns null for one who is not known, not in force any more, or not the asker's to know of */
+async function subjectOf(
+  gateway: Gateway,
+  { session_id, key, wallet }: z.infer<typeof Question>,
+  asker: Identity,
+): Promise<Subject | null> {
+  if (session_id !== undefined) return sessionSubject(gateway, session_id, asker)
+  if (wallet !== undefined) return walletSubject(gateway, wallet, asker)
+  const identity = await gateway.keys.authenticate(key ?? null).catch(nullWhereRefused)
+  return identity && { ...keySubject(identity, asker), proven: true }
+}
+
+async function sessionSubject(gateway: Gateway, sessionId: string, asker: Identity): Promise<Subject | null> {
+  const sessions = await findSessions(gateway, sessionId)
+  const session = sessions.find(({ maker }) => asker.scopes.has('admin') || asker.id === maker)
+  if (session === undefined) return null
+  const { maker, expiresAt } = session
+  if (maker === null) return { name: sessionId, account: null, identity: null, expiresAt, proven: true }
+  const isFixed = maker === ENVIRONMENT_IDENTITY.id && gateway.loaded.config.identity.api_key !== null
+  const identity = isFixed ? ENVIRONMENT_IDENTITY : (await keysInForce(gateway.store.db, { id: maker }))[0]
+  return identity === undefined ? null : { ...keySubject(identity, asker), expiresAt }
+}
+
+/**
+ * The gaze session and the chat session of an id, which may be of different makers: with the key that made each (null: a
+ * tool on this machine), and when what it proves expires.
+ */
+async function findSessions(
+  { gaze, sessions }: Gateway,
+  id: string,
+): Promise<Array<{ maker: string | null; expiresAt: string | null }>> {
+  const [seen, chat] = await Promise.all([gaze.session(id), sessions.find(id)])
+  return [
+    ...(seen ? [{ maker: seen.caller_id, expiresAt: seen.attestation?.expires_at ?? null }] : []),
+    ...(chat ? [{ maker: chat.user_id, expiresAt: null }] : []),
+  ]
+}
+
+/** A wallet that a key is bound to is that key; another one is known while it has money. */
+async function walletSubject({ store, wallet }: Gateway, address: string, asker: Identity): Promise<Subject | null> {
+  const [bound] = await keysInForce(store.db, { wallet: address })
+  if (bound !== undefined) return { ...keySubject(bound, asker), name: address }
+  const { available_usd, held_usd, escrow_usd } = await wallet.balances(address)
+  if (available_usd + held_usd + escrow_usd <= 0) return null
+  return { name: address, account: address, identity: null, expiresAt: null, proven: asker.scopes.has('admin') }
+}
+
+function keySubject(identity: Identity, asker: Identity): Subject {
+  const proven = asker.id === identity.id || asker.scopes.has('admin')
+  return { name: identity.id, account: identity.id, identity, expiresAt: null, proven }
+}
+
+function nullWhereRefused(error: unknown): null {
+  if (error instanceof GazewayError && error.code === 'invalid_api_key') return null
+  throw error
+}
+
+async function describe(
+  wallet: Gateway['wallet'],
+  { name, account, identity, expiresAt, proven }: Subject,
+  requestsPerMinute: number | null,
+): Promise<z.infer<typeof Verified>> {
+  const money = account === null ? null : await wallet.balances(account)
+  const tier = tierOf(identity, money)
+  return {
+    valid: true,
+    tier,
+    subject: name,
+    expires_at: expiresAt,
+    capabilities: capabilitiesOf(identity, tier),
+    limits: {
+      requests_per_minute: requestsPerMinute,
+      available_usd: proven && money ? money.available_usd : null,
+      credit_limit_usd: proven && money ? money.credit_limit_usd : null,
+      daily_limit_usd: proven && money ? money.daily_limit_usd : null,
+    },
+  }
+}
+
+const unknownTo = (requests_per_minute: number | null): z.infer<typeof Verified> => ({
+  valid: false,
+  tier: 'anonymous',
+  subject: null,
+  expires_at: null,
+  capabilities: [],
+  limits: { requests_per_minute, available_usd: null, credit_limit_usd: null, daily_limit_usd: null },
+})
+
+function tierOf(identity: Identity | null, money: Balances | null): Tier {
+  if (identity?.scopes.has('admin')) return 'admin'
+  const mayPay = identity === null || identity.scopes.has('platform')
+  return mayPay && money !== null && money.available_usd + money.credit_limit_usd > 0 ? 'metered' : 'free'
+}
+
+/** A key for inference alone has only chat; a wallet without a key only what it pays for; money moves need money. */
+function capabilitiesOf(identity: Identity | null, tier: Tier): Capability[] {
+  if (identity === null) return tier === 'metered' ? ['ai_chat', 'tempo_billing'] : []
+  if (!identity.scopes.has('platform')) return ['ai_chat']
+  return CAPABILITIES.filter((capability) => tier !== 'free' || !PAID.has(capability))
+}

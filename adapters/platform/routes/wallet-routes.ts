@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { ChainBalance } from '../../../src/chain/chain.ts'
+import { NewWithdrawal, Withdrawal, WithdrawalId } from '../../../src/chain/withdrawals.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
+import { Balances, StatementLine, StatementQuery } from '../../../src/wallet/wallet.ts'
+import { callerOf, shownTo } from '../caller.ts'
+import { listReply } from '../list-reply.ts'
+import { pageOf } from '../page.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const tag = 'Wallet'
+
+const WalletOverview = z.object({
+  address: z
+    .string()
+    .nullable()
+    .describe('The wallet that is bound to the key; for an admin without one, the account that Gazeway pays with'),
+  agent: z.string().describe('The id of the key'),
+  settlement: z.enum(['ledger', 'evm']).describe('Where money moves: in the ledger only, or on a chain, too'),
+  ledger: Balances,
+  balances: z.array(ChainBalance).describe('Of the address, on every chain; empty where there is none'),
+})
+
+/** What the caller has. */
+export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] => {
+  async function onChains(caller: Identity) {
+    const address = caller.wallet ?? (caller.scopes.has('admin') ? await chain.address() : null)
+    return { address, balances: address === null ? [] : await chain.balances(address) }
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet',
+      tag,
+      summary: 'What the caller has',
+      description:
+        'In the ledger, and on every chain that is configured. A chain that cannot be read says so in error.',
+      access: 'platform',
+      reply: WalletOverview,
+      async run({ c }) {
+        const caller = callerOf(c)
+        const [ledger, { address, balances }] = await Promise.all([wallet.balances(caller.id), onChains(caller)])
+        return { address, agent: caller.id, settlement: chain.settlements.mode, ledger, balances }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet/balances',
+      tag,
+      summary: 'Native coins and tokens on every chain that is configured',
+      description: 'Read from a node of each chain as it is asked, at most a second ago.',
+      access: 'platform',
+      reply: z.object({ items: z.array(ChainBalance), total: z.int() }),
+      async run({ c }) {
+        const { balances } = await onChains(callerOf(c))
+        return { items: balances, total: balances.length }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet/ledger',
+      tag,
+      summary: 'What came into an account and left it, newest first, and what it holds',
+      description:
+        'Of the caller, or the wallet that it is bound to; an admin reads everyone’s. What was set aside for a call and not spent comes back.',
+      access: 'platform',
+      query: StatementQuery.strict(),
+      reply: pageOf(StatementLine).extend({ caller_id: z.string(), balances: Balances }),
+      async run({ query: { caller_id: asked, ...query }, c }) {
+        const caller = callerOf(c)
+        const callerId = shownTo(caller, asked) ?? caller.id
+        const balances = await wallet.balances(callerId)
+        return listReply(query, async (part) => ({
+          ...(await wallet.statement(callerId, part)),
+          caller_id: callerId,
+          balances,
+        }))
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/wallet/withdraw',
+      tag,
+      summary: 'Pay deposited money back on the chain',
+      description:
+        'Takes the amount out of the caller’s account at once, and pays it with the token of settlements. Only what was ' +
+        'deposited can leave (402 insufficient_credit). Send an Idempotency-Key: without one each request pays anew.',
+      access: 'admin',
+      body: NewWithdrawal,
+      reply: Withdrawal,
+      idempotent: true,
+      run: ({ body, keep }) => withdrawals.make(body, keep),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/wallet/withdraw/{id}',
+      tag,
+      summary: 'One withdrawal, and how far its payment is',
+      access: 'admin',
+      params: z.object({ id: WithdrawalId }),
+      reply: Withdrawal,
+      run: ({ params }) => withdrawals.get(params.id),
+    }),
+  ]
+}

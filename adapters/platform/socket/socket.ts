@@ -1,0 +1,283 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { LRUCache } from 'lru-cache'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { type Connections, createConnections, type LiveConnection } from '../../../src/connections/connections.ts'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
+import { type Identity, requireScope } from '../../../src/identity/keys.ts'
+import { type Admission, createTickets, type Tickets } from '../../../src/identity/tickets.ts'
+import { newId } from '../../../src/text/ids.ts'
+import type { HostRules } from '../../web/hosts.ts'
+import { refuseConnection } from '../../web/refuse.ts'
+import { refusesCaller } from '../../web/refused-calls.ts'
+import { type AnswerDeps, createAnswer, type Speaker } from './answers.ts'
+import { CLOSE } from './closes.ts'
+import { type OpenConnection, serveConnection } from './connection.ts'
+import { type First, firstFrame } from './first-frame.ts'
+import type { AuthFrame } from './frames.ts'
+import { type Offer, PROTOCOL, readOffer, SOCKET_PATH } from './offer.ts'
+import { startPings } from './pings.ts'
+
+/** The largest frame that a known client may send, in bytes; a larger one closes the socket (1009). */
+const MAX_FRAME_BYTES = 256 * 1024
+/** How long a client may take to close its side, in milliseconds. */
+const CLOSE_MS = 2_000
+/** How long answers in progress may go on once the service is told to stop, in milliseconds. */
+const SHUTDOWN_MS = 10_000
+/** How long before the sockets are ended those who wait for an answer are told of it. */
+const LAST_WORDS_MS = 1_000
+/** Revoked keys that are remembered, for those who were let in while theirs was being revoked. */
+const MOST_REVOKED = 10_000
+
+/** Clients that may have yet to say who they are; beyond them, only those are let in who say so in the request. */
+const MOST_UNKNOWN = 500
+
+/** Beyond what its types know: `closeTimeout` is in ws since 8.19. */
+const WS_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MAX_FRAME_BYTES,
+  closeTimeout: CLOSE_MS,
+}
+
+/** The agent socket of this process. */
+export interface AgentSocket {
+  tickets: Tickets
+  connections: Connections
+  /** Takes an upgrade request of the server that it shares. */
+  upgrade(incoming: IncomingMessage, raw: Duplex, head: Buffer): void
+  /** Takes no more, lets answers in progress finish for 10 s, then closes every socket (1001). */
+  stop(): Promise<void>
+}
+
+/** What the socket is served with, beside the gateway's services. */
+export interface AgentSocketOptions extends AnswerDeps {
+  hosts: HostRules
+  /** Counts what a key asks for. @throws GazewayError `rate_limited` */
+  count(keyId: string): void
+  /** How often clients are pinged, in milliseconds; 30 s when absent. */
+  pingMs?: number
+  /** How long a client may take to authenticate, in milliseconds; 5 s when absent. */
+  authMs?: number
+  /** How many may have yet to do so at once; 500 when absent. */
+  mostUnknown?: number
+}
+
+/** Whoever is let in, and whether for nobody but the user of a ticket. */
+interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
+  /** Whether `user` is a person's name, not a key's. */
+  named: boolean
+}
+
+/** Serves the agent socket on a server of the caller's, by its `upgrade`. */
+export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
+  const { store, keys, log } = gateway
+  const { hosts, count, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
+  const now = () => new Date()
+  const tickets = createTickets({ store, now, fixedKey: () => gateway.loaded.config.identity.api_key })
+  const connections = createConnections({
+    store,
+    tickets,
+    now,
+    onError: (err) => log.error('Connections could not be noted in the store.', { err }),
+  })
+  const answer = createAnswer(options)
+  const server = new WebSocketServer({
+    ...WS_OPTIONS,
+    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+  })
+  // Malformed upgrades, which ws would answer in a form of its own.
+  server.on('wsClientError', (error, raw, { headers }) =>
+    refuseConnection(new GazewayError('invalid_request', `${error.message}.`), headers, raw),
+  )
+  const pings = startPings(pingMs)
+  const open = new Map<WebSocket, OpenConnection | null>()
+  const revoked = new LRUCache<string, true>({ max: MOST_REVOKED })
+  const forgetRevocations = keys.onRevoked((id) => {
+    revoked.set(id, true)
+    connections.endThoseOf(id)
+  })
+  // The fixed key has no id of its own: with another one, all that the last one opened is over.
+  const forgetFixedKey = gateway.config.onChange((present, { config: before }) => {
+    if (present.config.identity.api_key === before.identity.api_key) return
+    connections.endThoseOf(ENVIRONMENT_IDENTITY.id)
+  })
+  let unknown = 0
+  let stopping = false
+
+  /** @throws GazewayError `invalid_ticket`, `invalid_api_key`, `insufficient_scope` */
+  async function admit({ ticket, key }: Pick<Offer, 'ticket' | 'key'>): Promise<Admitted> {
+    if (ticket !== null) {
+      const admission = await tickets.redeem(ticket)
+      return { ...admission, speaksForOthers: admission.role === 'admin', named: true }
+    }
+    const identity = keys.authenticateCached(key) ?? (await keys.authenticate(key))
+    requireScope(identity, 'platform')
+    return {
+      id: newId('conn'),
+      user: identity.name,
+      role: roleOf(identity),
+      identity,
+      speaksForOthers: true,
+      named: false,
+    }
+  }
+
+  async function introduction(ws: WebSocket, raw: Duplex): Promise<First | null> {
+    unknown += 1
+    const first = await firstFrame(ws, raw, authMs)
+    // One that is refused holds its place until it is gone.
+    if (first === null && ws.readyState !== ws.CLOSED) ws.once('close', () => (unknown -= 1))
+    else unknown -= 1
+    return first
+  }
+
+  /** Lets a client in, or closes its socket: 4401 when it is not to be let in, 1013 when that cannot be told just now. */
+  async function begin(ws: WebSocket, offer: Offer, raw: Duplex): Promise<void> {
+    open.set(ws, null)
+    ws.once('close', () => open.delete(ws))
+    // Told to the client by its close code; what else may be said about it is the client's business.
+    ws.on('error', (err) => log.debug('A socket failed.', { err }))
+    const first = isKnown(offer) ? null : await introduction(ws, raw)
+    if (!isKnown(offer) && first === null) return
+    ws.pause()
+    try {
+      const admitted = await admit(first === null ? offer : { ticket: first.auth.ticket, key: null })
+      if (revoked.has(admitted.identity.id)) return void ws.close(CLOSE.unauthenticated, 'The API key was revoked.')
+      if (ws.readyState !== ws.OPEN) return
+      const serving = welcome(ws, admitted, {
+        ...offer,
+        ...(first?.auth.session_id && { sessionId: first.auth.session_id }),
+        frameId: first?.auth.id,
+      })
+      for (const [data, isBinary] of first?.early ?? []) serving.receive(data, isBinary)
+    } catch (error) {
+      if (!(error instanceof GazewayError)) throw error
+      const refused = error.status === 401 || error.status === 403
+      ws.close(refused ? CLOSE.unauthenticated : CLOSE.tryAgain, error.code)
+    } finally {
+      ws.resume()
+    }
+  }
+
+  /** @param offer.frameId what the auth frame was named, if anything */
+  function welcome(
+    ws: WebSocket,
+    admitted: Admitted,
+    { reachedAt, remote, frameId, ...offer }: Offer & { frameId: AuthFrame['id'] },
+  ): OpenConnection {
+    const { id, user, role, identity, speaksForOthers, named } = admitted
+    const sessionId = offer.sessionId ?? newId('ses')
+    const speaker: Speaker = { identity, user: named ? user : null, role, speaksForOthers, sessionId, reachedAt }
+    const at = Date.now()
+    const live: LiveConnection = {
+      id,
+      keyId: identity.id,
+      user,
+      role,
+      sessionId,
+      remote,
+      connectedAt: at,
+      lastActiveAt: at,
+      messages: 0,
+      close: (reason) =>
+        reason === 'asked'
+          ? ws.close(CLOSE.asked, 'Someone closed this connection.')
+          : ws.close(CLOSE.unauthenticated, 'The API key was revoked.'),
+    }
+    function onFrame(): void {
+      live.messages += 1
+      live.lastActiveAt = Date.now()
+      connections.active(live)
+      count(identity.id)
+    }
+    function onFailedChat(error: GazewayError): void {
+      if (refusesCaller(error))
+        gateway.noteRefusal({ surface: 'socket', callerId: identity.id, path: SOCKET_PATH, error })
+    }
+    const serving = serveConnection({ ws, id, speaker, answer, log, onFrame, onFailedChat })
+    open.set(ws, serving)
+    pings.add(ws)
+    connections.opened(live)
+    ws.on('pong', () => pings.heard(ws))
+    ws.once('close', () => {
+      pings.remove(ws)
+      connections.gone(id)
+    })
+    serving.send({
+      type: 'ready',
+      connection_id: id,
+      session_id: sessionId,
+      role,
+      ...(frameId !== undefined && { id: frameId }),
+    })
+    return serving
+  }
+
+  function upgrade(incoming: IncomingMessage, raw: Duplex, head: Buffer): void {
+    raw.on('error', () => raw.destroy())
+    try {
+      const offer = readOffer(incoming, hosts)
+      if (unknown >= mostUnknown && !isKnown(offer)) throw tooManyUnknown()
+      if (stopping) throw new GazewayError('cancelled', 'The service is stopping.', { status: 503 })
+      server.handleUpgrade(incoming, raw, head, (ws) => {
+        begin(ws, offer, raw).catch((err) => {
+          log.error('A socket could not be opened.', { err })
+          ws.close(CLOSE.failed, 'Gazeway itself failed.')
+        })
+      })
+    } catch (error) {
+      const known = error instanceof GazewayError ? error : new GazewayError('internal_error', 'Gazeway itself failed.')
+      refuseConnection(known, incoming.headers, raw)
+    }
+  }
+
+  return {
+    tickets,
+    connections,
+    upgrade,
+    async stop() {
+      stopping = true
+      forgetRevocations()
+      forgetFixedKey()
+      const closed = Promise.all([...open].map(([ws, serving]) => closing(ws, serving)))
+      const lastWords = setTimeout(() => {
+        for (const serving of open.values()) serving?.cutOff()
+      }, SHUTDOWN_MS - LAST_WORDS_MS)
+      const deadline = setTimeout(() => {
+        for (const ws of open.keys()) ws.terminate()
+      }, SHUTDOWN_MS)
+      await closed
+      clearTimeout(lastWords)
+      clearTimeout(deadline)
+      pings.stop()
+      await connections.close()
+    },
+  }
+}
+
+/** Whether a key's own connection may ask for the operator's figures. */
+const roleOf = ({ scopes }: Identity) => (scopes.has('admin') ? 'admin' : 'user')
+
+/** Whether a client says who it is in its request, not in a frame. */
+const isKnown = ({ ticket, key }: Offer): boolean => ticket !== null || key !== null
+
+function tooManyUnknown(): GazewayError {
+  return new GazewayError(
+    'rate_limited',
+    'Too many clients have yet to send their auth frame. Try again in a few seconds, or send the ticket with the request.',
+    { retryAfterSeconds: 5 },
+  )
+}
+
+/** Resolves when a socket is closed, after what came in is answered. */
+function closing(ws: WebSocket, serving: OpenConnection | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    ws.once('close', () => resolve())
+    if (serving === null) ws.close(CLOSE.goingAway, 'The service is stopping.')
+    else serving.finish().catch(reject)
+  })
+}

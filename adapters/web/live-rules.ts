@@ -1,0 +1,23 @@
+import type { Gateway } from '../../src/gateway.ts'
+import { type HostRules, hostRules } from './hosts.ts'
+import { type RateLimit, rateLimit } from './rate-limit.ts'
+
+/** The hosts and origins that requests may name, as they are configured now. */
+export function liveHostRules({ config }: Gateway): HostRules {
+  return config.follow(
+    ({ http: { host, allowed_hosts, allowed_origins } }) => ({ host, allowed_hosts, allowed_origins }),
+    ({ host, allowed_hosts, allowed_origins }) => hostRules(host, allowed_hosts, allowed_origins),
+  ).always
+}
+
+/** Limits the requests of each key as it is configured now; a changed limit begins to count anew. */
+export function liveRateLimit({ config }: Gateway): RateLimit {
+  const rules = config.follow(
+    ({ http }) => http.rate_limit,
+    ({ requests_per_minute }) => ({ present: requests_per_minute === null ? null : rateLimit(requests_per_minute) }),
+  ).always
+  return {
+    limit: (c, next) => (rules.present === null ? next() : rules.present.limit(c, next)),
+    count: (keyId) => rules.present?.count(keyId),
+  }
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { freePort } from '../test/doubles/free-port.ts'
+import { startProxy } from './http-nginx.ts'
+import { portkeyHeaders, startPortkey } from './http-portkey.ts'
+import { isInstalled, type Running, startServer } from './http-process.ts'
+import { ROOT } from './servers.ts'
+
+/** Something that answers chat completions. */
+export interface Target {
+  /** 0 for the upstream itself, whose process is of no interest. */
+  pid: number
+  url: string
+  headers: Record<string, string>
+}
+
+/** What is compared: Gazeway with its key, usage and call records, and those that pass on what they get. */
+export type TargetName = 'gazeway' | 'Portkey' | 'nginx'
+export type Targets = { gazeway: Target; Portkey: Target; nginx?: Target }
+
+/** The peers before one upstream, and the upstream itself. */
+export interface Setting {
+  direct: Target
+  targets: Targets
+  stop(): Promise<void>
+}
+
+const KEY = 'bench-key-0123456789'
+
+/** Starts everything that is compared before `upstream`; nginx where it is installed. */
+export async function openSetting(folder: string, upstream: Running): Promise<Setting> {
+  const servers = {
+    gazeway: await startGazeway(join(folder, 'data'), upstream),
+    Portkey: await startPortkey(),
+    ...(isInstalled('nginx') && { nginx: await startProxy(join(folder, 'nginx'), upstream) }),
+  }
+  return {
+    direct: targetOf(upstream),
+    targets: {
+      gazeway: targetOf(servers.gazeway),
+      Portkey: targetOf(servers.Portkey, portkeyHeaders(upstream)),
+      ...(servers.nginx && { nginx: targetOf(servers.nginx) }),
+    },
+    async stop() {
+      await Promise.all(Object.values(servers).map((server) => server.stop()))
+      await upstream.stop()
+    },
+  }
+}
+
+async function startGazeway(data: string, upstream: Running): Promise<Running> {
+  const port = await freePort()
+  const env = { GAZEWAY_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1`, GAZEWAY_API_KEY: KEY }
+  const args = [join(ROOT, 'dist/cli.js'), '--http', '--port', String(port), '--data', data]
+  return startServer(process.execPath, args, { port, env })
+}
+
+function targetOf({ pid, port }: Running, headers: Record<string, string> = {}): Target {
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`
+  return { pid, url, headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}`, ...headers } }
+}

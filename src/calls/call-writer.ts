@@ -1,0 +1,140 @@
+import { sql, type Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
+import { withoutNul } from '../store/text.ts'
+import { toMicros } from '../text/money.ts'
+import type { CallRecord } from './call-record.ts'
+import { addTotals } from './call-totals.ts'
+import { latencyBucket } from './latency-buckets.ts'
+
+/** Existing records looked for in one statement. */
+const LOOKED_FOR = 500
+
+/**
+ * Writes a batch of call records and adds them to the hourly rollups and the totals, in one transaction. The first
+ * `tried` of them may be stored already: a connection may be lost while they are made durable. Those that are there are left out.
+ */
+export type CallWriter = (batch: readonly CallRecord[], tried: number) => Promise<void>
+
+/** The writer of call records to `store`. */
+export function createCallWriter(store: Store): CallWriter {
+  return (batch, tried) =>
+    store.write(async (trx) => {
+      const stored = await storedIds(
+        trx,
+        batch.slice(0, tried).map((record) => record.call_id),
+      )
+      const rows = batch.filter((record) => !stored.has(record.call_id)).map(toRow)
+      await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
+      const rollups = rollUp(rows)
+      await addToRollups(trx, rollups)
+      await addTotals(trx, rollups)
+    })
+}
+
+/** Adds counts of calls without records to the hourly rollups. @param rows in the order that batches of records keep */
+export async function writeCounts(store: Store, rows: readonly CallRollupRow[]): Promise<void> {
+  await store.write((trx) => addToRollups(trx, rows))
+}
+
+const addToRollups = (trx: Transaction<Schema>, rollups: readonly CallRollupRow[]) =>
+  runBuiltRows(trx, 'add to call rollups', rollups, (part) => addRollups(trx, part).compile())
+
+async function storedIds(trx: Transaction<Schema>, ids: readonly string[]): Promise<Set<string>> {
+  const stored = new Set<string>()
+  for (let start = 0; start < ids.length; start += LOOKED_FOR) {
+    const some = ids.slice(start, start + LOOKED_FOR)
+    const rows = await trx.selectFrom('calls').select('call_id').where('call_id', 'in', some).execute()
+    for (const { call_id } of rows) stored.add(call_id)
+  }
+  return stored
+}
+
+function addRollups(trx: Transaction<Schema>, rollups: readonly CallRollupRow[]) {
+  return trx
+    .insertInto('call_rollups')
+    .values(rollups)
+    .onConflict((conflict) =>
+      conflict.columns(['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket']).doUpdateSet({
+        calls: sql`call_rollups.calls + excluded.calls`,
+        prompt_tokens: sql`call_rollups.prompt_tokens + excluded.prompt_tokens`,
+        completion_tokens: sql`call_rollups.completion_tokens + excluded.completion_tokens`,
+        total_tokens: sql`call_rollups.total_tokens + excluded.total_tokens`,
+        upstream_cost_micros: sql`call_rollups.upstream_cost_micros + excluded.upstream_cost_micros`,
+      }),
+    )
+}
+
+/** The rollup rows that a batch adds to, in an order that all batches keep, so that concurrent ones never wait in a circle. */
+function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
+  const byKey = new Map<string, CallRollupRow>()
+  for (const row of rows) {
+    const hour = `${row.at.slice(0, 13)}:00:00.000Z`
+    const [model, caller_id] = [row.model ?? '', row.caller_id ?? '']
+    const { path, status, latency_bucket } = row
+    const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${latency_bucket}`
+    const sum = byKey.get(key) ?? {
+      hour,
+      model,
+      caller_id,
+      path,
+      status,
+      latency_bucket,
+      calls: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      upstream_cost_micros: 0,
+    }
+    sum.calls += 1
+    sum.prompt_tokens += row.prompt_tokens ?? 0
+    sum.completion_tokens += row.completion_tokens ?? 0
+    sum.total_tokens += row.total_tokens ?? 0
+    sum.upstream_cost_micros += row.upstream_cost_micros
+    byKey.set(key, sum)
+  }
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+/**
+ * A record as its row. Every row has the same columns in the same order, which the statements count on; and no text that
+ * an engine would keep as another one, or two kinds of calls that are counted apart here might be one there.
+ */
+function toRow(record: CallRecord): CallRow {
+  const { usage } = record
+  return {
+    call_id: record.call_id,
+    at: record.at,
+    surface: record.surface,
+    caller_id: record.caller_id,
+    path: withoutNul(record.path),
+    requested_model: withoutNul(record.requested_model),
+    model: withoutNul(record.model),
+    upstream: record.upstream,
+    stream: Number(record.stream),
+    status: record.status,
+    http_status: record.http_status,
+    fallback_from: record.fallback_from,
+    latency_ms: record.latency_ms,
+    latency_bucket: latencyBucket(record.latency_ms),
+    first_token_ms: record.first_token_ms,
+    prompt_tokens: usage?.prompt_tokens ?? null,
+    completion_tokens: usage?.completion_tokens ?? null,
+    total_tokens: usage?.total_tokens ?? null,
+    usage_estimated: Number(usage?.estimated ?? false),
+    upstream_cost_micros: toMicros(record.upstream_cost_usd) ?? 0,
+    error: record.error,
+    content: record.content === undefined ? null : contentText(record.content),
+  }
+}
+
+/** Request and answer as JSON. What can be read but, nested too deeply, not be written is named in its place. */
+function contentText(content: unknown): string {
+  try {
+    return JSON.stringify(content)
+  } catch (error) {
+    return JSON.stringify({ not_kept: String(error) })
+  }
+}

@@ -1,0 +1,191 @@
+import type OpenAI from 'openai'
+import { readUsage } from '../../calls/usage.ts'
+import type { ChatCompletion } from '../chat.ts'
+import { callableTools, type FindTool } from './callable-tools.ts'
+import { asText, type Loose, record, records } from './loose.ts'
+import {
+  callItem,
+  chatCitations,
+  chatLogprobs,
+  chatReasoning,
+  chatText,
+  type ItemStatus,
+  itemId,
+  messageItem,
+  type OutputItem,
+  reasoningItem,
+  refusalPart,
+  statusAt,
+  textPart,
+} from './response-items.ts'
+import { echoedToolChoice, echoedTools } from './response-tools.ts'
+import type { ResponseRequest } from './responses-to-chat.ts'
+
+/** The answer of the responses endpoint, as OpenAI's reference has it. */
+export type ResponseObject = OpenAI.Responses.Response
+
+/** What is known of an answer once it has ended. */
+export interface Ending {
+  model: string | undefined
+  finishReason: string | null | undefined
+  usage: OpenAI.CompletionUsage | null | undefined
+  serviceTier: string | null | undefined
+  output: OutputItem[]
+}
+
+/**
+ * A chat completion as the Response that the same request would have had: reasoning, text, refusal, tool calls, usage,
+ * and `incomplete` where it was cut. Every key that the Open Responses specification requires is there, null where it
+ * has no value (https://www.openresponses.org/reference, ResponseResource).
+ *
+ * @param completion one that did not fail (`reportedIn`)
+ */
+export function toResponse(completion: ChatCompletion, request: ResponseRequest, id = itemId('resp')): ResponseObject {
+  const choice = completion.choices[0]
+  const createdAt = completion.created ?? Math.floor(Date.now() / 1000)
+  return endResponse(responseShell(request, { id, model: completion.model, createdAt }), {
+    model: completion.model,
+    finishReason: choice?.finish_reason,
+    usage: completion.usage,
+    serviceTier: completion.service_tier,
+    output: toOutput(choice, callableTools(request).called),
+  })
+}
+
+/** A Response without output: what it echoes of the request, and the defaults of what the request left out. */
+export function responseShell(
+  request: ResponseRequest,
+  { id, model, createdAt }: { id: string; model: string; createdAt: number },
+): ResponseObject {
+  const given: Loose = record(request)
+  const shell = {
+    id,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: null,
+    status: 'in_progress',
+    background: false,
+    error: null,
+    frequency_penalty: given.frequency_penalty ?? 0,
+    incomplete_details: null,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: given.max_tool_calls ?? null,
+    metadata: request.metadata ?? {},
+    model,
+    output: [],
+    output_text: '',
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    presence_penalty: given.presence_penalty ?? 0,
+    previous_response_id: request.previous_response_id ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+    safety_identifier: request.safety_identifier ?? null,
+    service_tier: 'default',
+    // Nobody can read it back by its id.
+    store: false,
+    temperature: request.temperature ?? 1,
+    text: { ...record(request.text), format: textFormat(record(request.text).format) },
+    tool_choice: echoedToolChoice(request),
+    tools: echoedTools(request),
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? 'disabled',
+    usage: null,
+    user: request.user ?? null,
+  }
+  return shell as unknown as ResponseObject
+}
+
+/** The Response that `shell` becomes with an answer that has ended. */
+export function endResponse(shell: ResponseObject, ending: Ending): ResponseObject {
+  const reason = incompleteReason(ending.finishReason)
+  const { output, model, serviceTier, usage } = ending
+  return {
+    ...shell,
+    model: model || shell.model,
+    status: reason ? 'incomplete' : 'completed',
+    completed_at: reason ? null : Math.floor(Date.now() / 1000),
+    incomplete_details: reason ? { reason } : null,
+    service_tier: (serviceTier as ResponseObject['service_tier']) ?? 'default',
+    output,
+    output_text: outputText(output),
+    // The client's types have no null here; on the wire a Response without usage says so.
+    usage: toResponseUsage(usage ?? undefined) as OpenAI.Responses.ResponseUsage,
+  }
+}
+
+type IncompleteReason = 'max_output_tokens' | 'content_filter'
+
+/** The endings that cut an answer off: OpenAI's, and those that z.AI has beside them. */
+const CUT = new Map<unknown, IncompleteReason>([
+  ['length', 'max_output_tokens'],
+  ['model_context_window_exceeded', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
+])
+
+/** Why a completion is not complete, in the Responses API's words; null when it is. */
+export const incompleteReason = (finish: string | null | undefined): IncompleteReason | null => CUT.get(finish) ?? null
+
+/** Chat usage in the shape of a Response's, with the counts that are recorded; null where none was reported. */
+export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): OpenAI.Responses.ResponseUsage | null {
+  const usage = readUsage(reported)
+  if (!reported || !usage) return null
+  const { prompt_tokens_details: input, completion_tokens_details: output } = reported
+  return {
+    input_tokens: usage.prompt_tokens,
+    input_tokens_details: {
+      cached_tokens: input?.cached_tokens ?? 0,
+      cache_write_tokens: input?.cache_write_tokens ?? 0,
+    },
+    output_tokens: usage.completion_tokens,
+    output_tokens_details: { reasoning_tokens: output?.reasoning_tokens ?? 0 },
+    total_tokens: usage.total_tokens,
+  }
+}
+
+/** What an answer says in text, over all its messages. */
+export function outputText(output: readonly OutputItem[]): string {
+  return output
+    .flatMap((item) => (item.type === 'message' ? item.content : []))
+    .map((part) => (part.type === 'output_text' ? part.text : ''))
+    .join('')
+}
+
+function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, called: FindTool): OutputItem[] {
+  const message = record(choice?.message)
+  const reasoning = chatReasoning(message)
+  const text = chatText(message.content)
+  const refusal = chatText(message.refusal)
+  const calls = records(message.tool_calls)
+  const isEmpty = reasoning === '' && refusal === '' && calls.length === 0
+  const content = [
+    ...(text !== '' || isEmpty
+      ? [textPart(text, chatCitations(message.annotations), chatLogprobs(choice?.logprobs))]
+      : []),
+    ...(refusal === '' ? [] : [refusalPart(refusal)]),
+  ]
+  const items: ((status: ItemStatus) => OutputItem)[] = [
+    ...(reasoning === '' ? [] : [(status: ItemStatus) => reasoningItem(itemId('rs'), status, reasoning)]),
+    ...(content.length === 0 ? [] : [(status: ItemStatus) => messageItem(itemId('msg'), status, content)]),
+    ...calls.map((call) => (status: ItemStatus) => toCallItem(call, status, called)),
+  ]
+  const isCut = incompleteReason(choice?.finish_reason) !== null
+  return items.map((item, index) => item(statusAt(index, items.length, isCut)))
+}
+
+function toCallItem(call: Loose, status: ItemStatus, called: FindTool): OutputItem {
+  const { name, arguments: args } = record(call.function)
+  const callId = typeof call.id === 'string' && call.id !== '' ? call.id : itemId('call')
+  const made = { callId, name: asText(name), arguments: asText(args) || '{}' }
+  const tool = called(made.name)
+  return callItem(itemId(tool.isCustom ? 'ctc' : 'fc'), status, made, tool)
+}
+
+/** The text format with every key that a Response's has. */
+function textFormat(format: unknown): Loose {
+  const given = record(format)
+  if (given.type !== 'json_schema') return given.type === undefined ? { type: 'text' } : given
+  return { name: 'response', description: null, schema: null, strict: false, ...given }
+}

@@ -1,0 +1,52 @@
+import type { CallRecord } from '../calls/call-record.ts'
+import type { CallRollupRow } from '../store/tables/calls.ts'
+
+/** The status under which the sums keep refusals without a record, which a list of records must not count. */
+export const UNLISTED = 'refused_unlisted'
+
+/** Refusals that wait to be added to the sums: a row for each hour, caller and path, however many they are. */
+export interface CountedRefusals {
+  add(record: CallRecord): void
+  /** All that wait, in the order of their keys; they do not wait any more. */
+  take(): CallRollupRow[]
+  /** Has rows wait again that could not be written. */
+  putBack(rows: readonly CallRollupRow[]): void
+}
+
+/** None yet. */
+export function createCountedRefusals(): CountedRefusals {
+  let waiting = new Map<string, CallRollupRow>()
+
+  function addRow(row: CallRollupRow): void {
+    const key = `${row.hour}\0\0${row.caller_id}\0${row.path}`
+    const sum = waiting.get(key)
+    if (sum) sum.calls += row.calls
+    else waiting.set(key, { ...row })
+  }
+
+  return {
+    add({ at, caller_id, path }) {
+      addRow({
+        hour: `${at.slice(0, 13)}:00:00.000Z`,
+        model: '',
+        caller_id: caller_id ?? '',
+        path,
+        status: UNLISTED,
+        latency_bucket: 0,
+        calls: 1,
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        total_tokens: 0,
+        upstream_cost_micros: 0,
+      })
+    },
+    take() {
+      const rows = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+      waiting = new Map()
+      return rows
+    },
+    putBack(rows) {
+      for (const row of rows) addRow(row)
+    },
+  }
+}

@@ -1,0 +1,178 @@
+import { GazewayError, isFileGone, isOutOfFiles } from '../errors.ts'
+import { cut } from '../text/cut.ts'
+import { whyEnded } from '../wire/stopping.ts'
+import type { Provider } from './provider.ts'
+import { isReported, ReportedError } from './reported-error.ts'
+
+/** What `fetch` fails with when a connection ends in the middle of a body. */
+const BODY_BROKE_OFF = 'terminated'
+
+/** What undici says of a 100 or a 101 that nobody had asked for, and of bytes that are no HTTP. */
+const NO_HTTP = /^bad (?:response|upgrade)$|HTTP\/1\.1 protocol|^Response body length does not match/
+/** What undici says of more headers than it keeps. */
+const LARGE_HEAD = /^Headers Overflow/
+
+/** Who ended a call that was cut short. */
+export interface Ending {
+  /** The client cancelled or went away, or the service ended it as it stops. */
+  cancelled: boolean
+  /** What the call's signal was aborted with then. */
+  reason?: unknown
+  /** The watchdog saw nothing arrive for the provider's time limit. */
+  timedOut?: boolean
+  /** False where nothing was sent yet: what is wrong is then in the request. */
+  begun?: boolean
+}
+
+/**
+ * What went wrong upstream, as the error that callers see: the reason, whose turn it is, and never a key.
+ *
+ * Reads the `status`, `headers` and `message` of the `openai` client's errors without importing it.
+ */
+export function upstreamFailure(error: unknown, provider: Provider, ending: Ending): GazewayError {
+  if (error instanceof GazewayError) return error
+  if (ending.cancelled) return whyEnded(ending.reason, 'The call was cancelled by its client.', error)
+  if (ending.timedOut || isTimeout(error))
+    return new GazewayError(
+      'upstream_timeout',
+      `The upstream ${provider.name} sent nothing for ${provider.timeoutMs / 1000} s. Try again, or raise upstream.timeout_ms.`,
+      { cause: error },
+    )
+  if (isFileGone(error))
+    return new GazewayError(
+      'internal_error',
+      'A file of Gazeway is gone: it was updated or removed while it runs. Restart it.',
+      { cause: error },
+    )
+  if (isOutOfFiles(error))
+    return new GazewayError(
+      'internal_error',
+      'Gazeway had no file descriptor left to load a part of itself. Raise its limit of open files, and restart it.',
+      { cause: error },
+    )
+  const status = statusOf(error)
+  if (status !== null && status >= 400) return refusal(error, status, provider)
+  if (status !== null) return badReply(provider, `it redirects (${status})`)
+  if (isReported(error))
+    return new GazewayError(
+      'upstream_error',
+      `The upstream ${provider.name} reported an error: ${hide(reason(error), provider)}`,
+      { status: statusInCode(error), cause: error },
+    )
+  if (error instanceof SyntaxError) return badReply(provider, 'its reply is not valid JSON', error)
+  // The client reads a reply as if it were what the API promises; the network's own failures have a cause.
+  if (error instanceof TypeError && error.cause === undefined)
+    return badReply(provider, 'its reply has another form', error)
+  // V8 reports an exhausted stack so.
+  if (error instanceof RangeError && ending.begun !== false)
+    return badReply(provider, 'its reply is nested too deeply', error)
+  if (error instanceof RangeError)
+    return new GazewayError(
+      'validation_failed',
+      'The request is nested too deeply; some thousand levels are accepted.',
+      {
+        cause: error,
+      },
+    )
+  if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
+    return endedEarly(provider, error)
+  if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
+  if (LARGE_HEAD.test(reason(error))) return badReply(provider, 'the headers of its reply take more than 16 KiB', error)
+  if (NO_HTTP.test(reason(error)))
+    return badReply(provider, 'its reply does not keep to HTTP (as a 100 Continue that nobody asked for)', error)
+  return new GazewayError(
+    'upstream_unreachable',
+    `The upstream ${provider.name} at ${provider.baseUrl} could not be reached (${hide(reason(error), provider)}). Check the address and the network.`,
+    { cause: error },
+  )
+}
+
+/** What went wrong with a stream that had begun; its upstream was reached, whatever ended it. */
+export function streamFailure(error: Error, provider: Provider): GazewayError {
+  const known = error instanceof GazewayError || error instanceof ReportedError || isTimeout(error)
+  return known ? upstreamFailure(error, provider, { cancelled: false }) : brokeOff(error, provider)
+}
+
+/** The error for a reply that is not what the protocol says. */
+export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
+  return new GazewayError(
+    'upstream_bad_reply',
+    `The upstream ${provider.name} did not answer as OpenAI's API does: ${what}. Try again; if it stays, check upstream.provider.`,
+    { cause },
+  )
+}
+
+/** The error for a stream that ended in order, but before what ends an answer. */
+export const endedEarly = (provider: Provider, cause?: unknown): GazewayError =>
+  badReply(provider, 'its stream ended before the answer was complete', cause)
+
+const brokeOff = (error: Error, provider: Provider): GazewayError =>
+  badReply(provider, 'its stream broke off before the answer was complete', error)
+
+function refusal(error: unknown, status: number, provider: Provider): GazewayError {
+  const said = hide(reason(error).replace(/^\d{3} /, ''), provider)
+  const advice: Record<number, string> = {
+    401: ' Check the upstream key.',
+    403: ' Check what the upstream key may do.',
+    404: ' Check the model id and upstream.aliases.',
+    429: ' It is limiting requests; wait before you try again.',
+  }
+  const retryAfter = retryAfterOf(error)
+  return new GazewayError(
+    'upstream_error',
+    `The upstream ${provider.name} answered ${status}: ${said}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to be left alone for ${retryAfter} s.`}`,
+    {
+      status: status === 401 || status === 403 ? 502 : status,
+      ...(retryAfter === null ? {} : { retryAfterSeconds: retryAfter }),
+      cause: error,
+    },
+  )
+}
+
+function statusOf(error: unknown): number | null {
+  if (error === null || typeof error !== 'object' || !('status' in error)) return null
+  return typeof error.status === 'number' && error.status >= 300 ? error.status : null
+}
+
+/** The HTTP status that the code of a reported error is, as some providers have it; 502 for any other code. */
+function statusInCode(error: unknown): number {
+  const status = Number((error as ReportedError).code)
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : 502
+}
+
+/** The seconds that the upstream names before another try, as a number or a date (RFC 9110, section 10.2.3). */
+function retryAfterOf(error: unknown): number | null {
+  const said = headerOf(error, 'retry-after')
+  if (said === null) return null
+  const seconds = Number.isNaN(Number(said)) ? (Date.parse(said) - Date.now()) / 1000 : Number(said)
+  return seconds > 0 ? Math.ceil(seconds) : null
+}
+
+function headerOf(error: unknown, name: string): string | null {
+  if (error === null || typeof error !== 'object' || !('headers' in error)) return null
+  return error.headers instanceof Headers ? error.headers.get(name) : null
+}
+
+/** The innermost message: the client wraps the network's own error, which is the one that tells something. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? reason(error.cause) : error.message
+}
+
+/** Before it is cut: half a key is a secret too. */
+function hide(text: string, provider: Provider): string {
+  const hidden = hideSecrets(text, provider.secrets)
+  return hidden.length > 500 ? `${cut(hidden, 0, 500)}…` : hidden
+}
+
+/** `text` without the secrets, as they are or as JSON writes them. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret])
+    .reduce((rest, form) => rest.replaceAll(form, '***'), text)
+}
+
+/** Whether undici gave up waiting for the head or the next piece of the body; without a connection there is nobody to wait for. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(String(error.code))
+}

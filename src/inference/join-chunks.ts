@@ -1,0 +1,95 @@
+import { isObject } from '../text/json.ts'
+import type { ChatCompletion } from './chat.ts'
+import { callOf } from './convert/streamed-calls.ts'
+
+type Fields = Record<string, unknown>
+
+/** Fields that a stream repeats or sends once; all other texts come in pieces. */
+const WHOLE = new Set(['id', 'type', 'role', 'name', 'finish_reason'])
+
+/** The chunks of a chat stream, joined to the completion that would have come in one piece. */
+export interface JoinedChunks {
+  push(chunk: object): void
+  /** @throws Error when the stream has ended before each of its choices had a `finish_reason` */
+  completion(): ChatCompletion
+}
+
+/**
+ * Joins the chunks of a chat stream: pieces of text one after the other, tool calls as `callOf` tells them apart, whatever
+ * a provider adds by its `index`. Nothing is read into the answer: arguments and structured output stay the texts that
+ * were sent.
+ */
+export function joinChunks(): JoinedChunks {
+  const head: Fields = {}
+  const choices: Fields[] = []
+  return {
+    push(chunk) {
+      const { choices: pieces, ...rest } = chunk as Fields
+      for (const [name, value] of Object.entries(rest)) if (value !== null) head[name] = value
+      for (const { index, delta, ...fields } of isList(pieces) ? pieces : []) {
+        const choice = entryOf(choices, Number(index ?? 0))
+        join(choice, { ...fields, message: delta ?? {} })
+      }
+    },
+    completion() {
+      const whole = choices.toSorted((a, b) => Number(a.index) - Number(b.index))
+      if (whole.length === 0 || whole.some(({ finish_reason }) => !finish_reason))
+        throw new Error('The stream ended without a finish_reason.')
+      for (const { message } of whole) withoutIndexes(message as Fields)
+      return { ...head, object: 'chat.completion', choices: whole } as unknown as ChatCompletion
+    },
+  }
+}
+
+/** Adds a piece to what has come so far. */
+function join(whole: Fields, piece: Fields): void {
+  for (const [name, value] of Object.entries(piece)) {
+    const known = Object.hasOwn(whole, name) ? whole[name] : undefined
+    if (value === null || value === undefined) whole[name] ??= value
+    else if (typeof value === 'string' && typeof known === 'string' && !WHOLE.has(name)) whole[name] = known + value
+    else if (isList(value)) {
+      const entries = isList(known) ? known : []
+      whole[name] = name === 'tool_calls' ? joinCalls(entries, value) : joinLists(entries, value)
+    } else if (isObject(value)) {
+      const fields = isObject(known) ? known : {}
+      join(fields, value)
+      whole[name] = fields
+    } else if (value !== '' || known === undefined || known === null) whole[name] = value
+  }
+}
+
+/** Entries with an `index` are pieces of one another; others come one after the other. */
+function joinLists(whole: Fields[], pieces: Fields[]): Fields[] {
+  for (const piece of pieces)
+    if (typeof piece.index === 'number') join(entryOf(whole, piece.index), piece)
+    else whole.push(piece)
+  return whole
+}
+
+function joinCalls(whole: Fields[], pieces: Fields[]): Fields[] {
+  for (const piece of pieces) {
+    const known = callOf(whole, piece)
+    const call = known ?? {}
+    if (!known) whole.push(call)
+    join(call, piece)
+  }
+  return whole
+}
+
+/** The entry of an index, made where there is none. */
+function entryOf(entries: Fields[], index: number): Fields {
+  const known = entries.find((entry) => entry.index === index)
+  if (known) return known
+  const entry: Fields = { index }
+  entries.push(entry)
+  return entry
+}
+
+/** A whole message numbers none of its tool calls. */
+function withoutIndexes(message: Fields): void {
+  message.role ??= 'assistant'
+  message.content ??= null
+  if (isList(message.tool_calls)) for (const call of message.tool_calls) delete call.index
+}
+
+const isList = (value: unknown): value is Fields[] => Array.isArray(value) && value.every(isObject)

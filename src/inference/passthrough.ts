@@ -1,0 +1,205 @@
+import { z } from 'zod'
+import type { CallContext } from '../calls/call-record.ts'
+import { readUsage, type Usage } from '../calls/usage.ts'
+import { GazewayError } from '../errors.ts'
+import { isDeeper, parseJson } from '../text/json.ts'
+import { record } from './convert/loose.ts'
+import { badReply, hideSecrets } from './failure.ts'
+import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
+import { modelFor } from './model-for.ts'
+import type { Provider } from './provider.ts'
+import { createSseTap } from './relay/sse-tap.ts'
+import { countUsage } from './relay/stream-outcome.ts'
+
+/** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */
+const REPLY_LIMIT_BYTES = 256 * 1024
+/** Keys that providers make are longer. */
+const SHORTEST_NO_WORD = 16
+/** As much of a reply is read for the usage that it reports, which may come last. */
+const READ_LIMIT_BYTES = 16 * 1024 * 1024
+/** How deep a reply may nest: what reads it on the way to a client does so level by level. */
+const MOST_LEVELS = 1000
+/** Endpoints whose reply is a model's answer: it is counted where no usage is reported. */
+const ANSWERED = ['/chat/completions', '/responses']
+/** Headers that tell the caller something and hold nothing of the account. */
+const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
+const SAFE_HEADER_PREFIX = 'x-ratelimit-'
+
+/** One request to the upstream, for what has no tool of its own. */
+export const PassthroughRequest = z.strictObject({
+  method: z.enum(['GET', 'POST', 'DELETE']),
+  path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
+  query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  body: z.unknown().optional().describe('JSON to send with POST; the other methods take none'),
+})
+export type PassthroughRequest = z.infer<typeof PassthroughRequest>
+
+/** What the upstream answered, an error too. `truncated`: the body was longer than 256 KiB and is cut off there. */
+export const PassthroughReply = z.object({
+  status: z.int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.unknown().describe('Parsed where the reply is whole JSON, else text'),
+  truncated: z.boolean(),
+  call_id: z.string(),
+})
+export type PassthroughReply = z.infer<typeof PassthroughReply>
+
+/**
+ * One request to the upstream with its own key, for what has no tool of its own. Whatever the upstream answers comes
+ * back, errors too; the key and the account's headers do not.
+ *
+ * @param deps.limitBytes more of a reply than this is cut off; 256 KiB when absent, 16 MiB at most
+ * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL, `validation_failed` for a body
+ *   where the method takes none; no request is made then
+ */
+export async function passThrough(
+  { limitBytes = REPLY_LIMIT_BYTES, ...deps }: UpstreamDeps & { allowedPaths: readonly string[]; limitBytes?: number },
+  request: PassthroughRequest,
+  context: CallContext,
+): Promise<PassthroughReply> {
+  const { provider } = deps
+  const url = targetUrl(provider, request.path, deps.allowedPaths)
+  const { method } = request
+  // Models fill in null where they have nothing for a field.
+  if (method !== 'POST' && (request.body ?? null) !== null)
+    throw new GazewayError(
+      'validation_failed',
+      `body: ${method} takes none; leave it out, or put its fields into query. No request was made.`,
+      { param: 'body' },
+    )
+  provider.requireKey()
+  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
+
+  const asked = modelOf(request.body)
+  const model = asked === null ? null : await modelFor(deps, asked, 'chat', context)
+  const body = model ? { ...(request.body as object), model: model.upstream } : request.body
+  const path = url.href.slice(provider.baseUrl.length).split('?')[0] ?? request.path
+  const invocation = { path, model, stream: streamIn(request.body), request: body }
+  const invoked: Invoked<Omit<PassthroughReply, 'call_id'>> = await invoke(
+    deps,
+    invocation,
+    context,
+    async (attempt) => {
+      const sent = method === 'POST' && body !== undefined ? JSON.stringify(body) : undefined
+      const response = await provider.fetch(
+        new Request(url, {
+          method,
+          headers: {
+            ...provider.headers,
+            accept: 'application/json',
+            ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
+            ...(sent && { 'content-type': 'application/json' }),
+          },
+          ...(sent && { body: sent }),
+          redirect: 'manual',
+          signal: attempt.signal,
+        }),
+      )
+      const chunks: Uint8Array[] = []
+      const isAnswer = response.ok && ANSWERED.includes(path)
+      const used = async () => {
+        const { reported, said } = readReply(Buffer.concat(chunks))
+        if (reported || !isAnswer || said.text === '') return reported
+        return countUsage(deps, body, said.text, said.factor)
+      }
+      attempt.used(used)
+      await readLimited(response, chunks, attempt.touch)
+      const whole = Buffer.concat(chunks)
+      const truncated = whole.length > limitBytes
+      const shown = whole.toString('utf8', 0, limitBytes)
+      const text = withoutSecrets(shown, response.ok ? provider.secrets.filter(isNoWord) : provider.secrets)
+      const json = truncated ? undefined : parseJson(text)
+      // What is not JSON comes back as its text.
+      const parsed = json === undefined ? text : json
+      if (isDeeper(parsed, MOST_LEVELS))
+        throw badReply(provider, `its reply nests more than ${MOST_LEVELS} levels deep`)
+      const value = {
+        status: response.status,
+        headers: safeHeaders(response.headers, provider.secrets),
+        body: parsed,
+        truncated,
+      }
+      return { value, httpStatus: response.status, usage: await used(), answer: null }
+    },
+  )
+  return { ...invoked.value, call_id: invoked.callId }
+}
+
+/**
+ * The URL that a path names below the base URL.
+ *
+ * Only plain path characters are let through: an encoded slash or dot, a backslash, an empty or dot segment can each
+ * mean another place to another server, and no upstream path needs one.
+ */
+function targetUrl(provider: Provider, path: string, allowed: readonly string[]): URL {
+  const forbidden = (why: string) =>
+    new GazewayError('forbidden_path', `The path ${JSON.stringify(path.slice(0, 200))} ${why}. No request was made.`, {
+      param: 'path',
+    })
+  if (!/^\/[\w.~:@!$&'()*+,;=/-]*$/.test(path)) throw forbidden('must be a plain path that starts with one slash')
+  const segments = path.slice(1).split('/')
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw forbidden('must not have empty, "." or ".." segments')
+
+  const base = new URL(provider.baseUrl)
+  const prefix = base.pathname.replace(/\/$/, '')
+  const below = prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+  if (!allowed.some((entry) => below === entry || below.startsWith(`${entry}/`)))
+    throw forbidden(`is not on the list (upstream.allowed_paths): ${allowed.join(', ')}`)
+
+  const url = new URL(provider.baseUrl + below)
+  if (url.origin !== base.origin || url.pathname !== prefix + below) throw forbidden('leads away from the upstream')
+  return url
+}
+
+async function readLimited(response: Response, chunks: Uint8Array[], touch: () => void): Promise<void> {
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    touch()
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > READ_LIMIT_BYTES) break // Leaving the loop cancels the rest.
+  }
+}
+
+function safeHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
+  const safe = [...headers].filter(([name]) => SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
+  return Object.fromEntries(safe.map(([name, value]) => [name, hideSecrets(value, secrets)]))
+}
+
+/** Whether a secret cannot be a part of an answer: `lm-studio`, a usual key, is one of model ids, too. */
+const isNoWord = (secret: string): boolean => secret.length >= SHORTEST_NO_WORD
+
+/** A text without secrets, nor the part of one that it may have been cut in; three characters of it tell nothing. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const halves = secrets.map((secret) => {
+    let length = secret.length - 1
+    while (length > 3 && !text.endsWith(secret.slice(0, length))) length--
+    return length > 3 ? length : 0
+  })
+  return hideSecrets(text.slice(0, text.length - Math.max(0, ...halves)), secrets)
+}
+
+function modelOf(body: unknown): string | null {
+  const { model } = record(body)
+  return typeof model === 'string' ? model : null
+}
+
+const streamIn = (body: unknown): boolean => record(body).stream === true
+
+/** What a reply, or as much of it as has come, reports of its usage, and what the model says in it. */
+function readReply(reply: Buffer): { reported: Usage | null; said: { text: string; factor: number } } {
+  const whole = parseJson(reply.toString('utf8'))
+  if (whole !== undefined) {
+    const { usage, response, choices, output } = record(whole)
+    const said = choices ?? output
+    return {
+      reported: readUsage(usage ?? record(response).usage),
+      said: { text: said === undefined ? '' : JSON.stringify(said), factor: 1 },
+    }
+  }
+  const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
+  tap.push(reply.subarray(0, READ_LIMIT_BYTES))
+  tap.rest()
+  return { reported: tap.usage(), said: tap.said() }
+}

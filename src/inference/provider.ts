@@ -1,0 +1,126 @@
+import { GazewayError } from '../errors.ts'
+import { OWN_MODELS, PRESETS } from '../providers/presets.ts'
+import { lazily } from '../wire/lazily.ts'
+import { patientFetch } from '../wire/patient-fetch.ts'
+import { VIA } from '../wire/via.ts'
+import { missingKey } from './missing-key.ts'
+import { createTokenLimits, type TokenLimits } from './token-limits.ts'
+import { createUsageRequests, type UsageRequests } from './usage-request.ts'
+
+/** Shorter values are words of ordinary replies, such as the `test` in `latest`. */
+const SHORTEST_SECRET = 8
+
+/** The upstream part of the configuration, as far as the provider needs it. */
+export interface ProviderConfig {
+  provider: string
+  api_key: string | null
+  headers: Record<string, string>
+  aliases: Record<string, string>
+  models: Record<ModelRole, string>
+  timeout_ms: number
+  max_retries: number
+}
+
+/** What a model is used for: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
+export type ModelRole = 'primary' | 'fallback' | 'chat'
+
+/** The model that a request names, and the upstream's id for it. */
+export interface ModelChoice {
+  requested: string
+  upstream: string
+}
+
+/** One configured upstream: where it is, what opens it, and what it calls the models. */
+export interface Provider {
+  /** Name in records and replies: the preset's, or the host of a custom base URL. */
+  name: string
+  /** Without a trailing slash. */
+  baseUrl: string
+  /** The path of the base URL: `/v1`, or empty. */
+  pathname: string
+  apiKey: string | null
+  /** Sent with each request: those of the configuration, and which process it comes from. */
+  headers: Record<string, string>
+  /** What of the two above is masked in errors and headers, longest first. */
+  secrets: readonly string[]
+  timeoutMs: number
+  maxRetries: number
+  /** The provider's id for one of ours; without an id, the role's model. */
+  resolve(model: string | undefined, role: ModelRole): ModelChoice
+  /** Whether a model is one of our own names that this upstream has no id for; `modelFor` finds one for it. */
+  isUnassigned(model: string): boolean
+  /** Which of its models can be asked for the usage of their streams, as far as that has shown. */
+  usageRequests: UsageRequests
+  /** The names that have an id here: the models of the roles, in their order, then the other aliases. */
+  aliases: string[]
+  /** By which name its models take the limit of an answer. */
+  limits: TokenLimits
+  /** Whether it runs in this process: the sandbox. */
+  inProcess: boolean
+  /** Sends a request: the network's `fetch`, or the sandbox in this process. */
+  fetch(request: Request): Promise<Response>
+  /** Whether it has the key that it needs, or needs none. */
+  hasKey: boolean
+  /** @throws GazewayError `upstream_not_configured` naming both ways out, when there is no key and one is needed */
+  requireKey(): void
+}
+
+/** The provider that the configuration names. */
+export function createProvider(config: ProviderConfig): Provider {
+  const preset = Object.hasOwn(PRESETS, config.provider) ? PRESETS[config.provider] : undefined
+  const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
+  const missing = missingKey(config)
+  // A map: clients may ask for any model, `constructor` too, which every object has.
+  const aliases = new Map(Object.entries({ ...preset?.aliases, ...config.aliases }))
+  const isUnassigned = (model: string) => OWN_MODELS.includes(model) && !aliases.has(model)
+  const named = [...new Set([...Object.values(config.models), ...aliases.keys()])]
+  return {
+    name: preset ? config.provider : new URL(baseUrl).host,
+    baseUrl,
+    pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
+    apiKey: config.api_key,
+    headers: { via: VIA, ...lowerCased(config.headers) },
+    secrets: secretsOf(config),
+    timeoutMs: config.timeout_ms,
+    maxRetries: config.max_retries,
+    usageRequests: createUsageRequests(),
+    aliases: named.filter((model) => !isUnassigned(model)),
+    isUnassigned,
+    resolve(model, role) {
+      const requested = model ?? config.models[role]
+      return { requested, upstream: aliases.get(requested) ?? requested }
+    },
+    limits: createTokenLimits(),
+    inProcess: config.provider === 'sandbox',
+    fetch: config.provider === 'sandbox' ? lazySandbox() : patientFetch(baseUrl, config.timeout_ms),
+    hasKey: missing === null,
+    requireKey() {
+      if (missing !== null) throw new GazewayError('upstream_not_configured', missing)
+    },
+  }
+}
+
+/** Names of headers mean the same in each spelling; two of them would go out twice. */
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/**
+ * The key, and the values of headers with the credentials in them. A shorter value is no secret but a word of any reply:
+ * many local servers are given the key `test`, `none` or `ollama`.
+ */
+function secretsOf({ api_key, headers }: Pick<ProviderConfig, 'api_key' | 'headers'>): string[] {
+  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
+  const long = [api_key ?? '', ...values].filter((value) => value.length >= SHORTEST_SECRET)
+  return [...new Set(long)].sort((a, b) => b.length - a.length)
+}
+
+const loadSandbox = lazily(() => import('./sandbox/sandbox.ts'))
+
+/** The sandbox, loaded on its first request. */
+function lazySandbox(): Provider['fetch'] {
+  let sandbox: Promise<{ fetch(request: Request): Promise<Response> }> | undefined
+  return async (request) => {
+    sandbox ??= loadSandbox().then(({ createSandbox }) => createSandbox())
+    return (await sandbox).fetch(request)
+  }
+}

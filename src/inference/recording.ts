@@ -1,0 +1,109 @@
+import type { CallContext, CallRecord, CallStatus } from '../calls/call-record.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Usage } from '../calls/usage.ts'
+import { GazewayError } from '../errors.ts'
+import { type Prices, upstreamCost } from '../providers/prices.ts'
+import { newId } from '../text/ids.ts'
+import { toUsd } from '../text/money.ts'
+import type { Provider } from './provider.ts'
+import { recordedError } from './reported-error.ts'
+
+/** What the record of a call needs around it. */
+export interface RecordingDeps {
+  provider: Provider
+  calls: Calls
+  /** By our own model ids. */
+  prices: Prices
+  /** Keep request and answer in the call record (`audit.store_content`). */
+  storeContent: boolean
+}
+
+/** One call about to be made. */
+export interface Invocation {
+  /** Path below the provider's base URL. */
+  path: string
+  model: { requested: string; upstream: string } | null
+  stream: boolean
+  /** The failed call that this one stands in for. */
+  fallbackFrom?: string | undefined
+  /** What is sent, for the record where content is kept, and to count where the upstream reports no usage. */
+  request: unknown
+}
+
+/** How a call ended. */
+export interface CallEnd {
+  status: CallStatus
+  httpStatus: number | null
+  /** What went wrong; a text is Gazeway's own and quotes nothing. */
+  error: Error | string | null
+  usage: Usage | null
+  /** What came back, for the record where content is kept. */
+  answer: unknown
+}
+
+/** A call that is being made. */
+export interface Recording {
+  callId: string
+  /** The first piece of the answer arrived. */
+  firstToken(): void
+  /** Writes the record. @returns what the call cost upstream, in US dollars */
+  finish(end: CallEnd): number
+}
+
+/** Begins the record of a call; its latency runs from here. */
+export function startRecording(deps: RecordingDeps, invocation: Invocation, context: CallContext): Recording {
+  const { provider, calls, prices, storeContent } = deps
+  const callId = newId('call')
+  const at = Date.now()
+  // The clock may be set while the call is made.
+  const started = performance.now()
+  const elapsedMs = () => Math.round(performance.now() - started)
+  let firstTokenMs: number | null = null
+  return {
+    callId,
+    firstToken() {
+      firstTokenMs ??= elapsedMs()
+    },
+    finish({ status, httpStatus, error, usage, answer }) {
+      const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
+      const record: CallRecord = {
+        call_id: callId,
+        at: timeOf(at),
+        surface: context.surface,
+        caller_id: context.callerId,
+        path: provider.pathname + invocation.path,
+        requested_model: invocation.model?.requested ?? null,
+        model: invocation.model?.upstream ?? null,
+        upstream: provider.name,
+        stream: invocation.stream,
+        status,
+        http_status: httpStatus ?? statusIn(error),
+        fallback_from: invocation.fallbackFrom ?? null,
+        latency_ms: elapsedMs(),
+        first_token_ms: firstTokenMs,
+        usage,
+        upstream_cost_usd: costUsd,
+        error: error instanceof Error ? recordedError(error, provider, storeContent) : error,
+      }
+      if (storeContent) record.content = { request: invocation.request, answer }
+      calls.record(record, context)
+      return costUsd
+    },
+  }
+}
+
+let lastTime = 0
+let lastText = ''
+
+/** A time as RFC 3339 UTC; many calls begin in the same millisecond. @param time milliseconds since 1970 */
+function timeOf(time: number): string {
+  if (time !== lastTime) {
+    lastTime = time
+    lastText = new Date(time).toISOString()
+  }
+  return lastText
+}
+
+/** The status of a reply that broke off before there was anything to read in it. */
+const statusIn = (error: CallEnd['error']): number | null =>
+  error instanceof GazewayError ? (error.upstreamStatus ?? null) : null

@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache'
+import type { CallRecord, Surface } from '../calls/call-record.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { GazewayError } from '../errors.ts'
+import { newId } from '../text/ids.ts'
+
+/** Records of refusals that one caller gets in a minute; all that come without a known key count as one caller. */
+const RECORDS = 60
+const MINUTE_MS = 60_000
+/** Callers whose records are counted at once. */
+const CALLERS = 10_000
+
+/** A call that was refused before any upstream was asked. */
+export interface Refusal {
+  surface: Surface
+  /** Id of the key; null where none was proven. */
+  callerId: string | null
+  /** The route, of which there are few: each is a row of the statistics. */
+  path: string
+  error: GazewayError
+}
+
+/** Notes refused calls in the audit trail. */
+export type NoteRefusal = (refusal: Refusal) => void
+
+/**
+ * Notes refusals: with a record each, up to 60 a caller and minute, and beyond that by number alone, so that a flood of
+ * them does not fill the store.
+ *
+ * @param upstream the name of the provider that calls go to now
+ */
+export function createRefusals({
+  calls,
+  upstream,
+  now,
+}: {
+  calls: Pick<Calls, 'record' | 'count'>
+  upstream: () => string
+  now: () => Date
+}): NoteRefusal {
+  const recorded = new LRUCache<string, { minute: number; records: number }>({ max: CALLERS })
+
+  function hasRecordLeft(callerId: string | null, at: Date): boolean {
+    const minute = Math.floor(at.getTime() / MINUTE_MS)
+    const before = recorded.get(callerId ?? '')
+    const records = before?.minute === minute ? before.records : 0
+    if (records >= RECORDS) return false
+    recorded.set(callerId ?? '', { minute, records: records + 1 })
+    return true
+  }
+
+  return ({ surface, callerId, path, error }) => {
+    const at = now()
+    const record: CallRecord = {
+      call_id: newId('call'),
+      at: at.toISOString(),
+      surface,
+      caller_id: callerId,
+      path,
+      requested_model: null,
+      model: null,
+      upstream: upstream(),
+      stream: false,
+      status: 'refused',
+      http_status: error.status,
+      fallback_from: null,
+      latency_ms: 0,
+      first_token_ms: null,
+      usage: null,
+      upstream_cost_usd: 0,
+      error: `${error.code}: ${error.message}`,
+    }
+    if (hasRecordLeft(callerId, at)) calls.record(record)
+    else calls.count(record)
+  }
+}

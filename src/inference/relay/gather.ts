@@ -1,0 +1,76 @@
+import { splitEvents } from '../../wire/whole-events.ts'
+import { endedEarly, streamFailure } from '../failure.ts'
+import { joinChunks } from '../join-chunks.ts'
+import { streamedOutput } from '../streamed-output.ts'
+import type { Passing } from './passing.ts'
+import { pump } from './receiver.ts'
+import { CLIENT_GONE, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './send.ts'
+import { type EventData, eventData, type SseTap } from './sse-tap.ts'
+
+/**
+ * Gathers the chunks of a chat stream that was not asked for: some providers stream whatever they were asked for.
+ *
+ * @returns the completion that would have come in one piece
+ * @throws whatever its upstream reported in it or failed with; GazewayError `upstream_bad_reply` where it ends too early
+ *   or is too large, and CLIENT_GONE
+ */
+export async function gatherCompletion(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+  const joined = joinChunks()
+  let isEmpty = true
+  const take = (data: EventData) => {
+    joined.push(data)
+    isEmpty = false
+  }
+  await gather(passing, reply, tap, { take })
+  const { done, finished } = tap.ending()
+  // Some providers only say that the stream is over.
+  if (done && !finished && !isEmpty) joined.push({ choices: [{ index: 0, finish_reason: 'stop' }] })
+  return asWhole(reply, joined.completion())
+}
+
+/** Gathers the events of a Responses stream that was not asked for. @returns its Response @throws as `gatherCompletion` */
+export async function gatherResponse(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+  let last: EventData['response']
+  const output = streamedOutput()
+  const take = (data: EventData) => {
+    const { type, response } = data
+    output.push(data)
+    if (type === 'response.completed' || type === 'response.incomplete') last = response
+  }
+  await gather(passing, reply, tap, { take, isOver: () => last !== undefined })
+  if (!last) throw endedEarly(passing.relay.provider)
+  return asWhole(reply, output.complete(last))
+}
+
+async function gather(
+  { relay: { provider }, receiver, recording }: Passing,
+  reply: StreamReply,
+  tap: SseTap,
+  { take, isOver }: { take: (data: EventData) => void; isOver?: () => boolean },
+): Promise<void> {
+  let size = 0
+  function filter(events: Buffer): null {
+    size += events.length
+    if (size > WHOLE_LIMIT_BYTES) throw tooLarge(provider)
+    const reported = tap.failed()
+    if (reported !== null) throw reported
+    for (const event of splitEvents(events)) {
+      const data = eventData(event)
+      if (data) take(data)
+    }
+    return null
+  }
+  const end = await pump(reply, receiver, tap, {
+    filter,
+    onFirst: recording.firstToken,
+    stallMs: provider.timeoutMs,
+    isOver,
+  })
+  if (end.kind === 'gone') throw CLIENT_GONE
+  if (end.kind === 'broken') throw streamFailure(end.error, provider)
+}
+
+function asWhole({ status, headers }: StreamReply, value: object): WholeReply {
+  const body = Buffer.from(JSON.stringify(value))
+  return { kind: 'whole', status, headers: { ...headers, 'content-type': 'application/json' }, body }
+}

@@ -1,0 +1,97 @@
+import { normalized } from '../../text/normalized.ts'
+
+/** Words too common to say what a sentence is about. */
+const STOP_WORDS = new Set(
+  `a an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me
+  my no not of on or our please shall should so some than that the their them then there these they this those to us
+  was we were what when where which who whom whose why will with would you your`.split(/\s+/),
+)
+
+/** A word or number; a Han or kana character counts by itself, as those scripts do not space words. */
+const TERM = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu
+
+/**
+ * Where sentences end: a line break, a CJK full stop, or `.`, `!`, `?` before white space and a capital, digit or
+ * opening mark. (`Intl.Segmenter` would know more languages, but takes 25 s for a megabyte on Node 20.)
+ */
+const SENTENCE_END = /\n|(?<=[。！？])|(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{N}"'([`])/u
+
+/** BM25's saturation and length parameters (Robertson & Zaragoza 2009, section 3.4.2). */
+const K1 = 1.2
+const B = 0.75
+
+/** The sentences of `text` in their order, trimmed, without empty ones. */
+export function sentencesOf(text: string): string[] {
+  return text
+    .split(SENTENCE_END)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
+}
+
+/** The words of `text` that carry meaning: lower case, without stop words, a plural `s` taken off. */
+export function termsOf(text: string): string[] {
+  const words = normalized(text, 'NFKC').toLowerCase().match(TERM) ?? []
+  return words.filter((word) => !STOP_WORDS.has(word)).map(singular)
+}
+
+function singular(word: string): string {
+  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
+}
+
+/** A sentence with how well it fits a question, and where it stood. */
+export interface Ranked {
+  sentence: string
+  score: number
+  position: number
+}
+
+/**
+ * The sentences that share words with `question`, best first; equal scores keep their order, repeated sentences count
+ * once. The score is Okapi BM25 over the sentences as documents (k1 1.2, b 0.75), with the never-negative inverse
+ * document frequency ln(1 + (N − n + 0.5) / (n + 0.5)).
+ */
+export function rankSentences(question: string, sentences: string[]): Ranked[] {
+  const wanted = new Set(termsOf(question))
+  const documents = [...new Set(sentences)].map((sentence) => ({ sentence, terms: termsOf(sentence) }))
+  const averageLength = documents.reduce((sum, { terms }) => sum + terms.length, 0) / documents.length || 1
+  const frequency = new Map<string, number>()
+  for (const { terms } of documents) {
+    for (const term of new Set(terms)) frequency.set(term, (frequency.get(term) ?? 0) + 1)
+  }
+
+  const scoreOf = (terms: string[]) => {
+    const counts = new Map<string, number>()
+    for (const term of terms) if (wanted.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1)
+    let score = 0
+    for (const [term, count] of counts) {
+      const holding = frequency.get(term) ?? 0
+      const idf = Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5))
+      score += (idf * count * (K1 + 1)) / (count + K1 * (1 - B + (B * terms.length) / averageLength))
+    }
+    return score
+  }
+
+  return documents
+    .map(({ sentence, terms }, position) => ({ sentence, score: scoreOf(terms), position }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.position - b.position)
+}
+
+/** Up to `limit` words that occur most in `texts`, the most frequent first; equal counts keep their order. */
+export function keywordsOf(texts: string[], limit: number): string[] {
+  const counts = new Map<string, number>()
+  for (const term of texts.flatMap(termsOf)) {
+    if (term.length > 2) counts.set(term, (counts.get(term) ?? 0) + 1)
+  }
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, limit)
+    .map(([term]) => term)
+}
+
+/** `text` on one line with at most `max` characters, cut after a word and marked with an ellipsis where it was longer. */
+export function clip(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  if (line.length <= max) return line
+  return `${line.slice(0, max - 1).replace(/\s\S*$|[\uD800-\uDBFF]$/, '')}…`
+}

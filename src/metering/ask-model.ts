@@ -1,0 +1,96 @@
+import type { CallContext } from '../calls/call-record.ts'
+import type { Usage } from '../calls/usage.ts'
+import { GazewayError } from '../errors.ts'
+import type { Upstream } from '../inference/upstream.ts'
+import { type Micros, toMicros } from '../text/money.ts'
+import type { MeteredCall } from './metered-call.ts'
+
+/** What the upstream answered, and what that cost. */
+export interface Answered {
+  content: string
+  usage: Usage
+  costMicros: Micros
+  /** The call's record in the audit trail. */
+  upstreamCallId: string
+}
+
+/** A call with every default filled in. */
+export type ModelCall = MeteredCall & { max_tokens: number }
+
+/** Whether a call goes to the responses endpoint: with search, and for the research model, which is served nowhere else. */
+export function needsResponses({ provider }: Pick<Upstream, 'provider'>, { model, tools }: MeteredCall): boolean {
+  return tools.length > 0 || model === provider.resolve(undefined, 'primary').requested
+}
+
+/**
+ * Asks the upstream through the gateway's own routing: the responses endpoint with its fallback, or chat completions.
+ *
+ * @param timeoutMs how long it may take in all, retries and fallback included
+ * @throws GazewayError `cancelled`, `service_stopping`, or an upstream failure: 502, or 504 where it took too long
+ */
+export async function askModel(
+  upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>,
+  call: ModelCall,
+  context: CallContext,
+  timeoutMs: number,
+): Promise<Answered> {
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(), timeoutMs)
+  const signal = context.signal ? AbortSignal.any([context.signal, ending.signal]) : ending.signal
+  const { surface, callerId, traceparent } = context
+  const ask = needsResponses(upstream, call) ? respond : chat
+  try {
+    return await ask(upstream, call, { surface, callerId, traceparent, signal })
+  } catch (error) {
+    const timedOut = ending.signal.aborted && !context.signal?.aborted
+    throw timedOut ? tookTooLong(timeoutMs, error) : asUpstreamFailure(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Ask = (upstream: Pick<Upstream, 'chat' | 'respond'>, call: ModelCall, context: CallContext) => Promise<Answered>
+
+const chat: Ask = async (upstream, { model, prompt, max_tokens }, context) => {
+  const messages = [{ role: 'user' as const, content: prompt }]
+  const { value, usage, costUsd, callId } = await upstream.chat({ model, messages, max_tokens }, context)
+  const message = value.choices[0]?.message
+  return answered(message?.content || message?.refusal || '', usage, costUsd, callId)
+}
+
+const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, context) => {
+  // Not all of them are in the client's types: `x_search` is one provider's own.
+  const offered = [...new Set(tools)].map((type) => ({ type })) as never
+  const { value, usage, costUsd, callId } = await upstream.respond(
+    { model, input: prompt, max_output_tokens: max_tokens, ...(tools.length > 0 && { tools: offered }) },
+    context,
+  )
+  return answered(value.output_text, usage, costUsd, callId)
+}
+
+function answered(content: string, usage: Usage | null, costUsd: number, upstreamCallId: string): Answered {
+  const costMicros = toMicros(costUsd)
+  if (usage === null || costMicros === null)
+    throw new GazewayError('upstream_bad_reply', 'The upstream answered without anything that could be counted.')
+  return { content, usage, costMicros, upstreamCallId }
+}
+
+function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {
+  return new GazewayError(
+    'upstream_timeout',
+    `The upstream did not answer within ${timeoutMs / 1000} s; nothing was charged. Try again, or raise wallet.call_timeout_ms.`,
+    { cause },
+  )
+}
+
+/** A refusal of the upstream is not the caller's: whatever its status was, it is a 502 here. */
+export function asUpstreamFailure(error: unknown): unknown {
+  if (!(error instanceof GazewayError) || error.code !== 'upstream_error') return error
+  const { message, retryAfterSeconds, callId } = error
+  const failure = new GazewayError('upstream_error', message, {
+    cause: error,
+    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+  })
+  if (callId !== undefined) failure.callId = callId
+  return failure
+}

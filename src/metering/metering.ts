@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { CallContext } from '../calls/call-record.ts'
+import { GazewayError } from '../errors.ts'
+import type { Upstream } from '../inference/upstream.ts'
+import type { MeteredCallRow } from '../store/tables/wallet.ts'
+import { newId } from '../text/ids.ts'
+import type { Micros } from '../text/money.ts'
+import type { Holds, NewHold } from '../wallet/holds.ts'
+import { marginOf, type PricingConfig } from '../wallet/pricing.ts'
+import { billedReceipt } from '../wallet/receipts.ts'
+import { parseInput } from '../wire/validation.ts'
+import { askModel, type ModelCall, needsResponses } from './ask-model.ts'
+import { MeteredCall, type Receipt } from './metered-call.ts'
+import { requireMeteredModel } from './metered-models.ts'
+import { worstCase } from './worst-case.ts'
+
+/** How long after the last moment of a call its money may be given back: time enough to write its receipt. */
+const GRACE_MS = 60_000
+
+/** The bounds of metered calls. */
+export interface MeteringConfig {
+  max_output_tokens: number
+  max_prompt_bytes: number
+  search_tokens: number
+  call_timeout_ms: number
+}
+
+/** Who makes a metered call, and how. */
+export interface Metered {
+  /** The id of the key or wallet that pays; never a key itself. */
+  callerId: string
+  /** The same key and call get the same receipt for 24 h, and are charged once. Printable ASCII, at most 255 characters. */
+  idempotencyKey?: string | undefined
+  context: CallContext
+  /** Told when the receipt is that of an earlier call under the same key. */
+  onReplayed?: () => void
+}
+
+/** What metered calls are made with. */
+export interface MeteringDeps {
+  holds: Holds
+  upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>
+  config: MeteringConfig
+  pricing: PricingConfig
+  countTokens: (text: string) => Promise<number>
+  now: () => Date
+  /** Told when money could not be given back at once; a sweep does it later. */
+  onError: (error: unknown) => void
+}
+
+/**
+ * Makes a call and charges for it: sets the worst case aside, asks the upstream, and takes what it cost with the margin,
+ * or gives everything back where the upstream failed. The receipt is returned once the charge is durable.
+ *
+ * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large`, `insufficient_credit`,
+ *   `daily_limit_reached`, `idempotency_key_reused`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`,
+ *   `service_stopping`, or the upstream's failure (502, 504); nothing is charged then
+ */
+export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>
+
+/** How metered calls are made. */
+export function createMetering(deps: MeteringDeps): MakeMeteredCall {
+  const { holds, upstream, config, pricing, now, onError } = deps
+
+  async function holdFor(call: ModelCall, { callerId, idempotencyKey }: Metered): Promise<NewHold> {
+    const marginMicros = marginOf(pricing)
+    const micros = await mostOf(call, deps)
+    const at = now()
+    return {
+      callId: newId('call'),
+      callerId,
+      model: call.model,
+      at: at.toISOString(),
+      deadline: new Date(at.getTime() + config.call_timeout_ms + GRACE_MS).toISOString(),
+      micros,
+      marginMicros,
+      token: pricing.token,
+      idempotencyKey: idempotencyKey ?? null,
+      fingerprint: idempotencyKey === undefined ? null : fingerprintOf(call),
+    }
+  }
+
+  /** @returns the receipt of the earlier call under the same idempotency key; null once the money is set aside */
+  async function reserve(hold: NewHold): Promise<Receipt | null> {
+    for (;;) {
+      const earlier = await holds.reserve(hold)
+      if (earlier === null) return null
+      if (earlier.fingerprint !== hold.fingerprint) throw keyReused()
+      if (earlier.status === 'captured') return replayed(earlier)
+      if (earlier.deadline > hold.at) throw inFlight()
+      // Whoever made it is gone, and this is the second attempt.
+      await holds.release(earlier.call_id)
+    }
+  }
+
+  /** What is held does not outlive a call that fails, nor one whose charge cannot be written. */
+  async function holding<T>(hold: NewHold, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      await holds.release(hold.callId).catch(onError)
+      throw error
+    }
+  }
+
+  return async (input, metered) => {
+    const started = performance.now()
+    const call = checkCall(input, deps)
+    const hold = await holdFor(call, metered)
+    const earlier = await reserve(hold)
+    if (earlier) {
+      metered.onReplayed?.()
+      return earlier
+    }
+    return holding(hold, async () => {
+      const context = { ...metered.context, callerId: hold.callerId }
+      const answered = await askModel(upstream, call, context, config.call_timeout_ms)
+      const latencyMs = Math.round(performance.now() - started)
+      const row = await holds.capture(hold, { ...answered, latencyMs })
+      return billedReceipt(row, answered.content)
+    })
+  }
+}
+
+/**
+ * Refuses a call that cannot be made, whoever pays.
+ *
+ * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
+ */
+export function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'config' | 'upstream'>): ModelCall {
+  const call = parseCall(input, config.max_output_tokens)
+  requireMeteredModel(call.model)
+  const { max_tokens = config.max_output_tokens, prompt } = call
+  if (Buffer.byteLength(prompt) > config.max_prompt_bytes)
+    throw new GazewayError(
+      'payload_too_large',
+      `prompt: longer than ${config.max_prompt_bytes} bytes of UTF-8; send less, or raise wallet.max_prompt_bytes.`,
+      { param: 'prompt' },
+    )
+  upstream.provider.requireKey()
+  return { ...call, max_tokens }
+}
+
+/** A call within the limit; the schema with that limit is made for the words of a refusal alone. */
+function parseCall(input: unknown, most: number): MeteredCall {
+  const { data } = MeteredCall.safeParse(input)
+  if (data && (data.max_tokens ?? 0) <= most) return data
+  return parseInput(MeteredCall.extend({ max_tokens: z.int().min(1).max(most).optional() }), input)
+}
+
+/** The most that a call can cost, with the margin: what is set aside for it. */
+export async function mostOf(
+  call: ModelCall,
+  { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
+): Promise<Micros> {
+  const fallback = upstream.provider.resolve(undefined, 'fallback').requested
+  const models = needsResponses(upstream, call) ? [call.model, fallback] : [call.model]
+  const reckoning = { prices: pricing, searchTokens: config.search_tokens, countTokens }
+  return marginOf(pricing) + (await worstCase(reckoning, call, call.max_tokens, models))
+}
+
+/** Tells a call from another one under the same key. */
+export const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
+  createHash('sha256')
+    .update(JSON.stringify([model, prompt, max_tokens, tools]))
+    .digest('hex')
+
+function replayed(row: MeteredCallRow): Receipt {
+  return billedReceipt(row, JSON.parse(row.content ?? '""'))
+}
+
+function keyReused(): GazewayError {
+  return new GazewayError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used for another call. Take a new key, or send the first call unchanged.',
+    { param: 'idempotency-key' },
+  )
+}
+
+function inFlight(): GazewayError {
+  return new GazewayError(
+    'idempotency_in_flight',
+    'The first call with this Idempotency-Key is still being made; ask again soon for its receipt.',
+    { param: 'idempotency-key', retryAfterSeconds: 1 },
+  )
+}

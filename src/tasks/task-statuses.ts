@@ -1,0 +1,31 @@
+import type { Transition } from '../store/status-table.ts'
+
+/** Where a task stands. */
+export const TASK_STATUSES = ['blocked', 'open', 'claimed', 'completed', 'failed', 'cancelled'] as const
+export type TaskStatus = (typeof TASK_STATUSES)[number]
+
+/** What can happen to a task. */
+export type TaskEvent = 'create' | 'wait' | 'unblock' | 'claim' | 'lapse' | 'complete' | 'fail' | 'cancel' | 'give up'
+
+/** The life of a task: what is not in this table does not happen. */
+export const TASK_TRANSITIONS: ReadonlyArray<Transition<TaskStatus, TaskEvent>> = [
+  { event: 'create', from: null, to: 'open', when: 'all that it depends on is completed' },
+  { event: 'wait', from: null, to: 'blocked', when: 'something that it depends on is not completed' },
+  { event: 'unblock', from: 'blocked', to: 'open', when: 'the last task that it depends on is completed' },
+  { event: 'claim', from: 'open', to: 'claimed', when: 'an agent is the first' },
+  { event: 'lapse', from: 'claimed', to: 'open', when: 'the lease is over; its token dies' },
+  { event: 'complete', from: 'claimed', to: 'completed', when: 'the claimant says so' },
+  { event: 'fail', from: 'claimed', to: 'failed', when: 'the claimant says so; the reward is refunded' },
+  { event: 'cancel', from: 'blocked', to: 'cancelled', when: 'its creator says so; the reward is refunded' },
+  { event: 'cancel', from: 'open', to: 'cancelled', when: 'its creator says so; the reward is refunded' },
+  { event: 'cancel', from: 'claimed', to: 'cancelled', when: 'its creator says so; the reward is refunded' },
+  {
+    event: 'give up',
+    from: 'blocked',
+    to: 'cancelled',
+    when: 'a task that it depends on failed or was cancelled; the reward is refunded',
+  },
+]
+
+/** The statuses in which a task may still be done. */
+export const UNFINISHED_STATUSES = ['blocked', 'open', 'claimed'] as const satisfies readonly TaskStatus[]

@@ -1,0 +1,134 @@
+import type { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import { acceptedAt, fieldsAt, namesAt } from '../text/accepted.ts'
+import { shorten } from '../text/cut.ts'
+
+/** Items in one list of an input; a check ends at the first list that is longer. */
+export const LIST_LIMIT = 10_000
+/** Faults that are looked at; the message names three. */
+const ENOUGH_FAULTS = 100
+const MAX_FAULTS = 3
+const MAX_NAME = 80
+const MAX_MESSAGE = 1000
+
+interface Fault {
+  path: readonly PropertyKey[]
+  problem: string
+  /** What is accepted there, where the path itself leads nowhere in the schema (an unknown field, a record's key). */
+  accepted?: () => string
+}
+
+/** Why a value was refused, in words for whoever sent it. */
+export interface Explanation {
+  /** The first field at fault, dotted (`records.3.dwell_ms`); null when the value as a whole is wrong. */
+  param: string | null
+  /** `FIELD: what is wrong; accepted: …` for at most three fields. Never holds the refused value. */
+  message: string
+}
+
+/**
+ * Checks a value against a schema: the one way that input from outside comes in, whatever the surface.
+ *
+ * @throws GazewayError `validation_failed` with the first field at fault in `param`
+ */
+export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const { param, message } = explain(result.error, schema, value)
+  throw new GazewayError('validation_failed', message, param === null ? {} : { param })
+}
+
+/**
+ * Says what was wrong with a value and what is accepted instead. Secrets may be among the refused values, so kinds and
+ * field names are told, values never.
+ *
+ * @param name what to call the value itself when no field of it is at fault
+ */
+export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, name = 'input'): Explanation {
+  const found: Fault[] = []
+  for (const fault of faultsOf(error.issues, [])) if (found.push(fault) === ENOUGH_FAULTS) break
+  const faults = distinct(found)
+  const described = faults.slice(0, MAX_FAULTS).map((fault) => {
+    const accepted = fault.accepted?.() ?? acceptedAt(schema, fault.path)
+    return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; accepted: ${accepted}` : ''}.`
+  })
+  const more = found.length < ENOUGH_FAULTS ? '' : 'At least '
+  if (faults.length > MAX_FAULTS) described.push(`${more}${faults.length - MAX_FAULTS} more.`)
+  return { param: dotted(faults[0]?.path ?? []), message: shorten(described.join(' '), MAX_MESSAGE) }
+
+  function* faultsOf(issues: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]): Generator<Fault> {
+    for (const issue of issues) {
+      const path = [...base, ...issue.path]
+      const entered = issue.code === 'invalid_union' && issue.errors.find((branch) => branch.some(isInside))
+      if (entered) yield* faultsOf(entered, path)
+      else if (issue.code === 'unrecognized_keys') {
+        const accepted = () => fieldsAt(schema, path)
+        for (const key of issue.keys) yield { path: [...path, key], problem: 'unknown field', accepted }
+      } else if (issue.code === 'invalid_key')
+        yield { path, problem: 'not a valid name', accepted: () => namesAt(schema, path) }
+      else yield { path, problem: problemOf(issue, valueAt(value, path)) }
+    }
+  }
+}
+
+/** The faults without those that say the same again, as the branches of a union do. */
+function distinct(faults: readonly Fault[]): Fault[] {
+  const seen = new Set<string>()
+  return faults.filter(({ path, problem }) => seen.size < seen.add(JSON.stringify([path.map(String), problem])).size)
+}
+
+/** Whether an issue of a union's branch shows that the value was of that branch's kind. */
+function isInside(issue: z.core.$ZodIssue): boolean {
+  return issue.path.length > 0 || issue.code === 'unrecognized_keys'
+}
+
+function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined && issue.code !== 'custom') return 'missing'
+  switch (issue.code) {
+    case 'too_small':
+      return typeof value === 'number' ? 'too small' : 'too short'
+    case 'too_big':
+      return typeof value === 'number' ? 'too large' : 'too long'
+    case 'invalid_value':
+      return 'not one of the accepted values'
+    case 'not_multiple_of':
+      return 'too many decimals'
+    case 'custom':
+      return issue.message === 'Invalid input' ? 'not accepted' : issue.message
+    case 'invalid_format':
+      return 'not in the accepted form'
+    default:
+      return issue.code === 'invalid_type' && issue.expected === 'int' && Number.isFinite(value)
+        ? 'not a whole number'
+        : `got ${kindOf(value)}`
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  // JSON has no infinity; a number beyond what a double can hold is read as one.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large'
+  const kinds: Record<string, string> = {
+    string: 'text',
+    number: 'a number',
+    boolean: 'a boolean',
+    object: 'an object',
+  }
+  return kinds[typeof value] ?? typeof value
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], root)
+}
+
+function dotted(path: readonly PropertyKey[]): string | null {
+  if (path.length === 0) return null
+  return shorten(
+    path
+      .map(String)
+      .join('.')
+      .replace(/\p{Cc}/gu, '?'),
+    MAX_NAME,
+  )
+}

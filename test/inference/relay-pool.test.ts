@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { GazewayError } from '../../src/errors.ts'
+import type { UpstreamDeps } from '../../src/inference/invoke.ts'
+import { createProvider } from '../../src/inference/provider.ts'
+import { poolSend, type RequestPool } from '../../src/inference/relay/pool.ts'
+import type { Receiver } from '../../src/inference/relay/receiver.ts'
+import { createRelay, type Relay } from '../../src/inference/relay/relay.ts'
+import { relayResponses } from '../../src/inference/relay/relay-responses.ts'
+import * as double from '../doubles/upstream.ts'
+
+const CONNECTIONS = 512
+const TIMEOUT_MS = 1000
+const CLIENT = { isGone: () => false, onGone() {} }
+
+describe('the connections to a provider', () => {
+  let server: double.UpstreamDouble
+  let pool: RequestPool
+  let relay: Relay
+  const recorded: CallRecord[] = []
+  let open: () => ReturnType<Relay['open']>
+
+  before(async () => {
+    server = await double.startUpstream()
+    const provider = createProvider({
+      provider: server.url,
+      api_key: 'upstream-secret-key',
+      headers: {},
+      aliases: {},
+      models: { primary: 'a', fallback: 'b', chat: 'c' },
+      timeout_ms: TIMEOUT_MS,
+      max_retries: 0,
+    })
+    pool = poolSend(provider, 5000)
+    const calls = { record: (record: CallRecord) => void recorded.push(record) }
+    relay = createRelay({ provider, calls, prices: {}, storeContent: false } as unknown as UpstreamDeps, pool.send)
+    open = () => relay.open('/chat/completions', { body: '{}', stream: true }, CLIENT)
+  })
+  after(async () => {
+    await pool.close()
+    await server.close()
+  })
+
+  it('are so many, and who waits for one in vain was not sent, which is no failure of the endpoint', async () => {
+    server.on('/chat/completions', double.sse(double.chunks(['Hello.']), 'hang'))
+    let held: { abort(): void } | undefined
+    for (let i = 0; i < CONNECTIONS; i++) {
+      const reply = await open()
+      assert.ok(reply.kind === 'stream')
+      // As for a client that does not read: silence is nobody's fault then.
+      reply.exchange.pause()
+      held = reply.exchange
+    }
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const waiting = await Promise.allSettled(Array.from({ length: 12 }, open))
+    for (const end of waiting) {
+      assert.ok(end.status === 'rejected' && end.reason instanceof GazewayError)
+      const { code, status, message, retryAfterSeconds } = end.reason
+      assert.deepEqual([code, status, retryAfterSeconds], ['too_many_requests', 429, 1])
+      assert.match(message, /^All 512 connections of Gazeway to \S+ were busy for 1 s, and the request was not sent\./)
+    }
+    const question = { input: 'Hello.', model: 'a' }
+    const text = JSON.stringify(question)
+    const asked = { bytes: Buffer.from(text), text, json: question }
+    const context = { surface: 'http' as const, callerId: null, requestId: null }
+    await assert.rejects(relayResponses(relay, asked, CLIENT as unknown as Receiver, context), {
+      code: 'too_many_requests',
+    })
+    assert.deepEqual(
+      recorded.map(({ path }) => path),
+      ['/v1/responses'],
+      'chat completions would wait for the same connections',
+    )
+    assert.equal(server.received.length, CONNECTIONS, 'nothing was sent')
+    const next = open()
+    held?.abort()
+    assert.equal((await next).status, 200, 'the endpoint is not left alone, and a connection that is free is used')
+    assert.equal(server.received.length, CONNECTIONS + 1, 'who has given up is not sent later')
+  })
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createInstance } from '../../src/inference/sandbox/json-instance.ts'
+import { createJsonTexts } from '../../src/inference/sandbox/json-texts.ts'
+import { stepsOf, withinSteps } from '../../src/inference/sandbox/steps.ts'
+
+/** Each step with the places of those that it comes after: "Write it < 0 1". */
+const told = (text: string) => stepsOf(text).map((step) => [step.text, ...step.after].join(' < '))
+
+describe('the steps of a text', () => {
+  const cases: [string, string, string[]][] = [
+    ['one piece of work', 'Build a website.', ['Build a website']],
+    [
+      'sentences',
+      'Find out why the site is slow. Then mend it. Finally, tell the customers!',
+      ['Find out why the site is slow', 'Mend it < 0', 'Tell the customers < 1'],
+    ],
+    [
+      'clauses that go side by side, and then others',
+      'Research the competitors and collect their prices, then write a comparison; publish it on the blog.',
+      ['Research the competitors', 'Collect their prices', 'Write a comparison < 0 < 1', 'Publish it on the blog < 2'],
+    ],
+    [
+      'a numbered list',
+      'To move house:\n1. Pack the books.\n2) Rent a van and drive it there.\nStep 3: Unpack',
+      ['Pack the books', 'Rent a van and drive it there < 0', 'Unpack < 1'],
+    ],
+    [
+      'numbers in one line',
+      '1. Collect data 2. Read version 7. of it 3. Report',
+      ['Collect data', 'Read version 7. of it < 0', 'Report < 1'],
+    ],
+    [
+      'bullets, which go side by side',
+      'Before the release:\n- Fix the login page\n* Write the docs\n\nThen release it today.',
+      ['Fix the login page', 'Write the docs', 'Release it today < 0 < 1'],
+    ],
+    [
+      'what goes on meanwhile',
+      'Draw a chart. Meanwhile, book a room. Present it.',
+      ['Draw a chart', 'Book a room', 'Present it < 0 < 1'],
+    ],
+    [
+      'things that only sound like work of their own',
+      'Compare cats and dogs. Build and test it.',
+      ['Compare cats and dogs', 'Build and test it < 0'],
+    ],
+    ['nothing', ' \n - \n ... ', []],
+  ]
+  for (const [what, text, steps] of cases) it(`are found in ${what}`, () => assert.deepEqual(told(text), steps))
+
+  it('come only after earlier ones, hold words, and are the same each time, whatever the text', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.lorem({ mode: 'sentences' }),
+      fc
+        .array(fc.constantFrom('- ', '1. ', 'Build a wall', ' and ', ', then ', '\n', '; '))
+        .map((parts) => parts.join('')),
+    )
+    fc.assert(
+      fc.property(text, (given) => {
+        const steps = stepsOf(given)
+        assert.deepEqual(stepsOf(given), steps)
+        for (const [place, step] of steps.entries()) {
+          assert.match(step.text, /[\p{L}\p{N}]/u)
+          assert.ok(
+            step.after.every((other) => other < place),
+            `${place} after ${step.after}`,
+          )
+        }
+      }),
+    )
+  })
+
+  it('are joined at the end where fewer are allowed', () => {
+    const steps = stepsOf('1. Dig 2. Sow 3. Water 4. Reap')
+    assert.deepEqual(withinSteps(steps, 2), [
+      { text: 'Dig', after: [] },
+      { text: 'Sow; Water; Reap', after: [0] },
+    ])
+    assert.deepEqual(withinSteps(steps, 1), [{ text: 'Dig; Sow; Water; Reap', after: [] }])
+    assert.deepEqual(withinSteps(steps, 9), steps)
+  })
+
+  it('are found in time by its length, however long the text', () => {
+    // By the square of their length, these would take most of an hour.
+    const texts = ['a, ', ' ', '1. x ', '- x\n', '.', ', '].map((piece) => piece.repeat(1_000_000 / piece.length))
+    for (const text of texts.flatMap((pieces) => [pieces, `${pieces}a`]))
+      assert.ok(stepsOf(text).length <= 200, 'no more than 200 steps')
+  })
+})
+
+describe('a plan of the sandbox', () => {
+  const text = { type: 'string' }
+  const planSchema = (over: object = {}, capability: object = text) => ({
+    type: 'object',
+    properties: {
+      tasks: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: text,
+            title: text,
+            capabilities: { type: 'array', items: capability },
+            depends_on: { type: 'array', items: text },
+          },
+          required: ['id', 'title', 'capabilities', 'depends_on'],
+        },
+        ...over,
+      },
+    },
+    required: ['tasks'],
+  })
+  const GOAL = 'Collect the SQL queries and write a test of each, then draw a chart.'
+  const plan = (schema: object) => {
+    const texts = createJsonTexts([GOAL], { marked: true })
+    const made = createInstance(schema, texts, stepsOf(GOAL)) as { tasks: Record<string, unknown>[] }
+    return made.tasks.map(({ title, capabilities, depends_on }) => [title, capabilities, depends_on])
+  }
+
+  it('has a task for each step, which waits for those before it', () => {
+    assert.deepEqual(plan(planSchema()), [
+      ['[sandbox] Collect the SQL queries', [], []],
+      ['Write a test of each', [], []],
+      ['Draw a chart', [], ['t1', 't2']],
+    ])
+  })
+
+  it('has no more tasks than the list may hold, by its bound or by its description', () => {
+    for (const over of [{ maxItems: 2 }, { description: 'The tasks: at least 1, at most 2' }])
+      assert.deepEqual(plan(planSchema(over)), [
+        ['[sandbox] Collect the SQL queries', [], []],
+        ['Write a test of each; Draw a chart', [], ['t1']],
+      ])
+  })
+
+  it('asks for the capabilities that a step names', () => {
+    const capabilities = plan(planSchema({}, { enum: ['sql', 'chart drawing', 'tests'] })).map(([, asked]) => asked)
+    assert.deepEqual(capabilities, [['sql'], ['tests'], []])
+  })
+})
