@@ -49,13 +49,13 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   const told = toldToStop()
   try {
     const { config } = gateway
+    const keyless = missingKey(gateway.loaded.config.upstream)
+    if (keyless !== null) say(keyless)
     // An admin key is shown only once: not by a start that fails.
     await requireFree(addressesOf(services, gateway.loaded.config.http))
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
-    const keyless = missingKey(gateway.loaded.config.upstream)
-    if (keyless !== null) say(keyless)
     tracing = await startTracing(gateway, process.env)
     const http = services.http ? await import('../http/http.ts') : null
     const platform = services.platform ? await import('../platform/platform.ts') : null

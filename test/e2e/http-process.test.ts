@@ -81,7 +81,7 @@ describe('the start of the HTTP gateway', () => {
     const second = await run(place, ['--http', '--port', '0', '--platform', '--platform-port', `${port}`])
     other.close()
     assert.match(taken.stderr, new RegExp(`^gazeway: Port ${port} .*in use.*--port`))
-    assert.match(second.stderr, new RegExp(`^gazeway: Port ${port} .*in use.*--platform-port`))
+    assert.match(second.stderr, new RegExp(`^gazeway: Port ${port} .*in use.*--platform-port`, 'm'))
     for (const { code, stdout, stderr } of [taken, second]) {
       assert.deepEqual([code, stdout], [1, ''])
       assert.ok(!stderr.includes('    at '), 'no stack trace')

@@ -33,7 +33,7 @@ describe('the package', () => {
   it('holds the built command and what its users read, and nothing else', () => {
     const read =
       /^(package\.json|README\.md|LICENSE|THIRD-PARTY-LICENSES|CHANGELOG\.md|mcp\.example\.json|server\.json)$/
-    const built = /^dist\/(cli\.js|chunks\/[\w.-]+\.js|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
+    const built = /^dist\/(cli\.js|(chunks|threads)\/[\w.-]+\.js|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
     const others = files.map(({ path }) => path).filter((path) => !read.test(path) && !built.test(path))
     assert.deepEqual(others, [])
     for (const path of ['dist/cli.js', 'README.md', 'LICENSE', 'THIRD-PARTY-LICENSES'])
