@@ -27,6 +27,7 @@ import { createMemory, endSpace, type Memories, memoryOwner } from './memory/mem
 import { createResearch, type Research } from './research/research.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
+import { openStoreClock } from './store/clock.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
@@ -132,8 +133,15 @@ async function openedInTime(url: string, log: Log): Promise<Store> {
  */
 export async function createGateway(read: LoadedConfig, log: Log): Promise<Gateway> {
   const store = await openedInTime(read.storeUrl, log)
-  const now = () => new Date()
+  const clock = await openStoreClock(store, {
+    onError: (err) => log.warn("The store's clock could not be read; deadlines go by what it was.", { err }),
+  }).catch(async (error) => {
+    await store.close()
+    throw error
+  })
+  const { now } = clock
   const live = await openConfig(read, store, log).catch(async (error) => {
+    clock.stop()
     await store.close()
     throw error
   })
@@ -265,6 +273,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const hide = (text: string) => redactText(text, live.current().secrets)
 
   async function finish(): Promise<void> {
+    clock.stop()
     // Together: the records are not to wait for a table that someone keeps locked.
     const ends = await Promise.allSettled([calls.flush(), keys.close(), live.close()])
     await store.close()

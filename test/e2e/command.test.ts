@@ -229,6 +229,7 @@ describe('doctor', () => {
       [
         ['ok', 'configuration'],
         ['ok', 'store'],
+        ['ok', 'clock'],
         ['ok', 'ledger'],
         ['ok', 'upstream'],
         ['ok', 'audit trail'],
@@ -268,7 +269,7 @@ describe('doctor', () => {
     database.close()
     const { code, lines } = await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])
     assert.equal(code, 1)
-    const line = lines[2] ?? ''
+    const line = lines[3] ?? ''
     for (const fault of [
       'FAIL  ledger',
       'Receipt call_1: the ledger has no capture of it.',

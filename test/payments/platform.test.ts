@@ -477,6 +477,17 @@ describe('a platform that takes payments', () => {
     })
   })
 
+  it('refuses to start with a token that is wrong, and starts without its node, which it says in the log', async () => {
+    const wrong = structuredClone(gateway.loaded)
+    wrong.config.mpp.evm.decimals = 18
+    await assert.rejects(openPayments({ ...gateway, loaded: wrong }), { code: 'config_invalid' })
+    const away = structuredClone(gateway.loaded)
+    away.config.mpp.evm.rpc_url = 'http://127.0.0.1:9'
+    const warned: unknown[] = []
+    await openPayments({ ...gateway, loaded: away, log: { ...gateway.log, warn: (line) => void warned.push(line) } })
+    assert.deepEqual(warned, ['Payments cannot be taken yet; what is in the way is looked at again with each.'])
+  })
+
   it('says in the log which payment it has ended because its authorization was used for something else', async () => {
     const account = privateKeyToAccount(generatePrivateKey())
     const credential = await client(account).createCredential(await fetch(`${listening.url}/v1/models`))
