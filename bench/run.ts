@@ -10,6 +10,7 @@ import { section as socket } from './socket.ts'
 import { section as start } from './start.ts'
 import { section as store } from './store.ts'
 import { section as tasks } from './tasks.ts'
+import { section as waits } from './waits.ts'
 import { section as wallet } from './wallet.ts'
 
 /**
@@ -20,7 +21,21 @@ import { section as wallet } from './wallet.ts'
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS = { start, resident, memory, context, http, store, wallet, socket, tasks, settlement, skills, console }
+const SECTIONS = {
+  start,
+  resident,
+  memory,
+  context,
+  http,
+  store,
+  wallet,
+  socket,
+  tasks,
+  settlement,
+  skills,
+  console,
+  waits,
+}
 const FORMS = { '--json': 'json', '--markdown': 'markdown' } as const
 type Name = keyof typeof SECTIONS
 

@@ -9,8 +9,9 @@ import type {
   SessionSearch,
   Viewer,
 } from '../sessions/session.ts'
-import { decodeCursor, encodeCursor, jsonBytes, PAGE_BYTES, type Page, type Paged } from '../store/page.ts'
+import { decodeCursor, encodeCursor, PAGE_BYTES, type Page, type Paged } from '../store/page.ts'
 import { cut } from '../text/cut.ts'
+import { jsonBytes } from '../text/json-bytes.ts'
 import { queryWords, wordsOf } from '../text/words.ts'
 import { mergeSessions } from './merge.ts'
 import type { Remote } from './remote.ts'

@@ -1,5 +1,6 @@
 import type { Usage } from '../calls/usage.ts'
 import { giveWay } from '../wire/give-way.ts'
+import { requestText } from './request-text.ts'
 
 /** Longer pieces without a space cost the tokenizer quadratic time. */
 const PIECE = 1000
@@ -12,14 +13,6 @@ const COUNTED = 200_000
  * this is rounded up, as pictures may be larger.
  */
 const MEDIA_TOKENS = 1100
-/** Where OpenAI's requests hold media: `image_url`, its `url`, `input_audio.data`, `file_data`, a drawn picture's `result`. */
-const MEDIA_FIELDS = new Set(['image_url', 'url', 'data', 'file_data', 'result', 'b64_json'])
-const DATA_URL = /^data:[^,\s]{0,200},/
-/** In lines or not. */
-const BASE64 = /^[\w+/\r\n-]+={0,2}$/
-/** What is shorter is counted as the text that it may be. */
-const SHORTEST_BASE64 = 256
-
 /**
  * Usage where the upstream reported none: tokens counted here, and marked `estimated`. Cut pieces and JSON punctuation
  * make it a little too high rather than too low. Media in the request count as 1,100 tokens each, whatever their size.
@@ -32,7 +25,7 @@ export async function estimateUsage(
   answer: string,
   factor = 1,
 ): Promise<Usage> {
-  const { text, media } = textOf(request)
+  const { text, media } = await requestText(request)
   const prompt = (await countLong(countTokens, text)) + media * MEDIA_TOKENS
   const completion = Math.ceil((await countLong(countTokens, answer)) * factor)
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, estimated: true }
@@ -48,17 +41,3 @@ export async function countLong(countTokens: (text: string) => Promise<number>, 
   }
   return counted === 0 ? 0 : Math.ceil((tokens * text.length) / counted)
 }
-
-/** A request as text without its media, and how many there are. Elsewhere base64 is text, as it is to the model. */
-function textOf(request: unknown): { text: string; media: number } {
-  let media = 0
-  const text = JSON.stringify(request, (field, value) => {
-    if (typeof value !== 'string' || !MEDIA_FIELDS.has(field) || !isMedium(value)) return value
-    media++
-    return ''
-  })
-  return { text: text ?? '', media }
-}
-
-const isMedium = (value: string): boolean =>
-  DATA_URL.test(value) || (value.length >= SHORTEST_BASE64 && BASE64.test(value.trimEnd()))

@@ -148,7 +148,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryS
       const only = projects === 'all' ? {} : { project }
       const filter = { space, now: at, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
       const found = await search(query, { filter, size }, limit)
-      return { results: await readResults(db, space, found), total: found.total }
+      return { results: await readResults(store, space, found), total: found.total }
     },
 
     recent: async (query) => recentMemories(store, await findSpace(db, owner), query, time()),

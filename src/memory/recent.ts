@@ -4,6 +4,7 @@ import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { MemoryRow } from '../store/tables/memory.ts'
+import { widthOf } from '../store/width.ts'
 import { isLive } from './expiry.ts'
 import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './record.ts'
 import { totals } from './totals.ts'
@@ -46,7 +47,8 @@ export async function recentMemories(
   return readPage<Selectable<MemoryRow>, Memory>(query, {
     rows: (limit) => select(LISTED, limit),
     async sizes(limit) {
-      const rows = await select<{ bytes: number }>(sql`memories.bytes`, limit)
+      const width = widthOf(store.engine, ['memories.value', 'memories.tags'])
+      const rows = await select<{ bytes: number }>(sql`${width} as bytes`, limit)
       return rows.map(({ bytes }) => bytes)
     },
     total: () => count(db, space, query, now),

@@ -1,6 +1,9 @@
 import type { Kysely } from 'kysely'
-import { jsonBytes, PAGE_BYTES } from '../store/page.ts'
+import { PAGE_BYTES } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import { widthOf } from '../store/width.ts'
+import { jsonBytes } from '../text/json-bytes.ts'
 import { textOf } from '../text/words.ts'
 import { giveWay } from '../wire/give-way.ts'
 import { excerpt } from './excerpt.ts'
@@ -22,13 +25,13 @@ export interface MemoryResult {
 
 /** The best of a search that fit on a page, read in parts: a value may take a quarter of a MiB, and its excerpt some time. */
 export async function readResults(
-  db: Kysely<Schema>,
+  { db, engine }: Pick<Store, 'db' | 'engine'>,
   space: number,
   { hits, spellings }: Found,
 ): Promise<MemoryResult[]> {
   const found: MemoryResult[] = []
   let bytes = 0
-  for (const part of await partsOf(db, hits)) {
+  for (const part of await partsOf({ db, engine }, hits)) {
     const rows = await rowsOf(db, space, part)
     for (const { seq, score } of part) {
       await giveWay()
@@ -45,9 +48,10 @@ export async function readResults(
 }
 
 /** Hits in their order, as many in each part as may be read at once. */
-async function partsOf(db: Kysely<Schema>, hits: readonly TextHit[]): Promise<TextHit[][]> {
+async function partsOf({ db, engine }: Pick<Store, 'db' | 'engine'>, hits: readonly TextHit[]): Promise<TextHit[][]> {
   if (hits.length === 0) return []
-  const sizes = await db.selectFrom('memories').select(['seq', 'bytes']).where('seq', 'in', seqsOf(hits)).execute()
+  const width = widthOf(engine, ['value', 'tags']).as('bytes')
+  const sizes = await db.selectFrom('memories').select(['seq', width]).where('seq', 'in', seqsOf(hits)).execute()
   const bytesOf = new Map(sizes.map(({ seq, bytes }) => [seq, bytes]))
   const parts: TextHit[][] = []
   let room = 0

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
+import { jsonBytes } from '../text/json-bytes.ts'
 import { giveWay } from '../wire/give-way.ts'
 import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
@@ -12,6 +13,8 @@ export const MOST_COUNTED = 1000
 export const PAGE_BYTES = 4 * 1024 * 1024
 /** Rows that may be skipped in passing; the reader's thread skips more. */
 const MOST_SKIPPED = 1000
+/** Rows whose sizes are looked at first. */
+const FEW_SIZES = 32
 
 /** How every list is asked for: `cursor` goes on from an earlier reply, `offset` skips from the newest; one of the two. */
 export const ListQuery = z.object({
@@ -78,10 +81,8 @@ export async function readPage<Row, T>(
   source: PageSource<Row, T>,
 ): Promise<Page<T>> {
   await giveWay()
-  const sizes = (await source.sizes?.(limit + 1)) ?? []
-  const fitting = countFitting(sizes, mostBytes)
   // One more than are shown tells whether more follow.
-  const rows = await source.rows(fitting < sizes.length ? fitting + 1 : limit + 1)
+  const rows = await source.rows((await mostFitting(source, limit, mostBytes)) + 1)
   const items: T[] = []
   let bytes = 0
   for (const row of rows.slice(0, limit)) {
@@ -98,8 +99,19 @@ export async function readPage<Row, T>(
   }
 }
 
-/** The bytes of a value as JSON in UTF-8. */
-export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
+/** How many rows to read: `limit`, or as many as have at most `mostBytes` together. Few are looked at where they are large. */
+async function mostFitting(
+  { sizes }: Pick<PageSource<never, never>, 'sizes'>,
+  limit: number,
+  mostBytes: number,
+): Promise<number> {
+  if (sizes === undefined) return limit
+  for (const asked of [Math.min(limit, FEW_SIZES), limit]) {
+    const fitting = countFitting(await sizes(asked), mostBytes)
+    if (fitting < asked || asked === limit) return Math.min(limit, fitting)
+  }
+  return limit
+}
 
 /** How many of the first rows have at most `most` bytes together; one at least. */
 function countFitting(sizes: readonly number[], most: number): number {

@@ -1,7 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Engine } from './columns.ts'
 
-/** The bytes of some columns of a row together. SQLite tells them without reading the values. */
+/**
+ * The bytes of some columns of a row together. SQLite tells them without reading the values, whose pages a column that
+ * stands after them would be looked for in.
+ */
 export function widthOf(engine: Engine, columns: readonly string[]): RawBuilder<number> {
   const bytes = columns.map((column) =>
     engine === 'sqlite'

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import fc from 'fast-check'
 import { estimateUsage } from '../../src/inference/estimate.ts'
 import { countUsage } from '../../src/inference/relay/stream-outcome.ts'
+import { requestText } from '../../src/inference/request-text.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { longestHold } from '../doubles/longest-hold.ts'
 
 const MB = 1024 * 1024
 const countTokens = createTokenCounter()
@@ -53,6 +56,27 @@ describe('the estimate of a prompt', () => {
     // By the square of it, this would take most of an hour.
     for (const end of ['\r\n', '\n', ' ', '='])
       await tokensOf(asked({ type: 'file', file: { file_data: `a${end.repeat(2_000_000)}!` } }))
+  })
+
+  it('takes a request for what it is as JSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), async (request) => {
+        assert.deepEqual(await requestText(request), { text: JSON.stringify(request), media: 0 })
+      }),
+    )
+    const { text } = await requestText({ a: undefined, b: [undefined, { c: undefined }], d: 1 })
+    assert.equal(text, '{"b":[null,{}],"d":1}')
+  })
+
+  it('keeps nobody waiting for a request of a million values', async () => {
+    const request = {
+      messages: [{ role: 'user', content: 'Hello' }],
+      many: Array.from({ length: 1_000_000 }, () => [1]),
+    }
+    const began = performance.now()
+    const hold = await longestHold(() => requestText(request))
+    const took = performance.now() - began
+    assert.ok(hold < took / 3, `others waited for ${hold} of ${took} ms`)
   })
 
   it('is left out where an upgrade took the tokenizer away', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { giveWay } from '../src/wire/give-way.ts'
-import { longestHold } from './doubles/longest-hold.ts'
+import { giveWay } from '../../src/wire/give-way.ts'
+import { longestHold } from '../doubles/longest-hold.ts'
 
 /** Keeps the thread busy. */
 function work(ms: number): void {
