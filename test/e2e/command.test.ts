@@ -361,7 +361,7 @@ describe('doctor', () => {
   /** What it says of an upstream that lists these models, under a configuration of the upstream. */
   const ofUpstream = async (ids: string[], settings: object = {}) => {
     upstream.on('/models', double.json(200, { data: ids.map((id) => ({ id })) }))
-    mkdirSync(place.data, { recursive: true })
+    mkdirSync(place.data, { recursive: true, mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstream: settings }))
     const { code, lines } = await doctor([], { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET })
     rmSync(join(place.data, 'config.json'))

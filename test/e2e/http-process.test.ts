@@ -111,7 +111,7 @@ describe('the start of the HTTP gateway', () => {
 it('says what an upstream that falls silent has done, and goes on', async () => {
   const upstream = await startProvider()
   const place = newPlace()
-  mkdirSync(place.data)
+  mkdirSync(place.data, { mode: 0o700 })
   writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstream: { timeout_ms: 500 } }))
   const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
   upstream.on('/chat/completions', double.hangs)

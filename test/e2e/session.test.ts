@@ -317,7 +317,7 @@ describe('the project', () => {
 
   it('may be a folder of context.roots for a client without roots', async () => {
     const [place, other] = [newPlace(), newPlace()]
-    mkdirSync(place.data, { recursive: true })
+    mkdirSync(place.data, { recursive: true, mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ context: { roots: [other.project] } }))
     const { call } = await connect(place)
     assert.equal((await call('gateway_get_context', { root: other.project })).structuredContent.root, other.project)

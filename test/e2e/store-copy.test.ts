@@ -62,7 +62,7 @@ describe('the settings of a store that is copied', () => {
 
   it('replace what config.json says otherwise, which is told without its secrets', async () => {
     const place = newPlace()
-    mkdirSync(place.data)
+    mkdirSync(place.data, { mode: 0o700 })
     const before = {
       upstream: { provider: 'xai', api_key: 'xai-of-the-file', headers: { 'x-of': 'xai' } },
       pricing: { margin_usd: 0.01 },
@@ -100,7 +100,7 @@ describe('the settings of a store that is copied', () => {
     const place = newPlace()
     const old = `sqlite:${join(place.project, 'old.db')}`
     await copy(place, await databaseWith(SETTINGS), old)
-    mkdirSync(place.data)
+    mkdirSync(place.data, { mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ pricing: { margin_usd: 0.25 } }))
     const backup = `sqlite:${join(place.data, 'backup.db')}`
     const { code, stderr } = await copy(place, old, backup)
@@ -126,7 +126,7 @@ describe('the settings of a store that is copied', () => {
 
   it('in config.json stay with its machine when the records go to PostgreSQL, which is told', async () => {
     const place = newPlace()
-    mkdirSync(place.data)
+    mkdirSync(place.data, { mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ ...SETTINGS, store: { url: null } }))
     assert.equal((await run(place, ['key', 'list'])).code, 0)
     const { code, stderr } = await copy(place, null, await server.database())

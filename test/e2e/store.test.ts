@@ -64,7 +64,7 @@ describe('the data folder', () => {
 
   it('is cleared of what is past its retention, by a tool server as by a service', async () => {
     const place = newPlace()
-    mkdirSync(place.data)
+    mkdirSync(place.data, { mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ gaze: { retention_days: 1 } }))
     const server = await connect(place, { args: ['--upstream', 'sandbox'] })
     const records = humanStream(1, { records: 3, start: '2020-01-01T00:00:00.000Z' })
@@ -238,7 +238,7 @@ function canMount(): boolean {
 
 function mountDisk(t: TestContext, folder: string, options: string): void {
   mkdirSync(folder)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', folder])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `mode=700,${options}`, 'none', folder])
   t.after(() => execFileSync('umount', ['-l', folder]))
 }
 
