@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { createCalls } from '../src/calls/calls.ts'
 import { Config } from '../src/config/schema.ts'
 import { createUpstream } from '../src/inference/upstream.ts'
+import { createMetering } from '../src/metering/metering.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { type Micros, toMicros } from '../src/text/money.ts'
@@ -52,14 +53,15 @@ function servicesOn(store: Store) {
   const now = () => new Date()
   const limitsOf = createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of
   const onOverrun = () => {}
-  const services = { store, upstream, limitsOf, pricing, countTokens, now, onError, onOverrun }
-  const wallet = createWallet({ ...services, config: config.wallet })
+  const wallet = createWallet({ store, limitsOf, pricing, now, onOverrun })
+  const { holds } = wallet
+  const metering = createMetering({ holds, upstream, config: config.wallet, pricing, countTokens, now, onError })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })
-  return { calls, upstream, wallet, by }
+  return { calls, upstream, wallet, metering, by }
 }
 
 async function measureOverhead(report: Report, store: Store, engine: string, atMost: number): Promise<void> {
-  const { calls, upstream, wallet, by } = servicesOn(store)
+  const { calls, upstream, wallet, metering, by } = servicesOn(store)
   const caller = address(0)
   await wallet.deposit({ caller_id: caller, amount_usd: 1_000, reference: 'overhead' })
   const { model, prompt, max_tokens } = CALL
@@ -67,7 +69,7 @@ async function measureOverhead(report: Report, store: Store, engine: string, atM
   const times = await interleave(
     {
       plain: () => upstream.chat(chat, by(caller).context),
-      metered: () => wallet.meteredCall(CALL, by(caller)),
+      metered: () => metering.call(CALL, by(caller)),
       commits: async (turn) => {
         await smallestWrite(store, 2 * turn)
         await smallestWrite(store, 2 * turn + 1)
@@ -97,14 +99,14 @@ function smallestWrite(store: Store, turn: number): Promise<void> {
 }
 
 async function measureCallers(report: Report, store: Store): Promise<void> {
-  const { calls, wallet, by } = servicesOn(store)
+  const { calls, wallet, metering, by } = servicesOn(store)
   const callers = Array.from({ length: CALLERS }, (_, i) => address(i + 1))
   for (const caller of callers)
     await wallet.deposit({ caller_id: caller, amount_usd: 1_000, reference: `callers-${caller}` })
   const callAll = (each: number) =>
     Promise.all(
       callers.map(async (caller) => {
-        for (let i = 0; i < each; i++) await wallet.meteredCall(CALL, by(caller))
+        for (let i = 0; i < each; i++) await metering.call(CALL, by(caller))
       }),
     )
   await callAll(3)

@@ -1,6 +1,7 @@
 import { type Agent, createAgent } from './agent/agent.ts'
 import type { CallContext } from './calls/call-record.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
+import { callSweeps } from './calls/chores.ts'
 import { type Chain, createChain, type OnConfirmed } from './chain/chain.ts'
 import { movingToken } from './chain/moving-token.ts'
 import { createWithdrawals, type Withdrawals } from './chain/withdrawals.ts'
@@ -10,6 +11,7 @@ import { type LiveConfig, openLiveConfig } from './config/live.ts'
 import type { Log } from './config/log.ts'
 import { redactText } from './config/redact.ts'
 import { tableHome } from './config/table-home.ts'
+import { connectionSweeps } from './connections/connections.ts'
 import { createAllowRoot } from './context/allowed-root.ts'
 import { type ContextInput, createContext, type WorkContext } from './context/context.ts'
 import { GazewayError } from './errors.ts'
@@ -17,6 +19,7 @@ import { createEscrows, type Escrows } from './escrow/escrow.ts'
 import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
 import { createGaze, type Gaze } from './gaze/gaze.ts'
 import { NO_NARRATIVE, narrate } from './gaze/narrate.ts'
+import { gazeSweeps } from './gaze/prune.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
 import { followingUpstream } from './inference/following-relay.ts'
@@ -24,12 +27,14 @@ import { createLiveness, type Liveness } from './inference/liveness.ts'
 import { createRefusals, type NoteRefusal } from './inference/refusals.ts'
 import { createUpstream, type Upstream } from './inference/upstream.ts'
 import { createMemory, endSpace, type Memories, memoryOwner } from './memory/memory.ts'
+import { createMetering, type Metering } from './metering/metering.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
 import { openStoreClock } from './store/clock.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
+import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
 import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { homeFolder } from './text/home-folder.ts'
@@ -86,6 +91,7 @@ export interface Gateway {
   keys: Keys
   idempotency: Idempotency
   wallet: Wallet
+  metering: Metering
   /** Charged calls whose cost was above their reservation. */
   overruns: Overruns
   chain: Chain
@@ -98,6 +104,8 @@ export interface Gateway {
   skills: Skills
   sessions: Sessions
   agent: Agent
+  /** The chores of all rooms, for `startSweeps`. */
+  sweeps: readonly Sweep[]
   /** How many tokens a text counts as where no provider says so. */
   countTokens(text: string): Promise<number>
   /**
@@ -191,22 +199,28 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       cost_usd: toUsd(costMicros),
     }),
   )
+  // Chains and payments change with a restart alone.
+  const priced = (pricing: LoadedConfig['config']['pricing']) => ({
+    ...pricing,
+    ...movingToken({ ...config, pricing }),
+  })
   const wallet = live.follow(
+    ({ pricing }) => pricing,
+    (pricing) =>
+      createWallet({ pricing: priced(pricing), store, now, limitsOf, hasFixedKey, onOverrun: overruns.report }),
+  ).always
+  const metering = live.follow(
     ({ wallet, pricing, upstream, audit }) => ({ config: wallet, pricing, with: [upstream, audit.store_content] }),
     (settings) =>
-      createWallet({
-        ...settings,
-        // Chains and payments change with a restart alone.
-        pricing: { ...settings.pricing, ...movingToken({ ...config, pricing: settings.pricing }) },
-        store,
+      createMetering({
+        config: settings.config,
+        pricing: priced(settings.pricing),
+        holds: wallet.holds,
         // Not the one that follows: a call ends on the upstream and at the prices that its money was set aside for.
         upstream: upstreams.now(),
         countTokens,
         now,
-        limitsOf,
-        hasFixedKey,
         onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
-        onOverrun: overruns.report,
       }),
   ).always
   const gaze = live.follow(
@@ -313,6 +327,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     keys,
     idempotency,
     wallet,
+    metering,
     overruns,
     chain,
     escrows,
@@ -325,6 +340,12 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     sessions,
     agent: createAgent({ sessions, memory, memoriesOf, gaze, upstream, countTokens, hide, now }),
     skills: createSkills({ config: () => live.current().config.skills, dataDir: loaded.dataDir }),
+    sweeps: [
+      ...callSweeps(store, now, () => live.current().config.audit.retention_days),
+      ...gazeSweeps(store, now, () => live.current().config.gaze.retention_days),
+      ...connectionSweeps(store, now),
+      ...[memory, idempotency, wallet, tasks, escrows].flatMap((room) => room.sweeps),
+    ],
     countTokens,
     async close() {
       const fault = await inTime(

@@ -3,11 +3,10 @@ import { keyNeeded } from '../../src/chain/status.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
-import { connectionSweeps } from '../../src/connections/connections.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses, type Passes } from '../../src/identity/passes.ts'
 import { missingKey } from '../../src/inference/missing-key.ts'
-import type { Sweep, Sweeps } from '../../src/store/sweeps.ts'
+import type { Sweeps } from '../../src/store/sweeps.ts'
 import { inTime } from '../../src/wire/in-time.ts'
 import { loadAll } from '../../src/wire/lazily.ts'
 import { startTracing, type Tracing } from '../http/tracing.ts'
@@ -79,8 +78,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       running.push(served)
       say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
     }
-    const ofPayments = payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : [])
-    sweeps = startGatewaySweeps(gateway, [...serviceSweeps(gateway), ...ofPayments])
+    sweeps = startGatewaySweeps(gateway, payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : []))
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
@@ -106,12 +104,6 @@ function addressesOf(
 async function startPayments(gateway: Gateway): Promise<PlatformPayments> {
   const { openPayments } = await import('../platform/payments/open-payments.ts')
   return openPayments(gateway)
-}
-
-/** What is cleared away, or given back, while the services run. */
-function serviceSweeps({ store, wallet, tasks, escrows }: Gateway): Sweep[] {
-  const connections = connectionSweeps(store, () => new Date())
-  return [...connections, ...wallet.sweeps, ...tasks.sweeps, ...escrows.sweeps]
 }
 
 /** Resolves at the first signal to stop; a second one ends the process at once. */

@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
-import { UNLISTED } from '../inference/counted-refusals.ts'
 import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallSumLevel } from '../store/tables/calls.ts'
 import { toUsd } from '../text/money.ts'
 import { giveWay } from '../wire/give-way.ts'
+import { UNLISTED } from './counted-refusals.ts'
 import { addCounts, type BucketCounts, quantile } from './latency-buckets.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,24 +2,13 @@ import { sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { Sweep } from '../store/sweeps.ts'
 import type { CallRollupRow, CallSumLevel, CallSumRow } from '../store/tables/calls.ts'
 import { addCounts } from './latency-buckets.ts'
-
-/** How often the hours that are over are folded, in milliseconds. */
-const EVERY_MS = 600_000
 
 /** A sum while counts are added to it. */
 interface Sum extends Omit<CallSumRow, 'latencies'> {
   latencies: Map<number, number>
 }
-
-/** Folds the hours that are over, for `startSweeps`. */
-export const foldingSweep = (store: Store, now: () => Date): Sweep => ({
-  name: 'audit.sums',
-  everyMs: EVERY_MS,
-  batch: (limit) => foldCalls(store, now().toISOString(), limit),
-})
 
 /**
  * Moves the counts of hours before that of `before`, at most `limit` of them, into the sums, with their latencies side by

@@ -6,13 +6,13 @@ import { invalidTransition } from '../store/status-table.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
-import { taskStatusAt } from '../tasks/record.ts'
 import { type Caller, found, requireParty } from './access.ts'
 import { lookAtAttention, requireAttention } from './attention-gate.ts'
 import { lockedRow, release } from './moves.ts'
 import type { Payees } from './payee.ts'
 import { type Release, statusAt } from './record.ts'
 import { createTally } from './tally.ts'
+import { taskStatusAt } from './task-status.ts'
 
 type EscrowTask = Pick<TaskRow, 'id' | 'status' | 'claimed_by' | 'lease_expires_at' | 'claimed_at' | 'completed_at'>
 

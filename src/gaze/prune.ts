@@ -1,7 +1,12 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
+
+const DAY_MS = 86_400_000
+/** How often it is due, in milliseconds. */
+const EVERY_MS = 600_000
 
 type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>
 
@@ -29,6 +34,22 @@ export function pruneGaze(store: Store, before: string, limit: number): Promise<
     return Math.max(records.length, traces, await pruneDwell(trx, before, limit))
   })
 }
+
+/**
+ * Deletes gaze that is past its retention, for `startSweeps`.
+ *
+ * @param retentionDays `gaze.retention_days`, read at each turn; null keeps gaze records
+ */
+export const gazeSweeps = (store: Store, now: () => Date, retentionDays: () => number | null): Sweep[] => [
+  {
+    name: 'gaze.retention',
+    everyMs: EVERY_MS,
+    async batch(limit) {
+      const days = retentionDays()
+      return days === null ? 0 : pruneGaze(store, new Date(now().getTime() - days * DAY_MS).toISOString(), limit)
+    },
+  },
+]
 
 /** Sessions are changed first and in one order, as when records are stored, so that nobody waits in a circle. */
 async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[]): Promise<void> {

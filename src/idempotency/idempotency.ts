@@ -3,9 +3,13 @@ import type { Transaction } from 'kysely'
 import { type ErrorCode, errorBody, GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import { type Attempt, createClaims, type KeptReply, type Reply } from './claim.ts'
 
 export type { Reply } from './claim.ts'
+
+/** How often keys that are over are looked for, in milliseconds. */
+const SWEEP_MS = 600_000
 
 /** How long an attempt counts as in flight after the last sign of life of its process, in milliseconds. */
 const DEADLINE_MS = 60_000
@@ -90,6 +94,8 @@ export interface Idempotency {
   ): Promise<{ reply: Reply; replayed: boolean }>
   /** Deletes at most `limit` keys that are older than 24 h; returns how many. Each kept reply does a little of it. */
   sweep(limit: number): Promise<number>
+  /** Its chores, for `startSweeps`. */
+  sweeps: readonly Sweep[]
 }
 
 /**
@@ -166,6 +172,7 @@ export function createIdempotency({
       return { reply, replayed: false }
     },
     sweep: claims.sweep,
+    sweeps: [{ name: 'idempotency.expired', everyMs: SWEEP_MS, batch: claims.sweep }],
   }
 }
 

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../calls/call-record.ts'
-import { readUsage } from '../calls/usage.ts'
+import { readUsage } from '../providers/usage.ts'
 import { chatReasoning, chatText } from './convert/response-items.ts'
 import { badReply } from './failure.ts'
 import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'

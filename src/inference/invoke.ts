@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../calls/call-record.ts'
-import type { Usage } from '../calls/usage.ts'
 import type { GazewayError } from '../errors.ts'
+import type { Usage } from '../providers/usage.ts'
 import { openaiClient } from './client.ts'
 import { upstreamFailure } from './failure.ts'
 import { type Invocation, type RecordingDeps, startRecording } from './recording.ts'

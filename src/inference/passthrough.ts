@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
-import { readUsage, type Usage } from '../calls/usage.ts'
 import { GazewayError } from '../errors.ts'
+import { readUsage, type Usage } from '../providers/usage.ts'
 import { isDeeper, parseJson } from '../text/json.ts'
 import { record } from './convert/loose.ts'
 import { badReply, hideSecrets } from './failure.ts'

@@ -1,5 +1,5 @@
-import { readUsage, type Usage } from '../calls/usage.ts'
 import { GazewayError } from '../errors.ts'
+import { readUsage, type Usage } from '../providers/usage.ts'
 import { record, records } from './convert/loose.ts'
 import type { Provider } from './provider.ts'
 

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../calls/call-record.ts'
-import { readUsage } from '../calls/usage.ts'
 import { GazewayError } from '../errors.ts'
+import { readUsage } from '../providers/usage.ts'
 import { completeChat, modelTold } from './chat.ts'
 import { type ResponseObject, toResponse } from './convert/chat-to-response.ts'
 import { type ResponseRequest, toChatRequest } from './convert/responses-to-chat.ts'

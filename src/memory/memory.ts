@@ -5,6 +5,7 @@ import { toUtc } from '../store/dates.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import { deleteMemories, isLive, sweepExpired } from './expiry.ts'
 import { keepMemory } from './keep.ts'
 import { type KeysQuery, memoryKeys } from './keys.ts'
@@ -64,6 +65,9 @@ export interface MemoryService {
   stats(): Promise<MemoryStats>
 }
 
+/** How often memories that are over are looked for, in milliseconds. */
+const SWEEP_MS = 600_000
+
 /** The memories of the operator, which all assistants and admins share, and those of keys that have their own. */
 export interface Memories extends MemoryService {
   of(owner: MemoryOwner): MemoryService
@@ -73,6 +77,8 @@ export interface Memories extends MemoryService {
   sweep(limit: number): Promise<number>
   /** Deletes at most `limit` memories of keys that were revoked 30 days ago; returns how many. */
   sweepEnded(limit: number): Promise<number>
+  /** Its chores, for `startSweeps`. */
+  sweeps: readonly Sweep[]
 }
 
 /** How much there is. */
@@ -96,12 +102,18 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
     return opening
   }
 
+  const sweep: Sweep['batch'] = (limit) => store.write((trx) => sweepExpired(trx, time(), limit))
+  const sweepEnded: Sweep['batch'] = (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit))
   return {
     ...ownMemory(null, { store, time, opened }),
     of: (owner) => ownMemory(owner, { store, time, opened }),
     removeAnyones: (id) => store.write((trx) => remove(trx, id, { space: undefined, now: time() })),
-    sweep: (limit) => store.write((trx) => sweepExpired(trx, time(), limit)),
-    sweepEnded: (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit)),
+    sweep,
+    sweepEnded,
+    sweeps: [
+      { name: 'memory.expired', everyMs: SWEEP_MS, batch: sweep },
+      { name: 'memory.ended', everyMs: SWEEP_MS, batch: sweepEnded },
+    ],
   }
 }
 

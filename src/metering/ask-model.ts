@@ -1,18 +1,10 @@
 import type { CallContext } from '../calls/call-record.ts'
-import type { Usage } from '../calls/usage.ts'
 import { GazewayError } from '../errors.ts'
 import type { Upstream } from '../inference/upstream.ts'
-import { type Micros, toMicros } from '../text/money.ts'
+import type { Usage } from '../providers/usage.ts'
+import { toMicros } from '../text/money.ts'
+import type { Answered } from '../wallet/holds.ts'
 import type { MeteredCall } from './metered-call.ts'
-
-/** What the upstream answered, and what that cost. */
-export interface Answered {
-  content: string
-  usage: Usage
-  costMicros: Micros
-  /** The call's record in the audit trail. */
-  upstreamCallId: string
-}
 
 /** A call with every default filled in. */
 export type ModelCall = MeteredCall & { max_tokens: number }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Usage } from '../calls/usage.ts'
-import { SearchTool } from '../research/research.ts'
+import { SearchTool } from '../inference/search-tool.ts'
 
 /** What a metered call asks for. Who pays for it comes from its authentication. */
 export const MeteredCall = z.strictObject({
@@ -15,30 +14,3 @@ export const MeteredCall = z.strictObject({
   tools: z.array(SearchTool).max(16).default([]).describe('Searches that the model may make'),
 })
 export type MeteredCall = z.infer<typeof MeteredCall>
-
-/** What a call cost. `total_usd` is the sum of the other two. */
-const Billing = z.object({
-  upstream_cost_usd: z.number(),
-  margin_usd: z.number(),
-  total_usd: z.number(),
-  token: z.string().describe('The token that is paid with'),
-})
-
-/** The reply to a metered call: the answer, and what it cost. */
-export const Receipt = z.object({
-  call_id: z.string(),
-  result: z.object({ role: z.literal('assistant'), content: z.string() }),
-  usage: Usage,
-  billing: Billing,
-  latency_ms: z.int().describe('From the request to the answer of the upstream'),
-})
-export type Receipt = z.infer<typeof Receipt>
-
-/** A receipt in the history: whose it is, what was asked and when, without the answer. */
-export const ReceiptRecord = Receipt.omit({ result: true }).extend({
-  caller_id: z.string(),
-  model: z.string(),
-  at: z.iso.datetime().describe('When the call began'),
-  upstream_call_id: z.string().nullable().describe('Its record in the audit trail'),
-})
-export type ReceiptRecord = z.infer<typeof ReceiptRecord>

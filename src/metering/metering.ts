@@ -7,12 +7,13 @@ import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import type { Holds, NewHold } from '../wallet/holds.ts'
+import { requireMeteredModel } from '../wallet/metered-models.ts'
 import { marginOf, type PricingConfig } from '../wallet/pricing.ts'
+import type { Receipt } from '../wallet/receipt.ts'
 import { billedReceipt } from '../wallet/receipts.ts'
 import { parseInput } from '../wire/validation.ts'
 import { askModel, type ModelCall, needsResponses } from './ask-model.ts'
-import { MeteredCall, type Receipt } from './metered-call.ts'
-import { requireMeteredModel } from './metered-models.ts'
+import { MeteredCall } from './metered-call.ts'
 import { worstCase } from './worst-case.ts'
 
 /** How long after the last moment of a call its money may be given back: time enough to write its receipt. */
@@ -59,8 +60,32 @@ export interface MeteringDeps {
  */
 export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>
 
-/** How metered calls are made. */
-export function createMetering(deps: MeteringDeps): MakeMeteredCall {
+/** Metered calls: the endpoint of the specification that answers with a receipt. */
+export interface Metering {
+  call: MakeMeteredCall
+  /**
+   * Refuses a call that cannot be made, whoever pays.
+   *
+   * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
+   */
+  check(call: unknown): void
+  /** The most that a call can cost, which is reserved for it. @throws as `check` */
+  mostOf(call: unknown): Promise<Micros>
+  /** Whether a call was made and charged under this key, so that it is answered again for nothing. @throws as `check` */
+  isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
+}
+
+/** Metered calls of `upstream`, charged through `holds`. */
+export function createMetering(deps: MeteringDeps): Metering {
+  return {
+    call: createMeteredCall(deps),
+    check: (call) => void checkCall(call, deps),
+    mostOf: async (call) => mostOf(checkCall(call, deps), deps),
+    isCharged: (call, of) => deps.holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
+  }
+}
+
+function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
   const { holds, upstream, config, pricing, now, onError } = deps
 
   async function holdFor(call: ModelCall, { callerId, idempotencyKey }: Metered): Promise<NewHold> {
@@ -123,12 +148,7 @@ export function createMetering(deps: MeteringDeps): MakeMeteredCall {
   }
 }
 
-/**
- * Refuses a call that cannot be made, whoever pays.
- *
- * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
- */
-export function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'config' | 'upstream'>): ModelCall {
+function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'config' | 'upstream'>): ModelCall {
   const call = parseCall(input, config.max_output_tokens)
   requireMeteredModel(call.model)
   const { max_tokens = config.max_output_tokens, prompt } = call
@@ -149,8 +169,8 @@ function parseCall(input: unknown, most: number): MeteredCall {
   return parseInput(MeteredCall.extend({ max_tokens: z.int().min(1).max(most).optional() }), input)
 }
 
-/** The most that a call can cost, with the margin: what is set aside for it. */
-export async function mostOf(
+/** The most that a call can cost, with the margin. */
+async function mostOf(
   call: ModelCall,
   { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
 ): Promise<Micros> {
@@ -161,7 +181,7 @@ export async function mostOf(
 }
 
 /** Tells a call from another one under the same key. */
-export const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
+const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
   createHash('sha256')
     .update(JSON.stringify([model, prompt, max_tokens, tools]))
     .digest('hex')

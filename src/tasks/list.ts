@@ -2,6 +2,7 @@ import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { TaskId } from '../escrow/record.ts'
 import { readTotals } from '../escrow/tally.ts'
+import { TASK_STATUSES, type TaskStatus } from '../escrow/task-status.ts'
 import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
@@ -9,7 +10,6 @@ import type { Store } from '../store/store.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { widthOf } from '../store/width.ts'
 import { type Task, type TaskList, toTask } from './record.ts'
-import { TASK_STATUSES, type TaskStatus } from './task-statuses.ts'
 
 /**
  * A page of tasks, newest first, each kind of list from an index. The number of all, or of a status, comes from running

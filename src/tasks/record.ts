@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
 import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/record.ts'
+import { TASK_STATUSES, taskStatusAt } from '../escrow/task-status.ts'
 import { Memory } from '../memory/record.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Amount, toUsd } from '../text/money.ts'
-import { TASK_STATUSES, type TaskStatus } from './task-statuses.ts'
 
 const MOST_CAPABILITIES = 32
 /** Tasks that one can wait for. */
@@ -158,12 +158,6 @@ export const TaskStats = z.object({
   }),
 })
 export type TaskStats = z.infer<typeof TaskStats>
-
-/** The status of a row at `at`: one whose lease is over is open, whether or not its row says so yet. */
-export function taskStatusAt(row: Pick<TaskRow, 'status' | 'lease_expires_at'>, at: string): TaskStatus {
-  const lapsed = row.status === 'claimed' && row.lease_expires_at !== null && row.lease_expires_at <= at
-  return lapsed ? 'open' : (row.status as TaskStatus)
-}
 
 /** A row as it is shown at `at`. */
 export function toTask(row: TaskRow, at: string): Task {

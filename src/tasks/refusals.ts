@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
+import { taskStatusAt } from '../escrow/task-status.ts'
 import { invalidTransition, statusesBefore } from '../store/status-table.ts'
 import type { TaskRow } from '../store/tables/tasks.ts'
-import { taskStatusAt } from './record.ts'
 import { TASK_TRANSITIONS, type TaskEvent } from './task-statuses.ts'
 
 /** @throws GazewayError `not_found` */

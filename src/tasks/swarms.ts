@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
+import { TASK_STATUSES, type TaskStatus } from '../escrow/task-status.ts'
 import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
@@ -8,7 +9,7 @@ import type { SwarmRow } from '../store/tables/tasks.ts'
 import { widthOf } from '../store/width.ts'
 import { toUsd } from '../text/money.ts'
 import { SwarmId } from './record.ts'
-import { TASK_STATUSES, type TaskStatus, UNFINISHED_STATUSES } from './task-statuses.ts'
+import { UNFINISHED_STATUSES } from './task-statuses.ts'
 
 /** Which swarms to list. */
 export const SwarmList = ListQuery

@@ -1,8 +1,5 @@
+import type { TaskStatus } from '../escrow/task-status.ts'
 import type { Transition } from '../store/status-table.ts'
-
-/** Where a task stands. */
-export const TASK_STATUSES = ['blocked', 'open', 'claimed', 'completed', 'failed', 'cancelled'] as const
-export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 /** What can happen to a task. */
 export type TaskEvent = 'create' | 'wait' | 'unblock' | 'claim' | 'lapse' | 'complete' | 'fail' | 'cancel' | 'give up'

@@ -1,6 +1,6 @@
 import { type QueryResult, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import type { Answered } from '../metering/ask-model.ts'
+import type { Usage } from '../providers/usage.ts'
 import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -34,6 +34,15 @@ export interface NewHold {
 
 /** A call without the day on which it is counted: that was decided as it began, and is read from the store. */
 type CallRow = Omit<MeteredCallRow, 'counted_on'>
+
+/** What the upstream answered, and what that cost. */
+export interface Answered {
+  content: string
+  usage: Usage
+  costMicros: Micros
+  /** The call's record in the audit trail. */
+  upstreamCallId: string
+}
 
 /** How a held call ended well. */
 export interface Captured extends Answered {

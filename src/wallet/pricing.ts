@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { METERED_MODELS } from '../metering/metered-models.ts'
 import type { Prices } from '../providers/prices.ts'
 import { type Micros, toMicros } from '../text/money.ts'
+import { METERED_MODELS } from './metered-models.ts'
 
 /** The prices of the configuration. */
 export interface PricingConfig extends Prices {

@@ -1,6 +1,6 @@
-import type { Receipt, ReceiptRecord } from '../metering/metered-call.ts'
 import type { MeteredCallRow } from '../store/tables/wallet.ts'
 import { toUsd } from '../text/money.ts'
+import type { Receipt, ReceiptRecord } from './receipt.ts'
 
 /** The columns of `metered_calls` that a receipt shows. */
 export const RECEIPT_COLUMNS = [

@@ -1,4 +1,4 @@
-import type { ReceiptRecord } from '../metering/metered-call.ts'
+import type { ReceiptRecord } from './receipt.ts'
 import type { ReceiptPage, UsageQuery } from './usage.ts'
 
 /** Receipts that are read at a time. */

@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
-import type { ReceiptRecord } from '../metering/metered-call.ts'
 import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
@@ -9,6 +8,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
 import { dayOf } from './limits.ts'
+import type { ReceiptRecord } from './receipt.ts'
 import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
 
 const DAY_MS = 86_400_000

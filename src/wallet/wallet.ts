@@ -1,20 +1,10 @@
-import type { Upstream } from '../inference/upstream.ts'
-import {
-  checkCall,
-  createMetering,
-  fingerprintOf,
-  type MakeMeteredCall,
-  type MeteringConfig,
-  mostOf,
-} from '../metering/metering.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import type { Micros } from '../text/money.ts'
 import { type Balances, readBalances } from './balances.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
 import { forgetAnswers } from './forget.ts'
-import { createHolds } from './holds.ts'
+import { createHolds, type Holds } from './holds.ts'
 import type { LimitsOf } from './limits.ts'
 import type { Overrun } from './overruns.ts'
 import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
@@ -24,10 +14,10 @@ import { usageCsv } from './usage-csv.ts'
 import { type LedgerReport, verifyLedger } from './verify.ts'
 import { callFaults } from './verify-calls.ts'
 
-export { MeteredCall, Receipt, ReceiptRecord } from '../metering/metered-call.ts'
 export { Balances } from './balances.ts'
 export { Deposit, DepositReceipt } from './deposits.ts'
 export { Pricing } from './pricing.ts'
+export { Receipt, ReceiptRecord } from './receipt.ts'
 export { StatementLine, StatementQuery } from './statement.ts'
 export { UsageQuery, UsageSums } from './usage.ts'
 
@@ -35,16 +25,10 @@ export { UsageQuery, UsageSums } from './usage.ts'
 const HOLDS_MS = 60_000
 const ANSWERS_MS = 600_000
 
-/** The metered wallet. */
+/** Accounts, and what calls took from them. */
 export interface Wallet {
-  /** Makes a call and charges for it. @throws see {@link MakeMeteredCall} */
-  meteredCall: MakeMeteredCall
-  /** Refuses a call that cannot be made whoever pays. @throws see `checkCall` in `metering.ts` */
-  checkCall(call: unknown): void
-  /** The most that a call can cost, which is set aside for it. @throws as `checkCall` */
-  mostOf(call: unknown): Promise<Micros>
-  /** Whether a call was made and charged under this key, so that it is answered again for nothing. @throws as `checkCall` */
-  isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
+  /** Money that is reserved for a call, and captured or given back. */
+  holds: Holds
   /** Whose account a deposit for this id or wallet address goes to. @throws see `knownCaller` in `deposits.ts` */
   knownCaller(callerId: string): Promise<string>
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
@@ -74,30 +58,22 @@ export interface Wallet {
 /** What the wallet is made with. */
 export interface WalletDeps {
   store: Store
-  upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>
-  config: MeteringConfig
   limitsOf: LimitsOf
   pricing: PricingConfig
-  countTokens: (text: string) => Promise<number>
   now: () => Date
   /** Whether a fixed key is set, whose account may be paid into; none is when absent. */
   hasFixedKey?: () => boolean
-  /** Told when money could not be given back at once; a sweep does it later. */
-  onError: (error: unknown) => void
   /** Told of each call whose cost was above its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
 
-/** The wallet on `store`, whose calls go to `upstream`. */
+/** The wallet on `store`. */
 export function createWallet(deps: WalletDeps): Wallet {
   const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false } = deps
   const holds = createHolds({ store, now, limitsOf, onOverrun })
   const receipts = (query: Paged<UsageQuery>) => usageReceipts(store, query)
   return {
-    meteredCall: createMetering({ ...deps, holds }),
-    checkCall: (call) => void checkCall(call, deps),
-    mostOf: async (call) => mostOf(checkCall(call, deps), deps),
-    isCharged: (call, of) => holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
+    holds,
     knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
     deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),
     credit: (credit) => creditAccount(store, credit, now()),

@@ -1,6 +1,5 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, type Zlib } from 'node:zlib'
-import type { ReplyListener } from '../inference/relay/send.ts'
 
 /** What reads a body, by `content-encoding`. */
 const DECODERS = new Map([
@@ -14,7 +13,11 @@ const DECODERS = new Map([
 const GZIP_BEGINS = 0x1f
 
 /** What is told of a reply after its head. */
-export type BodyListener = Pick<ReplyListener, 'onData' | 'onEnd' | 'onError'>
+export interface BodyListener {
+  onData(chunk: Buffer): void
+  onEnd(): void
+  onError(error: Error): void
+}
 
 /** Takes the bytes of a compressed body; a few of them may say more than all that is ever read. */
 export interface Decompressing extends BodyListener {

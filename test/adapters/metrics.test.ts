@@ -107,7 +107,7 @@ describe('the metrics of the gateway over HTTP', () => {
     server.on('/chat/completions', double.json(200, double.completion('Long', used)))
     const call = { model: 'llm-4-1-fast-reasoning', prompt: 'Hello', max_tokens: 100 }
     const context = { surface: 'platform' as const, callerId: record.id }
-    const { call_id } = await running.gateway.wallet.meteredCall(call, { callerId: record.id, context })
+    const { call_id } = await running.gateway.metering.call(call, { callerId: record.id, context })
     // 6 USD less 360 tokens that were reserved.
     await expect({ gazeway_charge_overruns_total: 1, gazeway_charge_overrun_usd_total: 5.99892 })
     const lines = running.logged.filter((line) => line.includes('cost more than was reserved'))

@@ -64,7 +64,7 @@ describe('a metered call whose upstream', () => {
     // What a dead process leaves: the money is set aside, and nothing is known of its reply.
     const died = new AbortController()
     const context = { surface: 'platform' as const, callerId: running.keyId, signal: died.signal }
-    const first = running.gateway.wallet.meteredCall(CALL, { callerId: running.keyId, idempotencyKey: 'died', context })
+    const first = running.gateway.metering.call(CALL, { callerId: running.keyId, idempotencyKey: 'died', context })
     const lost = assert.rejects(first, { code: 'cancelled' })
     await until(async () => upstream.received.length === 1)
     const early = await call({ headers })
@@ -82,7 +82,7 @@ describe('a metered call whose upstream', () => {
     upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
     const context = { surface: 'platform' as const, callerId: running.keyId }
     const charged = { callerId: running.keyId, idempotencyKey: 'charged', context }
-    const receipt = await running.gateway.wallet.meteredCall(CALL, charged)
+    const receipt = await running.gateway.metering.call(CALL, charged)
     const before = await balances()
     for (const _ of ['once', 'again']) {
       const reply = await call({ headers: { 'idempotency-key': 'charged' } })

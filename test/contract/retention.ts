@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { createCalls } from '../../src/calls/calls.ts'
+import { callSweeps } from '../../src/calls/chores.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
-import { retentionSweeps } from '../../src/retention.ts'
+import { gazeSweeps } from '../../src/gaze/prune.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Sweep, startSweeps } from '../../src/store/sweeps.ts'
 import { newId } from '../../src/text/ids.ts'
@@ -12,7 +13,6 @@ import { humanStream } from '../gaze/human-stream.ts'
 
 const DAY = 86_400_000
 const NOW = Date.parse('2026-11-21T12:30:00.000Z')
-const NOTHING = { sweep: async () => 0, sweepEnded: async () => 0 }
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
 const fail = (error: unknown) => assert.fail(String(error))
@@ -47,7 +47,7 @@ export function retentionContract(open: () => Promise<Store>): void {
     function sweeping(store: Store, days: { callDays: number | null; gazeDays: number | null }) {
       let at = NOW
       const now = () => new Date(at)
-      const sweeps = retentionSweeps({ store, now, ...days, memory: NOTHING, idempotency: NOTHING })
+      const sweeps = [...callSweeps(store, now, () => days.callDays), ...gazeSweeps(store, now, () => days.gazeDays)]
       const running = startSweeps({ store, now, sweeps, onError: fail })
       return {
         ...running,

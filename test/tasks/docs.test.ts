@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { ESCROW_STATUSES, ESCROW_TRANSITIONS } from '../../src/escrow/escrow-statuses.ts'
+import { TASK_STATUSES } from '../../src/escrow/task-status.ts'
 import type { Transition } from '../../src/store/status-table.ts'
-import { TASK_STATUSES, TASK_TRANSITIONS } from '../../src/tasks/task-statuses.ts'
+import { TASK_TRANSITIONS } from '../../src/tasks/task-statuses.ts'
 import { blocksOf, tableUnder } from '../docs/markdown.ts'
 
 const page = readFileSync('docs/tasks.md', 'utf8')

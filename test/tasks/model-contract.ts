@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { GazewayError } from '../../src/errors.ts'
 import type { Caller } from '../../src/escrow/escrow.ts'
 import { ESCROW_TRANSITIONS, type EscrowStatus } from '../../src/escrow/escrow-statuses.ts'
+import type { TaskStatus } from '../../src/escrow/task-status.ts'
 import { statusAfter } from '../../src/store/status-table.ts'
-import { TASK_TRANSITIONS, type TaskStatus } from '../../src/tasks/task-statuses.ts'
+import { TASK_TRANSITIONS } from '../../src/tasks/task-statuses.ts'
 import { ADMIN, type OpenStore, type Works, worksOn } from './setup.ts'
 
 const PAID_IN = 40

@@ -5,6 +5,7 @@ import { createCalls } from '../../src/calls/calls.ts'
 import { Config } from '../../src/config/schema.ts'
 import { createKeys, type NewKey } from '../../src/identity/keys.ts'
 import { createUpstream } from '../../src/inference/upstream.ts'
+import { createMetering, type MakeMeteredCall } from '../../src/metering/metering.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
@@ -39,6 +40,7 @@ export function walletOn(
   url: string,
   options: WalletOptions = {},
 ): Wallet & {
+  meteredCall: MakeMeteredCall
   errors: unknown[]
   overruns: Overrun[]
   settle(): Promise<void>
@@ -60,19 +62,26 @@ export function walletOn(
     storeContent: false,
     countTokens,
   })
+  const now = options.now ?? (() => new Date())
   const wallet = createWallet({
     store,
-    upstream,
-    config: config.wallet,
     limitsOf: createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of,
     pricing: config.pricing,
-    countTokens,
-    now: options.now ?? (() => new Date()),
-    onError,
+    now,
     onOverrun: (overrun) => void overruns.push(overrun),
+  })
+  const metering = createMetering({
+    holds: wallet.holds,
+    upstream,
+    config: config.wallet,
+    pricing: config.pricing,
+    countTokens,
+    now,
+    onError,
   })
   return {
     ...wallet,
+    meteredCall: metering.call,
     errors,
     overruns,
     settle: () => calls.flush(),

@@ -14,7 +14,7 @@ export interface PaidCall {
    * Who asks, before anything is paid: a wallet that has asked this before is answered without another payment. Where only the
    * chain can tell who has signed, it is whoever sends this credential.
    *
-   * @throws GazewayError `rate_limited`, as `Wallet.checkCall` for a call that cannot be made, and as `signerOf`
+   * @throws GazewayError `rate_limited`, as `Metering.check` for a call that cannot be made, and as `signerOf`
    */
   identify(): Promise<Identity>
   /**
@@ -42,7 +42,7 @@ export function paidCall(
   /** The challenge asks for enough: the most that the call can cost, whatever the wallet has, which is nobody else's business. */
   async function terms(of: string): Promise<Terms> {
     return {
-      amount: Math.max(payments?.amount ?? 0, await gateway.wallet.mostOf(call)),
+      amount: Math.max(payments?.amount ?? 0, await gateway.metering.mostOf(call)),
       scope: `metered call ${of}`,
       description: 'A deposit for one metered call',
       payer: of,
@@ -53,7 +53,7 @@ export function paidCall(
     wallet,
     async identify() {
       payments.countKeyless(c)
-      gateway.wallet.checkCall(call)
+      gateway.metering.check(call)
       const id = (await signerOf(c, payments, await terms(wallet))) ?? credentialId(authorization ?? '')
       return { id, name: `wallet ${wallet}`, scopes: new Set(['platform']), wallet }
     },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
+import { MeteredCall } from '../../../src/metering/metered-call.ts'
 import {
   Deposit,
   DepositReceipt,
-  MeteredCall,
   Pricing,
   Receipt,
   ReceiptRecord,
@@ -75,10 +75,10 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
         paid &&
         isProven &&
         idempotencyKey !== undefined &&
-        (await gateway.wallet.isCharged(call, { callerId, idempotencyKey }))
+        (await gateway.metering.isCharged(call, { callerId, idempotencyKey }))
       if (!isCharged) await paid?.pay()
       const onReplayed = () => c.header('idempotent-replayed', 'true')
-      return gateway.wallet.meteredCall(call, { callerId, context, idempotencyKey, onReplayed })
+      return gateway.metering.call(call, { callerId, context, idempotencyKey, onReplayed })
     },
   }),
   defineRoute({

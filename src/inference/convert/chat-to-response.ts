@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { readUsage } from '../../calls/usage.ts'
+import { readUsage } from '../../providers/usage.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
-import { readUsage } from '../../calls/usage.ts'
 import type { GazewayError } from '../../errors.ts'
+import { readUsage } from '../../providers/usage.ts'
 import type { ChatCompletion } from '../chat.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import { endedEarly, streamFailure, upstreamFailure } from '../failure.ts'

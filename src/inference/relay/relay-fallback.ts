@@ -1,6 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
-import { readUsage } from '../../calls/usage.ts'
 import type { GazewayError } from '../../errors.ts'
+import { readUsage } from '../../providers/usage.ts'
 import { parseJson } from '../../text/json.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { type ChatCompletion, modelTold } from '../chat.ts'

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
-import { readUsage } from '../../calls/usage.ts'
 import { GazewayError } from '../../errors.ts'
+import { readUsage } from '../../providers/usage.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { trackResponse } from '../convert/begun-response.ts'
 import { responseEvents } from '../convert/response-events.ts'

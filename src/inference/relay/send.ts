@@ -12,11 +12,8 @@ export interface RelayRequest {
 }
 
 /** What the transport tells of a reply, in order: head, data, then end or error. */
-export interface ReplyListener {
+export interface ReplyListener extends BodyListener {
   onHead(status: number, headers: Headers): void
-  onData(chunk: Buffer): void
-  onEnd(): void
-  onError(error: Error): void
 }
 
 /** Reply headers by lower-case name. */

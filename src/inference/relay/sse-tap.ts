@@ -1,4 +1,4 @@
-import { readUsage, type Usage } from '../../calls/usage.ts'
+import { readUsage, type Usage } from '../../providers/usage.ts'
 import { cut } from '../../text/cut.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { records } from '../convert/loose.ts'

@@ -1,5 +1,5 @@
-import type { Usage } from '../../calls/usage.ts'
 import { isFileGone, isOutOfFiles } from '../../errors.ts'
+import type { Usage } from '../../providers/usage.ts'
 import { estimateUsage } from '../estimate.ts'
 import type { Passing } from './passing.ts'
 import type { Relay } from './relay.ts'

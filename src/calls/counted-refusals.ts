@@ -1,5 +1,5 @@
-import type { CallRecord } from '../calls/call-record.ts'
 import type { CallRollupRow } from '../store/tables/calls.ts'
+import type { CallRecord } from './call-record.ts'
 
 /** The status under which the sums keep refusals without a record, which a list of records must not count. */
 export const UNLISTED = 'refused_unlisted'
