@@ -93,7 +93,8 @@ describe('docs/http.md', () => {
   })
 
   it('names metrics that exist', () => {
-    const code = ['call-metrics.ts', 'request-metrics.ts'].map((file) => readFileSync(`adapters/http/${file}`, 'utf8'))
+    const files = ['call-metrics.ts', 'overrun-metrics.ts', 'request-metrics.ts']
+    const code = files.map((file) => readFileSync(`adapters/http/${file}`, 'utf8'))
     const named = tableUnder(page, 'Metrics and traces').flatMap(([metric = '']) => codeIn(metric))
     for (const name of named.filter((one) => one.startsWith('gazeway_')))
       assert.ok(

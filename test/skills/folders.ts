@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkConfig } from '../../src/config/schema.ts'
+import type { SkillPlaces } from '../../src/skills/roots.ts'
 import { createSkills, type Skills } from '../../src/skills/skills.ts'
 
 /** A home, a project and a data folder of their own, with the skills that are in them. */
@@ -13,15 +14,18 @@ export interface SkillFolders {
   remove(): void
 }
 
-/** @param config what the section `skills` of the configuration says */
-export function skillFolders(config: Record<string, unknown> = {}): SkillFolders {
+/**
+ * @param config what the section `skills` of the configuration says
+ * @param places what is otherwise: a user without a home folder, say
+ */
+export function skillFolders(config: Record<string, unknown> = {}, places: Partial<SkillPlaces> = {}): SkillFolders {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-skills-'))
   const filled = checkConfig({ skills: config }).data?.skills
   if (!filled) throw new Error('The configuration is not valid.')
   const [home, cwd, dataDir] = ['home', 'project', 'data'].map((name) => join(folder, name)) as [string, string, string]
   for (const path of [home, cwd, dataDir]) mkdirSync(path)
   return {
-    skills: createSkills({ config: () => filled, home, cwd, dataDir }),
+    skills: createSkills({ config: () => filled, home, cwd, dataDir, ...places }),
     folder,
     write(path, text) {
       const file = join(folder, path)

@@ -22,6 +22,17 @@ describe('skills', () => {
     return items[0] as Skill
   }
 
+  it('of a user without a home folder are those of the project and the data folder', async () => {
+    folders = skillFolders({}, { home: null })
+    for (const place of ['project/.claude', 'data', 'home/.claude'])
+      folders.write(`${place}/skills/${place.slice(0, 4)}/SKILL.md`, skillText({ description: 'Does it.' }))
+    const paths = (await list()).map(({ path }) => path)
+    assert.deepEqual(paths.sort(), [
+      join(folders.folder, 'data/skills/data/SKILL.md'),
+      join(folders.folder, 'project/.claude/skills/proj/SKILL.md'),
+    ])
+  })
+
   it('are what their front matter says', async () => {
     folders = skillFolders()
     folders.write(
