@@ -25,7 +25,7 @@ const NOTICE_FILE = /^notice(\.|$)/i
 export function thirdPartyLicenses(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))
   const byTitle = new Map([...folders].map(readPackage).map((bundled) => [titleOf(bundled), bundled]))
-  const packages = [...byTitle.values(), ...insideHuman(folders)]
+  const packages = [...byTitle.values()]
   const byText = new Map<string, string[]>()
   for (const bundled of packages.sort(byName))
     byText.set(bundled.text, [...(byText.get(bundled.text) ?? []), titleOf(bundled)])
@@ -64,21 +64,4 @@ function readPackage(folder: string): Bundled {
 function inReadme(text: string): string[] {
   const [, section] = /^#+ licen[cs]e\s+(.*copyright.*)$/ims.exec(text) ?? []
   return section === undefined ? [] : [section.trim()]
-}
-
-/**
- * What @vladmandic/human brings along without its licences: TensorFlow.js in its bundle, and MediaPipe's BlazeFace,
- * FaceMesh and Iris models. Both are under the Apache License 2.0 (https://github.com/tensorflow/tfjs,
- * https://github.com/google-ai-edge/mediapipe), whose text is the same for all.
- */
-function insideHuman(folders: ReadonlySet<string>): Bundled[] {
-  const human = [...folders].find((folder) => /[\\/]@vladmandic[\\/]human$/.test(folder))
-  if (human === undefined) return []
-  const { devDependencies, version } = JSON.parse(readFileSync(join(human, 'package.json'), 'utf8'))
-  const tensorflow = String(devDependencies['@tensorflow/tfjs-core']).replace('^', '')
-  const { license, text } = readPackage('node_modules/@opentelemetry/api')
-  return [
-    { name: '@tensorflow/tfjs-core', version: tensorflow, license, text },
-    { name: 'mediapipe-face-models', version, license, text },
-  ]
 }

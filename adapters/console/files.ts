@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -18,8 +20,8 @@ export interface ConsoleFile {
   path: string
   type: string
   etag: string
-  /** The compressed copies that are beside it. */
-  encodings: readonly ('br' | 'gzip')[]
+  /** Whether a copy that gzip has compressed is beside it: `PATH.gz`. */
+  hasGzip: boolean
 }
 
 /** Where the build puts the console, seen from the bundle's chunks, from its start and from the source. */
@@ -39,15 +41,38 @@ export function consoleFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
   )
   const files = new Map<string, ConsoleFile>()
   for (const name of names) {
-    const type = TYPES[name.split('.').at(-1) ?? '']
-    if (type === undefined) continue
-    const path = `${folder}/${name}`
-    const digest = createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 22)
-    const encodings = (['br', 'gzip'] as const).filter((encoding) => names.has(`${name}.${SUFFIX[encoding]}`))
-    files.set(`/${name}`, { path, type, etag: `"${digest}"`, encodings })
+    if (typeOf(name) === undefined) continue
+    files.set(`/${name}`, consoleFile(`${folder}/${name}`, names.has(`${name}.gz`)))
   }
   return files
 }
 
-/** What a compressed copy's name ends in. */
-export const SUFFIX = { br: 'br', gzip: 'gz' } as const
+const typeOf = (name: string): string | undefined => TYPES[name.split('.').at(-1) ?? '']
+
+function consoleFile(path: string, hasGzip: boolean): ConsoleFile {
+  const digest = createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 22)
+  return { path, type: typeOf(path) ?? 'application/octet-stream', etag: `"${digest}"`, hasGzip }
+}
+
+/** The optional package that follows eyes in a webcam's picture. */
+const HUMAN = '@vladmandic/human'
+/** What finds a face, its landmarks, its irises and its expression. */
+const HUMAN_MODELS = ['blazeface', 'facemesh', 'iris', 'emotion']
+
+/** The files of {@link HUMAN} by their path in the address (`/assets/human/…`); none where it is not installed. */
+export function webcamFiles(): ReadonlyMap<string, ConsoleFile> {
+  const folder = humanFolder()
+  if (folder === null) return new Map()
+  const models = HUMAN_MODELS.flatMap((model) => [`models/${model}.json`, `models/${model}.bin`])
+  return new Map(
+    ['dist/human.esm.js', ...models].map((name) => [`/assets/human/${name}`, consoleFile(join(folder, name), false)]),
+  )
+}
+
+function humanFolder(): string | null {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(HUMAN)), '..')
+  } catch {
+    return null
+  }
+}

@@ -4,23 +4,23 @@ import { parseAccept } from 'hono/utils/accept'
 import { GazewayError } from '../../src/errors.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { reachedAt } from '../web/reached-at.ts'
-import { type ConsoleFile, consoleFiles, consoleFolder, SUFFIX } from './files.ts'
+import { type ConsoleFile, consoleFiles, consoleFolder, webcamFiles } from './files.ts'
 
 /** Where the console's scripts, styles and models are. */
 const ASSETS = '/assets/'
-/** Vite names what it bundles by its content; the models of the webcam's gaze keep their names. */
+/** Vite names what it bundles by its content; the files of the webcam's library keep their names. */
 const NAMED_BY_CONTENT = /-[\w-]{8}\.(js|css|svg|wasm)$/
 
 /** Whether a path is one of the console's files, which need no key: they hold no data. */
 export const isConsolePath = (path: string): boolean => path === '/' || path.startsWith(ASSETS)
 
 /**
- * `GET /` and `GET /assets/*`: the operator console, as it was built.
+ * `GET /` and `GET /assets/*`: the operator console, as it was built, and the webcam's library where it is installed.
  *
  * @param folder where the build is; by default beside this program, and null where there is none
  */
 export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleFolder()): void {
-  const files = folder === null ? null : consoleFiles(folder)
+  const files = folder === null ? null : new Map([...consoleFiles(folder), ...webcamFiles()])
 
   const answer = async (c: FrameContext, path: string) => {
     if (files === null) {
@@ -30,22 +30,21 @@ export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleF
     if (!file) throw new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
     const headers = { ...headersOf(file, path), ...(path.endsWith('.html') && pageHeaders(c)) }
     if (c.req.header('if-none-match')?.includes(file.etag)) return c.body(null, 304, headers)
-    const encoding = encodingFor(c, file)
-    const content = await readFile(encoding ? `${file.path}.${SUFFIX[encoding]}` : file.path)
-    return c.body(content, 200, { ...headers, ...(encoding && { 'content-encoding': encoding }) })
+    if (!file.hasGzip || !acceptsGzip(c)) return c.body(await readFile(file.path), 200, headers)
+    return c.body(await readFile(`${file.path}.gz`), 200, { ...headers, 'content-encoding': 'gzip' })
   }
 
   app.get('/', (c) => answer(c, '/index.html'))
   app.get(`${ASSETS}*`, (c) => answer(c, c.req.path))
 }
 
-function headersOf({ type, etag, encodings }: ConsoleFile, path: string): Record<string, string> {
+function headersOf({ type, etag, hasGzip }: ConsoleFile, path: string): Record<string, string> {
   return {
     'content-type': type,
     etag,
     'cache-control': NAMED_BY_CONTENT.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
     'x-content-type-options': 'nosniff',
-    ...(encodings.length > 0 && { vary: 'accept-encoding' }),
+    ...(hasGzip && { vary: 'accept-encoding' }),
   }
 }
 
@@ -70,8 +69,5 @@ function pageHeaders(c: FrameContext): Record<string, string> {
   }
 }
 
-/** The encoding to answer in: the smallest that the client accepts. */
-function encodingFor(c: FrameContext, { encodings }: ConsoleFile): ConsoleFile['encodings'][number] | undefined {
-  const accepted = parseAccept(c.req.header('accept-encoding') ?? '').filter(({ q }) => q > 0)
-  return encodings.find((encoding) => accepted.some(({ type }) => type.toLowerCase() === encoding))
-}
+const acceptsGzip = (c: FrameContext): boolean =>
+  parseAccept(c.req.header('accept-encoding') ?? '').some(({ type, q }) => type.toLowerCase() === 'gzip' && q > 0)

@@ -118,14 +118,14 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Not now' }).click()
     assert.deepEqual(
-      asked.filter((url) => /human|gaze/.test(url) && !url.includes('/api/')),
+      asked.filter((url) => /human/.test(url) && !url.includes('/api/')),
       [],
       'nothing is loaded before someone agrees',
     )
     await page.getByRole('button', { name: 'Use the webcam too' }).click()
     await page.getByRole('button', { name: 'Agree and start the camera' }).click()
     await page.getByText('Your face is seen').waitFor({ timeout: 60_000 })
-    const models = asked.filter((url) => url.includes('/assets/gaze/'))
+    const models = asked.filter((url) => url.includes('/assets/human/models/'))
     assert.equal(models.length, 8, models.join(' '))
     assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Calibrate' }).click()

@@ -18,6 +18,7 @@ describe('the package', () => {
   const env = { ...place.env, npm_config_cache: cache.trim(), npm_config_update_notifier: 'false' }
   let tarball: string
   let files: { path: string; mode: number }[]
+  let size: number
 
   before(async () => {
     mkdirSync(empty)
@@ -27,6 +28,7 @@ describe('the package', () => {
     assert.equal(code, 0, stderr)
     const [packed] = JSON.parse(stdout)
     files = packed.files
+    size = packed.size
     tarball = join(place.home, packed.filename)
   })
 
@@ -41,6 +43,10 @@ describe('the package', () => {
         files.some((file) => file.path === path),
         `${path} is in it`,
       )
+  })
+
+  it('takes two megabytes at most, for npx downloads it', () => {
+    assert.ok(size <= 2_000_000, `${size} bytes`)
   })
 
   it('names no place on the machine that built it', () => {

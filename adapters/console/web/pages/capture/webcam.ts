@@ -15,13 +15,14 @@ export interface Webcam {
 }
 
 /** A part of the way to a working camera, in words. */
-export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (8 MB, from this Gazeway)…' | 'Starting…'
+export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (10 MB, from this Gazeway)…' | 'Starting…'
 
 /** Why there is no webcam gaze, and what to do about it. */
 export class WebcamError extends Error {}
 
-/** Where this Gazeway serves the models. */
-const MODELS = '/assets/gaze/'
+/** Where this Gazeway serves the library and its models, if they are installed. */
+const LIBRARY = '/assets/human/dist/human.esm.js'
+const MODELS = '/assets/human/models/'
 /** The width of the picture that is looked at: the library rounds positions to its pixels, and takes longer for more. */
 const PICTURE_WIDTH = 640
 
@@ -40,6 +41,7 @@ export async function openWebcam(
     onFault: (error: WebcamError) => void
   },
 ): Promise<Webcam> {
+  await requireLibrary()
   options.onStep('Asking for the camera…')
   const stream = await openCamera()
   const close = () => {
@@ -47,7 +49,7 @@ export async function openWebcam(
     video.srcObject = null
   }
   try {
-    options.onStep('Loading the face model (8 MB, from this Gazeway)…')
+    options.onStep('Loading the face model (10 MB, from this Gazeway)…')
     const look = await loadModel()
     options.onStep('Starting…')
     video.srcObject = stream
@@ -87,6 +89,15 @@ export async function openWebcam(
   }
 }
 
+/** The library is optional: its models are ten times as large as Gazeway. */
+async function requireLibrary(): Promise<void> {
+  const { ok } = await fetch(LIBRARY, { method: 'HEAD' })
+  if (!ok)
+    throw new WebcamError(
+      'The webcam is not turned on here. Install the package that follows eyes beside Gazeway (npm install @vladmandic/human), and restart it; or go on with the pointer alone.',
+    )
+}
+
 async function openCamera(): Promise<MediaStream> {
   // Browsers give cameras only to pages that came over https or from this machine.
   if (!navigator.mediaDevices?.getUserMedia)
@@ -112,7 +123,7 @@ async function openCamera(): Promise<MediaStream> {
 }
 
 async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | null>> {
-  const { default: Human } = await import('@vladmandic/human')
+  const { default: Human }: typeof import('@vladmandic/human') = await import(/* @vite-ignore */ LIBRARY)
   const off = { enabled: false }
   const human = new Human({
     modelBasePath: MODELS,
