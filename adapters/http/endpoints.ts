@@ -1,12 +1,12 @@
 import type { Gateway } from '../../src/gateway.ts'
-import type { OpenRelay } from '../../src/inference/relay/open.ts'
+import type { OpenCalls } from '../../src/inference/upstream.ts'
 import type { Endpoint } from '../web/arrival.ts'
 import { chatCompletions, checkChat } from './routes/chat-completions-route.ts'
 import { checkResponses, responses } from './routes/responses-route.ts'
 
 /** An endpoint that relays a model call. */
 interface ModelEndpoint {
-  serve(relay: OpenRelay, gateway: Gateway): Endpoint
+  serve(calls: OpenCalls, gateway: Gateway): Endpoint
   /** Refuses a body that `serve` would refuse, before the call is paid for. @throws GazewayError `validation_failed` */
   check(json: unknown): { stream: boolean }
 }

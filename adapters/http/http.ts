@@ -25,12 +25,12 @@ import { modelRoutes } from './routes/models-routes.ts'
  */
 export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<Listening> {
   const { http } = gateway.loaded.config
-  const relay = await gateway.upstream.openRelay()
+  const calls = await gateway.upstream.openCalls()
   const metrics = listenToMetrics(gateway)
   const keys = passes?.beside(gateway.keys) ?? gateway.keys
   const hosts = liveHostRules(gateway)
   const endpoints = Object.fromEntries(
-    Object.entries(MODEL_ENDPOINTS).map(([path, { serve }]) => [path, serve(relay, gateway)]),
+    Object.entries(MODEL_ENDPOINTS).map(([path, { serve }]) => [path, serve(calls, gateway)]),
   )
   const app = new Hono<Frame>({ strict: false })
   app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'http')))
@@ -75,13 +75,13 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     flag: '--port',
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
-    onDeadline: () => void relay.close(),
+    onDeadline: () => void calls.close(),
   })
   return {
     url: listening.url,
     async stop() {
       await listening.stop()
-      await relay.close()
+      await calls.close()
       metrics.stop()
     },
   }

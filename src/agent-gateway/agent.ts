@@ -4,12 +4,12 @@ import { exchangeTensor } from '../agent/exchange-tensor.ts'
 import { createTurns, MESSAGE_TURNS } from '../agent/turns.ts'
 import { GazewayError } from '../errors.ts'
 import type { Gaze } from '../gaze/gaze.ts'
-import { createWatchdog } from '../inference/watchdog.ts'
 import { readUsage } from '../providers/usage.ts'
 import { newId } from '../text/ids.ts'
 import { whyEnded } from '../wire/stopping.ts'
 import { chatEvents } from './chat-events.ts'
 import type { Remote } from './remote.ts'
+import { createWatchdog } from './watchdog.ts'
 
 /** So long an agent gateway may take to end a stream whose answer is complete, in milliseconds. */
 const CLOSING_MS = 1_000

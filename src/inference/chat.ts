@@ -1,107 +1,56 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../calls/call-record.ts'
-import { readUsage } from '../providers/usage.ts'
+import type { ChatCompletion, ChatRequest } from './convert/requests.ts'
 import { chatReasoning, chatText } from './convert/response-items.ts'
 import { badReply } from './failure.ts'
-import { type Attempt, type Invoked, invoke, type Outcome, type UpstreamDeps } from './invoke.ts'
 import { joinChunks } from './join-chunks.ts'
-import { modelFor } from './model-for.ts'
-import type { ModelRole, Provider } from './provider.ts'
-import { refusedField } from './refused-field.ts'
-import { reportedIn } from './reported-error.ts'
-import { streamedReply, unaskedEvents } from './streamed.ts'
-import { isRenamed } from './token-limits.ts'
-import { askForUsage } from './usage-request.ts'
-
-/** A chat request of the tools; without a model, the one that is configured answers. */
-export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
-export type ChatCompletion = OpenAI.Chat.ChatCompletion
+import { modelTold } from './relay/passing.ts'
+import { type Made, type ToolDeps, toolCall } from './tool-call.ts'
 
 /** A chat completion with the record of its call. */
-export type ChatResult = Invoked<ChatCompletion> & { model: string }
+export type ChatResult = Made<ChatCompletion>
 
 /**
  * A chat completion. Streams from the upstream where the caller wants to hear the text as it comes.
  *
- * @param options.role whose model answers when the request names none
- * @throws GazewayError `upstream_not_configured` without a key, else of the kinds in `failure.ts`
+ * @throws GazewayError as `toolCall`
  */
-export async function completeChat(
-  deps: UpstreamDeps,
-  request: ChatRequest,
-  context: CallContext,
-  options: { role?: ModelRole; fallbackFrom?: string | undefined } = {},
-): Promise<ChatResult> {
-  const { provider } = deps
-  provider.requireKey()
-  const model = await modelFor(deps, request.model, options.role ?? 'chat', context)
-  const stream = context.onText !== undefined
-  const body = { ...request, model: model.upstream }
-  const invocation = { path: '/chat/completions', model, stream, fallbackFrom: options.fallbackFrom, request: body }
-  const invoked = await invoke(deps, invocation, context, async (attempt): Promise<Outcome<ChatCompletion>> => {
-    const asked = stream ? streamed : whole
-    const completion = await asked(attempt, provider.limits.named(body), provider).catch((error: unknown) => {
-      if (!(error instanceof Error && isRenamed(refusedField(error), error.message))) throw error
-      provider.limits.renamed(model.upstream)
-      return asked(attempt, provider.limits.named(body), provider)
-    })
-    const usage = readUsage(completion?.usage)
-    attempt.used(() => usage)
-    const reported = reportedIn(completion)
-    if (reported) throw reported
-    const message = completion?.choices?.[0]?.message
-    if (!message) throw badReply(provider, 'the chat completion has no message')
-    message.content = textOf(message.content)
-    const answer = (message.content ?? '') + JSON.stringify(message.tool_calls ?? [])
-    return { value: completion, httpStatus: 200, usage, answer }
-  })
-  return { ...invoked, model: modelTold(invoked.value.model, model.upstream) }
+export async function completeChat(deps: ToolDeps, request: ChatRequest, context: CallContext): Promise<ChatResult> {
+  // A request without a model is one for the configured model.
+  const body = request as ChatRequest & { model: string }
+  const asked = { endpoint: '/chat/completions', needsText: false } as const
+  const made = await toolCall(deps, asked, context, (client) =>
+    context.onText ? streamed(client, body, context) : client.chat.completions.create(body),
+  )
+  const message = made.value.choices?.[0]?.message
+  if (!message) {
+    const error = badReply(deps.provider, 'the chat completion has no message')
+    error.callId = made.callId
+    throw error
+  }
+  message.content = textOf(message.content)
+  return { ...made, model: modelTold(made.value.model, made.model) }
 }
-
-/** The model that a reply names, whatever it holds there; the one that was asked for where it names none. */
-export const modelTold = (told: unknown, asked: string): string =>
-  typeof told === 'string' && told !== '' ? told : asked
 
 /** What a message says: some providers send a list of parts, as requests have it. */
 const textOf = (content: unknown): string | null =>
   typeof content === 'string' || Array.isArray(content) ? chatText(content) : null
 
-type Body = ChatRequest & { model: string }
-
-async function whole({ client, signal }: Attempt, body: Body): Promise<ChatCompletion> {
-  const asked = client.chat.completions.create(body, { signal })
-  const events = await unaskedEvents(asked)
-  if (events === null) return asked
-  const joined = joinChunks()
-  for (const event of events) {
-    const reported = reportedIn(event)
-    if (reported) throw reported
-    joined.push(event)
-  }
-  return joined.completion()
-}
-
-async function streamed(attempt: Attempt, body: Body, provider: Provider): Promise<ChatCompletion> {
-  const { client, signal, text, step } = attempt
+async function streamed(
+  client: OpenAI,
+  body: ChatRequest & { model: string },
+  { onText, onStep }: CallContext,
+): Promise<ChatCompletion> {
   // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
-  const reply = await askForUsage(provider.usageRequests, body.model, (fields) =>
-    streamedReply<OpenAI.Chat.ChatCompletionChunk, ChatCompletion>(
-      client.chat.completions.create({ ...body, ...fields, stream: true }, { signal }),
-      () => whole(attempt, body),
-    ),
-  )
-  if ('whole' in reply) return reply.whole
   const joined = joinChunks()
-  for await (const chunk of reply.pieces) {
-    const reported = reportedIn(chunk)
-    if (reported) throw reported
+  for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) {
     joined.push(chunk)
     const [first] = chunk.choices ?? []
     if (first?.index !== 0 || !first.delta) continue
     const said = chatText(first.delta.content)
-    if (said !== '') text(said)
-    else if (first.delta.tool_calls) step('calling a tool')
-    else if (chatReasoning(first.delta) !== '') step('thinking')
+    if (said !== '') onText?.(said)
+    else if (first.delta.tool_calls) onStep?.('calling a tool')
+    else if (chatReasoning(first.delta) !== '') onStep?.('thinking')
   }
   return joined.completion()
 }

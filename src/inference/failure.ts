@@ -2,10 +2,8 @@ import { GazewayError, isFileGone, isOutOfFiles } from '../errors.ts'
 import { cut } from '../text/cut.ts'
 import { whyEnded } from '../wire/stopping.ts'
 import type { Provider } from './provider.ts'
-import { isReported, ReportedError } from './reported-error.ts'
-
-/** What `fetch` fails with when a connection ends in the middle of a body. */
-const BODY_BROKE_OFF = 'terminated'
+import type { WholeReply } from './relay/send.ts'
+import { ReportedError } from './reported-error.ts'
 
 /** What undici says of a 100 or a 101 that nobody had asked for, and of bytes that are no HTTP. */
 const NO_HTTP = /^bad (?:response|upgrade)$|HTTP\/1\.1 protocol|^Response body length does not match/
@@ -18,21 +16,13 @@ export interface Ending {
   cancelled: boolean
   /** What the call's signal was aborted with then. */
   reason?: unknown
-  /** The watchdog saw nothing arrive for the provider's time limit. */
-  timedOut?: boolean
-  /** False where nothing was sent yet: what is wrong is then in the request. */
-  begun?: boolean
 }
 
-/**
- * What went wrong upstream, as the error that callers see: the reason, whose turn it is, and never a key.
- *
- * Reads the `status`, `headers` and `message` of the `openai` client's errors without importing it.
- */
+/** What went wrong upstream, as the error that callers see: the reason, whose turn it is, and never a key. */
 export function upstreamFailure(error: unknown, provider: Provider, ending: Ending): GazewayError {
   if (error instanceof GazewayError) return error
   if (ending.cancelled) return whyEnded(ending.reason, 'The call was cancelled by its client.', error)
-  if (ending.timedOut || isTimeout(error))
+  if (isTimeout(error))
     return new GazewayError(
       'upstream_timeout',
       `The upstream ${provider.name} sent nothing for ${provider.timeoutMs / 1000} s. Try again, or raise upstream.timeout_ms.`,
@@ -50,33 +40,17 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
       'Gazeway had no file descriptor left to load a part of itself. Raise its limit of open files, and restart it.',
       { cause: error },
     )
-  const status = statusOf(error)
-  if (status !== null && status >= 400) return refusal(error, status, provider)
-  if (status !== null) return badReply(provider, `it redirects (${status})`)
-  if (isReported(error))
+  if (error instanceof ReportedError)
     return new GazewayError(
       'upstream_error',
       `The upstream ${provider.name} reported an error: ${hide(reason(error), provider)}`,
       { status: statusInCode(error), cause: error },
     )
-  if (error instanceof SyntaxError) return badReply(provider, 'its reply is not valid JSON', error)
-  // The client reads a reply as if it were what the API promises; the network's own failures have a cause.
+  // A reply is read as if it were what the API promises; the network's own failures have a cause.
   if (error instanceof TypeError && error.cause === undefined)
     return badReply(provider, 'its reply has another form', error)
   // V8 reports an exhausted stack so.
-  if (error instanceof RangeError && ending.begun !== false)
-    return badReply(provider, 'its reply is nested too deeply', error)
-  if (error instanceof RangeError)
-    return new GazewayError(
-      'validation_failed',
-      'The request is nested too deeply; some thousand levels are accepted.',
-      {
-        cause: error,
-      },
-    )
-  if (error instanceof Error && /finish_reason|ended without|no final|stream ended/i.test(error.message))
-    return endedEarly(provider, error)
-  if (error instanceof Error && error.message === BODY_BROKE_OFF) return brokeOff(error, provider)
+  if (error instanceof RangeError) return badReply(provider, 'its reply is nested too deeply', error)
   if (LARGE_HEAD.test(reason(error))) return badReply(provider, 'the headers of its reply take more than 16 KiB', error)
   if (NO_HTTP.test(reason(error)))
     return badReply(provider, 'its reply does not keep to HTTP (as a 100 Continue that nobody asked for)', error)
@@ -92,6 +66,10 @@ export function streamFailure(error: Error, provider: Provider): GazewayError {
   const known = error instanceof GazewayError || error instanceof ReportedError || isTimeout(error)
   return known ? upstreamFailure(error, provider, { cancelled: false }) : brokeOff(error, provider)
 }
+
+/** The end of a stream whose client is there no more. */
+export const clientGone = ({ reason }: Ending): GazewayError =>
+  whyEnded(reason, 'The client went away before the end of the stream.')
 
 /** The error for a reply that is not what the protocol says. */
 export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
@@ -109,51 +87,41 @@ export const endedEarly = (provider: Provider, cause?: unknown): GazewayError =>
 const brokeOff = (error: Error, provider: Provider): GazewayError =>
   badReply(provider, 'its stream broke off before the answer was complete', error)
 
-function refusal(error: unknown, status: number, provider: Provider): GazewayError {
-  const said = hide(reason(error).replace(/^\d{3} /, ''), provider)
+/** The error for a reply that refuses the request. @param said what the upstream says in it */
+export function refusal(said: ReportedError, { status, headers }: WholeReply, provider: Provider): GazewayError {
   const advice: Record<number, string> = {
     401: ' Check the upstream key.',
     403: ' Check what the upstream key may do.',
     404: ' Check the model id and upstream.aliases.',
     429: ' It is limiting requests; wait before you try again.',
   }
-  const retryAfter = retryAfterOf(error)
+  const retryAfter = retryAfterOf(headers)
   return new GazewayError(
     'upstream_error',
-    `The upstream ${provider.name} answered ${status}: ${said}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to be left alone for ${retryAfter} s.`}`,
+    `The upstream ${provider.name} answered ${status}: ${hide(said.reason, provider)}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to be left alone for ${retryAfter} s.`}`,
     {
       status: status === 401 || status === 403 ? 502 : status,
       ...(retryAfter === null ? {} : { retryAfterSeconds: retryAfter }),
-      cause: error,
+      cause: said,
     },
   )
 }
 
-function statusOf(error: unknown): number | null {
-  if (error === null || typeof error !== 'object' || !('status' in error)) return null
-  return typeof error.status === 'number' && error.status >= 300 ? error.status : null
-}
-
 /** The HTTP status that the code of a reported error is, as some providers have it; 502 for any other code. */
-function statusInCode(error: unknown): number {
-  const status = Number((error as ReportedError).code)
+function statusInCode({ code }: ReportedError): number {
+  const status = Number(code)
   return Number.isInteger(status) && status >= 400 && status < 600 ? status : 502
 }
 
 /** The seconds that the upstream names before another try, as a number or a date (RFC 9110, section 10.2.3). */
-function retryAfterOf(error: unknown): number | null {
-  const said = headerOf(error, 'retry-after')
-  if (said === null) return null
+function retryAfterOf({ 'retry-after': after }: WholeReply['headers']): number | null {
+  if (after === undefined) return null
+  const said = String(after)
   const seconds = Number.isNaN(Number(said)) ? (Date.parse(said) - Date.now()) / 1000 : Number(said)
   return seconds > 0 ? Math.ceil(seconds) : null
 }
 
-function headerOf(error: unknown, name: string): string | null {
-  if (error === null || typeof error !== 'object' || !('headers' in error)) return null
-  return error.headers instanceof Headers ? error.headers.get(name) : null
-}
-
-/** The innermost message: the client wraps the network's own error, which is the one that tells something. */
+/** The innermost message: the network's own error is the one that tells something. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? reason(error.cause) : error.message

@@ -1,6 +1,7 @@
 import { isObject } from '../text/json.ts'
-import type { ChatCompletion } from './chat.ts'
+import type { ChatCompletion } from './convert/requests.ts'
 import { callOf } from './convert/streamed-calls.ts'
+import { FINISHED } from './finish.ts'
 
 type Fields = Record<string, unknown>
 
@@ -10,7 +11,11 @@ const WHOLE = new Set(['id', 'type', 'role', 'name', 'finish_reason'])
 /** The chunks of a chat stream, joined to the completion that would have come in one piece. */
 export interface JoinedChunks {
   push(chunk: object): void
-  /** @throws Error when the stream has ended before each of its choices had a `finish_reason` */
+  /** Whether a choice has begun. */
+  isBegun(): boolean
+  /** Whether a choice has begun, and each has its finish reason. */
+  isFinished(): boolean
+  /** The completion of a stream that is complete; some providers leave out the finish reason. */
   completion(): ChatCompletion
 }
 
@@ -31,11 +36,14 @@ export function joinChunks(): JoinedChunks {
         join(choice, { ...fields, message: delta ?? {} })
       }
     },
+    isBegun: () => choices.length > 0,
+    isFinished: () => choices.length > 0 && choices.every(({ finish_reason }) => Boolean(finish_reason)),
     completion() {
       const whole = choices.toSorted((a, b) => Number(a.index) - Number(b.index))
-      if (whole.length === 0 || whole.some(({ finish_reason }) => !finish_reason))
-        throw new Error('The stream ended without a finish_reason.')
-      for (const { message } of whole) withoutIndexes(message as Fields)
+      for (const choice of whole) {
+        withoutIndexes(choice.message as Fields)
+        choice.finish_reason ||= FINISHED
+      }
       return { ...head, object: 'chat.completion', choices: whole } as unknown as ChatCompletion
     },
   }

@@ -5,7 +5,7 @@ import type { ModelChoice, ModelRole, Provider } from './provider.ts'
 const NOT_FOR_CHAT = /embed|minilm|bge|rerank|whisper|tts|moderation|dall-e|image/i
 
 /** What finding a model needs. */
-interface ModelDeps {
+export interface ModelDeps {
   provider: Provider
   /** The ids that the upstream lists; null while they are not known. */
   listed(context: CallContext): Promise<readonly string[] | null>

@@ -3,13 +3,17 @@ import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import { readUsage, type Usage } from '../providers/usage.ts'
 import { isDeeper, parseJson } from '../text/json.ts'
+import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
-import { badReply, hideSecrets } from './failure.ts'
-import { type Invoked, invoke, type UpstreamDeps } from './invoke.ts'
+import { badReply, hideSecrets, streamFailure, upstreamFailure } from './failure.ts'
 import { modelFor } from './model-for.ts'
+import { NOTHING, type Said } from './observe.ts'
+import type { OpenUpstream } from './open.ts'
 import type { Provider } from './provider.ts'
+import { CLIENT_GONE, endingOf, type Headers, type StreamReply, type WholeReply } from './relay/send.ts'
 import { createSseTap } from './relay/sse-tap.ts'
-import { countUsage } from './relay/stream-outcome.ts'
+import { beginCall } from './settle.ts'
+import { signalClient } from './signal-client.ts'
 
 /** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
@@ -44,6 +48,11 @@ export const PassthroughReply = z.object({
 })
 export type PassthroughReply = z.infer<typeof PassthroughReply>
 
+/** What requests are passed on with. */
+export interface PassthroughDeps extends CallDeps {
+  open(): Promise<OpenUpstream>
+}
+
 /**
  * One request to the upstream with its own key, for what has no tool of its own. Whatever the upstream answers comes
  * back, errors too; the key and the account's headers do not.
@@ -53,7 +62,10 @@ export type PassthroughReply = z.infer<typeof PassthroughReply>
  *   where the method takes none; no request is made then
  */
 export async function passThrough(
-  { limitBytes = REPLY_LIMIT_BYTES, ...deps }: UpstreamDeps & { allowedPaths: readonly string[]; limitBytes?: number },
+  {
+    limitBytes = REPLY_LIMIT_BYTES,
+    ...deps
+  }: PassthroughDeps & { allowedPaths: readonly string[]; limitBytes?: number },
   request: PassthroughRequest,
   context: CallContext,
 ): Promise<PassthroughReply> {
@@ -73,56 +85,56 @@ export async function passThrough(
   const asked = modelOf(request.body)
   const model = asked === null ? null : await modelFor(deps, asked, 'chat', context)
   const body = model ? { ...(request.body as object), model: model.upstream } : request.body
-  const path = url.href.slice(provider.baseUrl.length).split('?')[0] ?? request.path
-  const invocation = { path, model, stream: streamIn(request.body), request: body }
-  const invoked: Invoked<Omit<PassthroughReply, 'call_id'>> = await invoke(
-    deps,
-    invocation,
-    context,
-    async (attempt) => {
-      const sent = method === 'POST' && body !== undefined ? JSON.stringify(body) : undefined
-      const response = await provider.fetch(
-        new Request(url, {
-          method,
-          headers: {
-            ...provider.headers,
-            accept: 'application/json',
-            ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
-            ...(sent && { 'content-type': 'application/json' }),
-          },
-          ...(sent && { body: sent }),
-          redirect: 'manual',
-          signal: attempt.signal,
-        }),
-      )
-      const chunks: Uint8Array[] = []
-      const isAnswer = response.ok && ANSWERED.includes(path)
-      const used = async () => {
-        const { reported, said } = readReply(Buffer.concat(chunks))
-        if (reported || !isAnswer || said.text === '') return reported
-        return countUsage(deps, body, said.text, said.factor)
-      }
-      attempt.used(used)
-      await readLimited(response, chunks, attempt.touch)
-      const whole = Buffer.concat(chunks)
-      const truncated = whole.length > limitBytes
-      const shown = whole.toString('utf8', 0, limitBytes)
-      const text = withoutSecrets(shown, response.ok ? provider.secrets.filter(isNoWord) : provider.secrets)
-      const json = truncated ? undefined : parseJson(text)
-      // What is not JSON comes back as its text.
-      const parsed = json === undefined ? text : json
-      if (isDeeper(parsed, MOST_LEVELS))
-        throw badReply(provider, `its reply nests more than ${MOST_LEVELS} levels deep`)
-      const value = {
-        status: response.status,
-        headers: safeHeaders(response.headers, provider.secrets),
-        body: parsed,
-        truncated,
-      }
-      return { value, httpStatus: response.status, usage: await used(), answer: null }
-    },
-  )
-  return { ...invoked.value, call_id: invoked.callId }
+  const sent = method === 'POST' && body !== undefined ? JSON.stringify(body) : null
+  const below = url.href.slice(provider.baseUrl.length)
+  const path = below.split('?')[0] ?? request.path
+  const stream = record(body).stream === true
+  const { relay } = await deps.open()
+  const call = beginCall(deps, { path, model, stream, request: body }, context)
+  const client = signalClient(context.signal)
+  let reply: WholeReply | StreamReply | undefined
+  const chunks: Uint8Array[] = []
+
+  /** What the reply, as far as it has come, says that was used, or what is counted in its place. */
+  function observed() {
+    const { reported, said } = readReply(Buffer.concat(chunks))
+    const isAnswer = reply !== undefined && reply.status < 300 && ANSWERED.includes(path)
+    return reported || !isAnswer ? { ...NOTHING, usage: reported } : { usage: null, said: () => said }
+  }
+  try {
+    reply = await relay.open(below, { method, body: sent, stream, via: context.via }, client)
+    if (reply.kind === 'whole') chunks.push(reply.body)
+    else await readStream(reply, chunks, provider)
+    const { status } = reply
+    const value = shown(reply, Buffer.concat(chunks), { provider, limitBytes })
+    const error = status < 400 ? null : new Error(`The upstream answered ${status}.`)
+    await call.settle({ httpStatus: status, error, ...observed(), answer: value })
+    return { ...value, call_id: call.callId }
+  } catch (error) {
+    const failure = upstreamFailure(error, provider, endingOf(client))
+    failure.callId = call.callId
+    await call.settle({ httpStatus: reply?.status ?? null, error: failure, ...observed(), answer: null })
+    throw failure
+  } finally {
+    client.release()
+  }
+}
+
+/** A reply as its caller sees it. */
+function shown(
+  { status, headers, announced }: WholeReply | StreamReply,
+  whole: Buffer,
+  { provider, limitBytes }: { provider: Provider; limitBytes: number },
+): Omit<PassthroughReply, 'call_id'> {
+  const truncated = whole.length > limitBytes
+  const { secrets } = provider
+  const text = withoutSecrets(whole.toString('utf8', 0, limitBytes), status < 300 ? secrets.filter(isNoWord) : secrets)
+  const json = truncated ? undefined : parseJson(text)
+  // What is not JSON comes back as its text.
+  const parsed = json === undefined ? text : json
+  if (isDeeper(parsed, MOST_LEVELS)) throw badReply(provider, `its reply nests more than ${MOST_LEVELS} levels deep`)
+  const named = { ...headers, 'content-type': announced }
+  return { status, headers: safeHeaders(named, secrets), body: parsed, truncated }
 }
 
 /**
@@ -152,19 +164,32 @@ function targetUrl(provider: Provider, path: string, allowed: readonly string[])
   return url
 }
 
-async function readLimited(response: Response, chunks: Uint8Array[], touch: () => void): Promise<void> {
+/** Reads a stream into `chunks`, to its end or to the most that is read of one. */
+function readStream({ consume, exchange }: StreamReply, chunks: Uint8Array[], provider: Provider): Promise<void> {
   let size = 0
-  for await (const chunk of response.body ?? []) {
-    touch()
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > READ_LIMIT_BYTES) break // Leaving the loop cancels the rest.
-  }
+  return new Promise((resolve, reject) => {
+    consume({
+      onData(chunk) {
+        if (size > READ_LIMIT_BYTES) return
+        chunks.push(chunk)
+        size += chunk.length
+        if (size <= READ_LIMIT_BYTES) return
+        resolve()
+        exchange.abort()
+      },
+      onEnd: resolve,
+      onError: (error) => reject(error === CLIENT_GONE ? error : streamFailure(error, provider)),
+    })
+  })
 }
 
 function safeHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
-  const safe = [...headers].filter(([name]) => SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
-  return Object.fromEntries(safe.map(([name, value]) => [name, hideSecrets(value, secrets)]))
+  const safe = Object.entries(headers).flatMap(([name, value]) =>
+    value !== undefined && (SAFE_HEADERS.includes(name) || name.startsWith(SAFE_HEADER_PREFIX))
+      ? [[name, hideSecrets([value].flat().join(', '), secrets)]]
+      : [],
+  )
+  return Object.fromEntries(safe)
 }
 
 /** Whether a secret cannot be a part of an answer: `lm-studio`, a usual key, is one of model ids, too. */
@@ -185,10 +210,8 @@ function modelOf(body: unknown): string | null {
   return typeof model === 'string' ? model : null
 }
 
-const streamIn = (body: unknown): boolean => record(body).stream === true
-
 /** What a reply, or as much of it as has come, reports of its usage, and what the model says in it. */
-function readReply(reply: Buffer): { reported: Usage | null; said: { text: string; factor: number } } {
+function readReply(reply: Buffer): { reported: Usage | null; said: Said } {
   const whole = parseJson(reply.toString('utf8'))
   if (whole !== undefined) {
     const { usage, response, choices, output } = record(whole)

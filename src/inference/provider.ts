@@ -1,10 +1,9 @@
 import { GazewayError } from '../errors.ts'
 import { OWN_MODELS, PRESETS } from '../providers/presets.ts'
 import { lazily } from '../wire/lazily.ts'
-import { patientFetch } from '../wire/patient-fetch.ts'
 import { VIA } from '../wire/via.ts'
+import { type AnswerLimits, createAnswerLimits } from './answer-limit.ts'
 import { missingKey } from './missing-key.ts'
-import { createTokenLimits, type TokenLimits } from './token-limits.ts'
 import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 
 /** Shorter values are words of ordinary replies, such as the `test` in `latest`. */
@@ -54,10 +53,10 @@ export interface Provider {
   /** The names that have an id here: the models of the roles, in their order, then the other aliases. */
   aliases: string[]
   /** By which name its models take the limit of an answer. */
-  limits: TokenLimits
+  limits: AnswerLimits
   /** Whether it runs in this process: the sandbox. */
   inProcess: boolean
-  /** Sends a request: the network's `fetch`, or the sandbox in this process. */
+  /** Sends a request beside all calls: the network's `fetch`, or the sandbox in this process. */
   fetch(request: Request): Promise<Response>
   /** Whether it has the key that it needs, or needs none. */
   hasKey: boolean
@@ -90,9 +89,9 @@ export function createProvider(config: ProviderConfig): Provider {
       const requested = model ?? config.models[role]
       return { requested, upstream: aliases.get(requested) ?? requested }
     },
-    limits: createTokenLimits(),
+    limits: createAnswerLimits(),
     inProcess: config.provider === 'sandbox',
-    fetch: config.provider === 'sandbox' ? lazySandbox() : patientFetch(baseUrl, config.timeout_ms),
+    fetch: config.provider === 'sandbox' ? lazySandbox() : (request) => fetch(request),
     hasKey: missing === null,
     requireKey() {
       if (missing !== null) throw new GazewayError('upstream_not_configured', missing)

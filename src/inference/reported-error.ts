@@ -1,6 +1,7 @@
 import { GazewayError } from '../errors.ts'
 import { readUsage, type Usage } from '../providers/usage.ts'
 import { record, records } from './convert/loose.ts'
+import { FAILED_FINISHES } from './finish.ts'
 import type { Provider } from './provider.ts'
 
 /** Codes are a word; anything longer may be text of the request. */
@@ -13,13 +14,16 @@ export class ReportedError extends Error {
   readonly code: unknown
   /** The HTTP status that it came with; null for an error inside a reply that had begun well. */
   readonly status: number | null
+  /** The reason alone, where the message is all that was said. */
+  readonly reason: string
   /** What the reply that holds it says was used all the same. */
   usage: Usage | null = null
 
-  constructor(message: string, code: unknown, status: number | null = null) {
+  constructor(message: string, code: unknown, status: number | null = null, reason = message) {
     super(message)
     this.code = code
     this.status = status
+    this.reason = reason
   }
 }
 
@@ -29,12 +33,6 @@ export function readReported(error: unknown): ReportedError {
   return new ReportedError(typeof message === 'string' && message !== '' ? message : 'no reason given', code)
 }
 
-/**
- * Why a choice ended where not the model ended it but a failure of its provider: OpenRouter (`error`), z.AI
- * (`network_error`), DeepSeek (`insufficient_system_resource`), and Gemini, whose model wrote a call that nobody can read.
- */
-export const FAILED_ENDINGS = ['error', 'network_error', 'insufficient_system_resource', 'malformed_function_call']
-
 /** Whether `error` tells of a failure: not a mark beside something else, as the `true` of Hermes' `tool.completed`. */
 export const isReport = (error: unknown): boolean =>
   (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '')
@@ -43,7 +41,7 @@ export const isReport = (error: unknown): boolean =>
 export function choiceFault(choice: unknown): ReportedError | null {
   const { error, finish_reason: code } = record(choice)
   if (isReport(error)) return readReported(error)
-  return FAILED_ENDINGS.includes(code as string)
+  return FAILED_FINISHES.includes(code as string)
     ? readReported({ message: `its answer ended with ${code}`, code })
     : null
 }
@@ -68,15 +66,6 @@ function faultOfAll(choices: readonly object[]): ReportedError | null {
 }
 
 /**
- * Whether `error` came inside a reply that had begun well. The `openai` client's error has no status then, but the
- * `error` object that was sent.
- */
-export function isReported(error: unknown): boolean {
-  if (error instanceof ReportedError) return true
-  return error instanceof Error && 'error' in error && Boolean(error.error) && !('status' in error && error.status)
-}
-
-/**
  * What the record of a call says of its failure. Where content is not kept, the upstream's words are left out and only
  * its status and code remain; Gazeway's own messages stay as they are.
  */
@@ -94,8 +83,7 @@ function isPlain(code: unknown, secrets: readonly string[]): boolean {
 
 /** The upstream's part in an error, where its message repeats what the upstream said. */
 function saidIn(error: Error): object | null {
-  if (!(error instanceof GazewayError)) return isReported(error) ? error : null
+  if (!(error instanceof GazewayError)) return error instanceof ReportedError ? error : null
   const { code, cause } = error
-  if (cause === null || typeof cause !== 'object') return null
-  return code === 'upstream_error' ? cause : null
+  return code === 'upstream_error' && cause instanceof ReportedError ? cause : null
 }

@@ -1,5 +1,9 @@
 import type OpenAI from 'openai'
+import type { GazewayError } from '../errors.ts'
 import type { ResponseObject } from './convert/chat-to-response.ts'
+import { badReply } from './failure.ts'
+import { isUnfinished } from './finish.ts'
+import type { Provider } from './provider.ts'
 
 type Part = OpenAI.Responses.ResponseOutputMessage['content'][number]
 
@@ -29,6 +33,16 @@ export function outputText(response: ResponseObject): string {
   const said = partsOf(response).map(textIn).join('')
   const { output_text: summed }: { output_text?: unknown } = response
   return said === '' && typeof summed === 'string' ? summed : said
+}
+
+/**
+ * Why a Response is no answer to whoever reads its text alone: it is not finished, or it says nothing, such as one that only
+ * calls a function. Null where it is one, or was cut before its first text.
+ */
+export function lackOf(response: ResponseObject, provider: Provider): GazewayError | null {
+  const { status } = response
+  if (isUnfinished(status)) return badReply(provider, `the response is ${status}`)
+  return status !== 'incomplete' && outputText(response) === '' ? badReply(provider, 'the response says nothing') : null
 }
 
 /** The pages that a Response's text is annotated with, in their order. */

@@ -1,13 +1,14 @@
 import type { CallContext } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Prices } from '../providers/prices.ts'
-import { type ChatRequest, type ChatResult, completeChat } from './chat.ts'
-import type { ResponseRequest } from './convert/responses-to-chat.ts'
-import type { UpstreamDeps } from './invoke.ts'
+import { lazily } from '../wire/lazily.ts'
+import type { CallDeps } from './call-model.ts'
+import { type ChatResult, completeChat } from './chat.ts'
+import type { ChatRequest, ResponseRequest } from './convert/requests.ts'
 import { createModelList, type Model } from './model-list.ts'
-import { type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
+import type { OpenUpstream, openUpstream } from './open.ts'
+import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
-import type { OpenRelay, openRelay, ReplaceableRelay } from './relay/open.ts'
 import { type RespondResult, respond } from './responses.ts'
 
 /** Where OpenAI's API lists models. */
@@ -31,11 +32,22 @@ export interface Upstream {
   askForModels(context: CallContext): Promise<PassthroughReply>
   /** What clients can ask for, in OpenAI's form; the upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
-  /** What passes requests and replies through as bytes, for HTTP; close it when the service stops. */
-  openRelay(): Promise<OpenRelay>
-  /** The same at once, for whoever has loaded what opens it. */
-  openRelayBy(open: typeof openRelay): ReplaceableRelay
+  /** The upstream that is configured now, opened for whoever passes replies on as bytes; close it when the service stops. */
+  openCalls(): Promise<OpenCalls>
+  /** The same at once, for whoever has loaded what opens it. It is opened once, for all calls. */
+  openBy(open: typeof openUpstream): OpenUpstream
 }
+
+/** Model calls that are open until they are closed. */
+export interface OpenCalls {
+  /** The upstream that is configured now; each request keeps to one. */
+  current(): OpenUpstream
+  /** Ends what is under way, with `service_stopping`, and closes the connections. */
+  close(): Promise<void>
+}
+
+// The connection pool is only worth loading once there is a call.
+const loadOpen = lazily(() => import('./open.ts'))
 
 /**
  * The upstream that `config` names. Nothing is connected to until it is called.
@@ -51,9 +63,24 @@ export function createUpstream(options: {
 }): Upstream {
   const { config, ...rest } = options
   const provider = createProvider(config)
-  const deps: UpstreamDeps = { provider, ...rest, listed: (context) => models.listed(context) }
+  const calling: CallDeps = { provider, ...rest, listed: (context) => models.listed(context) }
+  let opened: OpenUpstream | undefined
+  function openBy(open: typeof openUpstream): OpenUpstream {
+    if (opened) return opened
+    const { close, ...upstream } = open(calling, config.connect_timeout_ms)
+    opened = {
+      ...upstream,
+      close() {
+        opened = undefined
+        return close()
+      },
+    }
+    return opened
+  }
+  const open = async () => openBy((await loadOpen()).openUpstream)
+  const deps: PassthroughDeps = { ...calling, open }
   const listing =
-    (asking: UpstreamDeps): Upstream['askForModels'] =>
+    (asking: PassthroughDeps): Upstream['askForModels'] =>
     (context) =>
       passThrough(
         { ...asking, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
@@ -64,7 +91,6 @@ export function createUpstream(options: {
   // Of a chat its client knows, of what Gazeway looks up for it nobody does.
   const lookUp = listing({ ...deps, calls: { ...deps.calls, record() {} } })
   const models = createModelList({ provider, askForModels, lookUp, now: () => new Date() })
-  const openRelayBy: Upstream['openRelayBy'] = (open) => open(deps, config.connect_timeout_ms)
   return {
     provider,
     models: models.all,
@@ -72,8 +98,10 @@ export function createUpstream(options: {
     respond: (request, context) => respond(deps, request, context),
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
     askForModels,
-    // The connection pool and the circuit breaker are only worth loading for a process that serves HTTP.
-    openRelay: async () => openRelayBy((await import('./relay/open.ts')).openRelay),
-    openRelayBy,
+    async openCalls() {
+      const upstream = await open()
+      return { current: () => upstream, close: upstream.close }
+    },
+    openBy,
   }
 }

@@ -1,11 +1,6 @@
-import { refusedField } from './refused-field.ts'
-
-/** What asks for the usage of a stream. */
-export const WITH_USAGE = { stream_options: { include_usage: true } }
-
 const FIELD = 'stream_options'
-const REFUSALS: ReadonlySet<unknown> = new Set([400, 422])
-/** So many models are remembered; clients may make up any number of names. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 422])
+/** At most this many models are remembered: clients may make up any number of names. */
 const REMEMBERED = 1000
 
 /** Which of a provider's models can be asked for the usage of their streams: some providers refuse what they do not know. */
@@ -28,32 +23,25 @@ export function createUsageRequests(): UsageRequests {
 }
 
 /** Whether a provider refuses to be asked for usage, or repeats in its refusal a request that asks for it. */
-export const isUsageRefused = (status: unknown, said: string): boolean => REFUSALS.has(status) && said.includes(FIELD)
+export const isUsageRefused = (status: number, said: string): boolean => REFUSALS.has(status) && said.includes(FIELD)
 
-/** The same of the `openai` client's error. */
-export function isUsageError(error: unknown): boolean {
-  if (!(error instanceof Error && 'status' in error)) return false
-  return isUsageRefused(error.status, `${refusedField(error)} ${error.message}`)
+/** What asks for the usage of a stream, beside the client's own options for it. */
+export const askForUsage = (request: object): Record<string, unknown> => ({
+  [FIELD]: { ...ownOptions(request), include_usage: true },
+})
+
+/** The client's own options of its stream; an upstream that refuses those is not asked without them. */
+export function ownOptions(request: object): object | null {
+  const { [FIELD]: own } = request as Record<string, unknown>
+  return own ? (own as object) : null
 }
 
-/**
- * Asks for a stream and for its usage; where that is refused, once more for the stream alone.
- *
- * @param model the provider's id
- * @throws as `ask`
- */
-export async function askForUsage<Reply>(
-  requests: UsageRequests,
-  model: string,
-  ask: (fields: Partial<typeof WITH_USAGE>) => Promise<Reply>,
-): Promise<Reply> {
-  if (!requests.fits(model)) return ask({})
-  try {
-    return await ask(WITH_USAGE)
-  } catch (error) {
-    if (!isUsageError(error)) throw error
-    const reply = await ask({})
-    requests.leaveOut(model)
-    return reply
-  }
+/** Whether the client wants to be told the usage of its stream, in OpenAI's way or in OpenRouter's. */
+export function wantsUsage(request: object): boolean {
+  const { usage } = request as { usage?: { include?: unknown } | null }
+  const { include_usage } = (ownOptions(request) ?? {}) as { include_usage?: unknown }
+  return include_usage === true || usage?.include === true
 }
+
+/** What takes the options of a stream out of a request that asks for none. */
+export const WITHOUT_OPTIONS = { [FIELD]: undefined }

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import OpenAI from 'openai'
 import { type ResponseObject, toResponse } from '../../src/inference/convert/chat-to-response.ts'
 import { createResponseEvents } from '../../src/inference/convert/chat-to-response-events.ts'
-import { type ResponseRequest, toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
+import type { ResponseRequest } from '../../src/inference/convert/requests.ts'
+import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 
 const look = { type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: true }

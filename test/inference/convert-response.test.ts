@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ChatCompletion } from '../../src/inference/chat.ts'
 import { toResponse, toResponseUsage } from '../../src/inference/convert/chat-to-response.ts'
-import { type ResponseRequest, toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
+import type { ChatCompletion, ResponseRequest } from '../../src/inference/convert/requests.ts'
+import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 
 const search = { type: 'web_search' }
 

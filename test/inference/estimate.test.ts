@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { estimateUsage } from '../../src/inference/estimate.ts'
-import { countUsage } from '../../src/inference/relay/stream-outcome.ts'
+import { countUsage } from '../../src/inference/observe.ts'
 import { requestText } from '../../src/inference/request-text.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { longestHold } from '../doubles/longest-hold.ts'
@@ -82,9 +82,16 @@ describe('the estimate of a prompt', () => {
   it('is left out where an upgrade took the tokenizer away', async () => {
     const gone = './tokenizer-that-is-gone.ts'
     const counter = { countTokens: async () => (await import(gone)).count() }
-    assert.equal(await countUsage(counter, asked('Hello.'), 'Hello back'), null)
+    assert.equal(
+      await countUsage(counter.countTokens, asked('Hello.'), () => ({ text: 'Hello back', factor: 1 })),
+      null,
+    )
     await assert.rejects(
-      countUsage({ countTokens: () => Promise.reject(new TypeError('a fault')) }, {}, 'a'),
+      countUsage(
+        () => Promise.reject(new TypeError('a fault')),
+        {},
+        () => ({ text: 'a', factor: 1 }),
+      ),
       /a fault/,
     )
   })

@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { receiverOf } from '../../adapters/web/receiver.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
-import type { UpstreamDeps } from '../../src/inference/invoke.ts'
+import { type CallDeps, createCallModel } from '../../src/inference/call-model.ts'
 import { createProvider } from '../../src/inference/provider.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/pool.ts'
 import { createRelay } from '../../src/inference/relay/relay.ts'
-import { relayResponses } from '../../src/inference/relay/relay-responses.ts'
 import * as double from '../doubles/upstream.ts'
 
 const TIMEOUT_MS = 60_000
@@ -22,7 +21,7 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
   let pool: RequestPool
   let gateway: Server
   let recorded: CallRecord[] = []
-  let served: Promise<void>
+  let served: Promise<unknown>
 
   before(async () => {
     upstream = await double.startUpstream()
@@ -39,13 +38,13 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
     const countTokens = async (text: string) => text.length
     const prices = { models: {}, price_per_1k_tokens_usd: 0.003 }
-    const deps = { provider, calls, countTokens, prices, storeContent: false } as unknown as UpstreamDeps
-    const relay = createRelay(deps, pool.send, HEARTBEAT_MS)
+    const deps = { provider, calls, countTokens, prices, storeContent: false } as unknown as CallDeps
+    const call = createCallModel(deps, createRelay(provider, pool.send, HEARTBEAT_MS))
     gateway = createServer(async (incoming, outgoing) => {
       const text = (await incoming.toArray()).join('')
       const receiver = receiverOf({ incoming, outgoing, requestId: 'r1', callerId: null }, TIMEOUT_MS)
-      const asked = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
-      served = relayResponses(relay, asked, receiver, CONTEXT)
+      const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
+      served = call({ endpoint: '/responses', request, retries: 0, needsText: false }, receiver, CONTEXT)
       await served
     }).listen(0, '127.0.0.1')
     await once(gateway, 'listening')

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { GazewayError } from '../../src/errors.ts'
-import type { UpstreamDeps } from '../../src/inference/invoke.ts'
+import { type CallDeps, type CallModel, createCallModel } from '../../src/inference/call-model.ts'
 import { createProvider } from '../../src/inference/provider.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/pool.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import { createRelay, type Relay } from '../../src/inference/relay/relay.ts'
-import { relayResponses } from '../../src/inference/relay/relay-responses.ts'
 import * as double from '../doubles/upstream.ts'
 
 const CONNECTIONS = 512
@@ -18,6 +17,7 @@ describe('the connections to a provider', () => {
   let server: double.UpstreamDouble
   let pool: RequestPool
   let relay: Relay
+  let call: CallModel
   const recorded: CallRecord[] = []
   let open: () => ReturnType<Relay['open']>
 
@@ -34,7 +34,8 @@ describe('the connections to a provider', () => {
     })
     pool = poolSend(provider, 5000)
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
-    relay = createRelay({ provider, calls, prices: {}, storeContent: false } as unknown as UpstreamDeps, pool.send)
+    relay = createRelay(provider, pool.send)
+    call = createCallModel({ provider, calls, prices: {}, storeContent: false } as unknown as CallDeps, relay)
     open = () => relay.open('/chat/completions', { body: '{}', stream: true }, CLIENT)
   })
   after(async () => {
@@ -62,9 +63,10 @@ describe('the connections to a provider', () => {
     }
     const question = { input: 'Hello.', model: 'a' }
     const text = JSON.stringify(question)
-    const asked = { bytes: Buffer.from(text), text, json: question }
+    const request = { bytes: Buffer.from(text), text, json: question }
+    const asked = { endpoint: '/responses' as const, request, retries: 0, needsText: false }
     const context = { surface: 'http' as const, callerId: null, requestId: null }
-    await assert.rejects(relayResponses(relay, asked, CLIENT as unknown as Receiver, context), {
+    await assert.rejects(call(asked, CLIENT as unknown as Receiver, context), {
       code: 'too_many_requests',
     })
     assert.deepEqual(

@@ -11,7 +11,7 @@ import { createSuccession } from '../../src/inference/relay/succession.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
-const REQUEST = { path: '/', headers: {}, body: '{}' }
+const REQUEST = { method: 'POST', path: '/', headers: {}, body: '{}' }
 
 let server: Server
 let replies: ServerResponse[]

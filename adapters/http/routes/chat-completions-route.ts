@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { CallContext } from '../../../src/calls/call-record.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { OpenRelay } from '../../../src/inference/relay/open.ts'
-import { type ChatBody, relayChat } from '../../../src/inference/relay/relay-chat.ts'
+import type { CallerContext, ModelBody, Endpoint as ModelEndpoint } from '../../../src/inference/admit.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
+import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { readJson } from '../../web/json-body.ts'
@@ -30,18 +29,29 @@ export const checkChat = (json: unknown): { stream: boolean } => ({
 })
 
 /** `POST /v1/chat/completions` */
-export function chatCompletions(relay: OpenRelay, gateway: Gateway): Endpoint {
+export const chatCompletions = (calls: OpenCalls, gateway: Gateway): Endpoint =>
+  modelCall(calls, gateway, { endpoint: '/chat/completions', check: checkChat })
+
+/** An endpoint that answers with a model's reply. @param of.check refuses what is no request for it */
+export function modelCall(
+  calls: OpenCalls,
+  gateway: Gateway,
+  { endpoint, check }: { endpoint: ModelEndpoint; check: (json: unknown) => { stream: boolean } },
+): Endpoint {
   return async (arrival) => {
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
-    const { stream } = checkChat(body.json)
-    await relayOnce(arrival, gateway, { path: '/v1/chat/completions', text: body.text, stream }, (receiver) =>
-      relayChat(relay.current(), body as ClientRequest<ChatBody>, receiver, callContext(arrival)),
-    )
+    const { stream } = check(body.json)
+    const request = body as ClientRequest<ModelBody>
+    await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
+      // Clients over HTTP retry by themselves.
+      const asked = { endpoint, request, retries: 0, needsText: false }
+      await calls.current().call(asked, receiver, callContext(arrival))
+    })
   }
 }
 
 /** What a call knows of the request that it serves. */
-export function callContext({ incoming, callerId, requestId }: Arrival): CallContext & { requestId: string } {
+export function callContext({ incoming, callerId, requestId }: Arrival): CallerContext {
   const { traceparent, via } = incoming.headers
   return {
     surface: 'http',

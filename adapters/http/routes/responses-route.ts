@@ -1,14 +1,9 @@
 import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { OpenRelay } from '../../../src/inference/relay/open.ts'
-import type { RelayedRequest } from '../../../src/inference/relay/relay-fallback.ts'
-import { relayResponses } from '../../../src/inference/relay/relay-responses.ts'
-import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
+import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Endpoint } from '../../web/arrival.ts'
-import { readJson } from '../../web/json-body.ts'
-import { relayOnce } from '../relay-once.ts'
-import { callContext } from './chat-completions-route.ts'
+import { modelCall } from './chat-completions-route.ts'
 
 /** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
 const ResponsesRequest = z.looseObject({
@@ -31,12 +26,5 @@ export const checkResponses = (json: unknown): { stream: boolean } => ({
 })
 
 /** `POST /v1/responses` */
-export function responses(relay: OpenRelay, gateway: Gateway): Endpoint {
-  return async (arrival) => {
-    const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
-    const { stream } = checkResponses(body.json)
-    await relayOnce(arrival, gateway, { path: '/v1/responses', text: body.text, stream }, (receiver) =>
-      relayResponses(relay.current(), body as ClientRequest<RelayedRequest>, receiver, callContext(arrival)),
-    )
-  }
-}
+export const responses = (calls: OpenCalls, gateway: Gateway): Endpoint =>
+  modelCall(calls, gateway, { endpoint: '/responses', check: checkResponses })

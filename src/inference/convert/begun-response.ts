@@ -1,6 +1,6 @@
 import { callableTools } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
-import type { ResponseRequest } from './responses-to-chat.ts'
+import type { ResponseRequest } from './requests.ts'
 
 /** A streamed Response whose client has items of it but no text: another answer can follow them in the same stream. */
 export interface BegunResponse {
@@ -32,8 +32,11 @@ const THOUGHTS = new Map<unknown, readonly [list: string, index: string, type: s
   ['response.reasoning_text.delta', ['content', 'content_index', 'reasoning_text']],
 ])
 
-/** @param request what the client asked: a call of one of its own tools is one that it runs */
-export function trackResponse(request: ResponseRequest): ResponseTracker {
+/**
+ * @param request what the client asked: a call of one of its own tools is one that it runs
+ * @param options.needsText whether the client reads text alone, and acts on no other item
+ */
+export function trackResponse(request: ResponseRequest, options: { needsText: boolean }): ResponseTracker {
   const items = new Map<number, { item: Loose; ended: boolean }>()
   let response: Loose = {}
   let sequence = 0
@@ -44,6 +47,7 @@ export function trackResponse(request: ResponseRequest): ResponseTracker {
 
   function isReplaceable({ type, name, content }: Loose): boolean {
     if (type === 'message') return records(content).every((part) => asText(part.text ?? part.refusal) === '')
+    if (options.needsText) return true
     if (type === 'custom_tool_call') return !isOwnTool(name)
     return OWN_ITEMS.has(type) || asText(type).endsWith('search_call')
   }

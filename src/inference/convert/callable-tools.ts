@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { asText, type Loose, records } from './loose.ts'
-import type { ResponseRequest } from './responses-to-chat.ts'
+import type { ResponseRequest } from './requests.ts'
 
 /** A tool as a call in a Response names it. */
 export interface CalledTool {

@@ -1,8 +1,9 @@
 import type OpenAI from 'openai'
 import { readUsage } from '../../providers/usage.ts'
-import type { ChatCompletion } from '../chat.ts'
+import { incompleteReason } from '../finish.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
+import type { ChatCompletion, ResponseRequest } from './requests.ts'
 import {
   callItem,
   chatCitations,
@@ -19,7 +20,6 @@ import {
   textPart,
 } from './response-items.ts'
 import { echoedToolChoice, echoedTools } from './response-tools.ts'
-import type { ResponseRequest } from './responses-to-chat.ts'
 
 /** The answer of the responses endpoint, as OpenAI's reference has it. */
 export type ResponseObject = OpenAI.Responses.Response
@@ -114,19 +114,6 @@ export function endResponse(shell: ResponseObject, ending: Ending): ResponseObje
     usage: toResponseUsage(usage ?? undefined) as OpenAI.Responses.ResponseUsage,
   }
 }
-
-type IncompleteReason = 'max_output_tokens' | 'content_filter'
-
-/** The endings that cut an answer off: OpenAI's, and those that z.AI has beside them. */
-const CUT = new Map<unknown, IncompleteReason>([
-  ['length', 'max_output_tokens'],
-  ['model_context_window_exceeded', 'max_output_tokens'],
-  ['content_filter', 'content_filter'],
-  ['sensitive', 'content_filter'],
-])
-
-/** Why a completion is not complete, in the Responses API's words; null when it is. */
-export const incompleteReason = (finish: string | null | undefined): IncompleteReason | null => CUT.get(finish) ?? null
 
 /** Chat usage in the shape of a Response's, with the counts that are recorded; null where none was reported. */
 export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): OpenAI.Responses.ResponseUsage | null {

@@ -1,6 +1,6 @@
-import type { ChatCompletion } from '../chat.ts'
 import type { ChatChunk } from './chat-to-response-events.ts'
 import { type Loose, record, records } from './loose.ts'
+import type { ChatCompletion } from './requests.ts'
 
 /**
  * A completion that came in one piece, as the chunks of a stream: what it says, why it ended, and what it used.

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
 import type { CallableTools } from './callable-tools.ts'
 import { asText, type Loose, present, records } from './loose.ts'
+import type { ResponseRequest } from './requests.ts'
 import { toCustomCall } from './response-tools.ts'
-import type { ResponseRequest } from './responses-to-chat.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart

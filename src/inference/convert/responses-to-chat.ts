@@ -1,12 +1,9 @@
-import type OpenAI from 'openai'
-import type { ChatRequest } from '../chat.ts'
+import { CHAT_LIMIT, RESPONSES_LIMIT } from '../answer-limit.ts'
 import { callableTools } from './callable-tools.ts'
 import { type Loose, present, record } from './loose.ts'
+import type { ChatRequest, ResponseRequest } from './requests.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
-
-/** A Responses request; without a model, the one that is configured answers. */
-export type ResponseRequest = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'model'> & { model?: string }
 
 /** Fields that both APIs have, or that chat completions alone has and a client may send all the same. */
 const SHARED = [
@@ -26,9 +23,9 @@ const SHARED = [
 /** Which chat fields carry what a field of the Responses API asks for, where their names differ. */
 const CARRIED_BY = new Map<string, readonly string[]>(
   Object.entries({
-    max_output_tokens: ['max_tokens'],
-    // The name alone is refused, and the answer must have a limit (`TokenLimits`).
-    max_tokens: [],
+    [RESPONSES_LIMIT]: [CHAT_LIMIT],
+    // The name alone is refused, and the answer must have a limit (`AnswerLimits`).
+    [CHAT_LIMIT]: [],
     reasoning: ['reasoning_effort'],
     'reasoning.summary': [],
     text: ['response_format', 'verbosity'],
@@ -58,7 +55,7 @@ export function toChatRequest(request: ResponseRequest, refused: string | null =
   const chat: Loose = {
     messages: toMessages(request, chatName),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
-    max_tokens: request.max_output_tokens,
+    [CHAT_LIMIT]: request[RESPONSES_LIMIT],
     reasoning_effort: record(request.reasoning).effort,
     response_format: responseFormat(record(text.format)),
     verbosity: text.verbosity,

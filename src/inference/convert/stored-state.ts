@@ -1,5 +1,4 @@
 import { asText, type Loose, record, records } from './loose.ts'
-import type { ResponseRequest } from './responses-to-chat.ts'
 
 /** Fields that name what the upstream keeps: an earlier response, a conversation, a prompt. */
 const STORED = ['previous_response_id', 'conversation', 'prompt']
@@ -16,7 +15,7 @@ const COMPACTED: ReadonlySet<unknown> = new Set([
  * Whether a Responses request counts on what its upstream has stored, or has put into an item that nobody else can read.
  * Chat completions know nothing of that: what they would answer is another question.
  */
-export function countsOnStored(request: Omit<ResponseRequest, 'stream'>): boolean {
+export function countsOnStored(request: object): boolean {
   const given: Loose = record(request)
   return STORED.some((name) => (given[name] ?? null) !== null) || records(given.input).some(isStored)
 }

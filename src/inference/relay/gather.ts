@@ -1,5 +1,6 @@
 import { splitEvents } from '../../wire/whole-events.ts'
 import { endedEarly, streamFailure } from '../failure.ts'
+import { isAnswerEnd } from '../finish.ts'
 import { joinChunks } from '../join-chunks.ts'
 import { streamedOutput } from '../streamed-output.ts'
 import type { Passing } from './passing.ts'
@@ -16,15 +17,9 @@ import { type EventData, eventData, type SseTap } from './sse-tap.ts'
  */
 export async function gatherCompletion(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   const joined = joinChunks()
-  let isEmpty = true
-  const take = (data: EventData) => {
-    joined.push(data)
-    isEmpty = false
-  }
-  await gather(passing, reply, tap, { take })
-  const { done, finished } = tap.ending()
+  await gather(passing, reply, tap, { take: joined.push })
   // Some providers only say that the stream is over.
-  if (done && !finished && !isEmpty) joined.push({ choices: [{ index: 0, finish_reason: 'stop' }] })
+  if (!joined.isFinished() && !(tap.ending().done && joined.isBegun())) throw endedEarly(passing.provider)
   return asWhole(reply, joined.completion())
 }
 
@@ -35,15 +30,15 @@ export async function gatherResponse(passing: Passing, reply: StreamReply, tap: 
   const take = (data: EventData) => {
     const { type, response } = data
     output.push(data)
-    if (type === 'response.completed' || type === 'response.incomplete') last = response
+    if (isAnswerEnd(type)) last = response
   }
   await gather(passing, reply, tap, { take, isOver: () => last !== undefined })
-  if (!last) throw endedEarly(passing.relay.provider)
+  if (!last) throw endedEarly(passing.provider)
   return asWhole(reply, output.complete(last))
 }
 
 async function gather(
-  { relay: { provider }, receiver, recording }: Passing,
+  { provider, receiver, onFirst }: Passing,
   reply: StreamReply,
   tap: SseTap,
   { take, isOver }: { take: (data: EventData) => void; isOver?: () => boolean },
@@ -62,7 +57,7 @@ async function gather(
   }
   const end = await pump(reply, receiver, tap, {
     filter,
-    onFirst: recording.firstToken,
+    onFirst,
     stallMs: provider.timeoutMs,
     isOver,
   })

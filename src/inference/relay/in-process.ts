@@ -3,14 +3,14 @@ import { CLIENT_GONE, type Send } from './send.ts'
 
 /** Sends to an upstream in this process (the sandbox), through the provider's own `fetch`. */
 export function inProcessSend(provider: Provider): Send {
-  return ({ path, headers, body }, listener) => {
+  return ({ method, path, headers, body }, listener) => {
     const ending = new AbortController()
     let waiting: (() => void) | undefined
     let paused = false
 
     async function run(): Promise<void> {
       const url = provider.baseUrl + path
-      const init = { method: 'POST', headers, body: body.toString(), signal: ending.signal }
+      const init = { method, headers, body: body?.toString() ?? null, signal: ending.signal }
       const response = await provider.fetch(new Request(url, init))
       listener.onHead(response.status, Object.fromEntries(response.headers))
       for await (const chunk of response.body ?? []) {

@@ -1,16 +1,77 @@
-import type { Recording } from '../recording.ts'
+import type { GazewayError } from '../../errors.ts'
+import type { ModelBody } from '../admit.ts'
+import type { BegunResponse } from '../convert/begun-response.ts'
+import { NOTHING, type Observed } from '../observe.ts'
+import type { Provider } from '../provider.ts'
+import type { Outcome } from '../settle.ts'
 import type { Receiver } from './receiver.ts'
-import type { Relay } from './relay.ts'
+import type { StreamReply, WholeReply } from './send.ts'
+import type { SseTap } from './sse-tap.ts'
 
-/** A request that is being passed through: whose it is, what is asked of the upstream, and the record of that. */
+/** A reply that is being passed on: whose it is, and what was asked. */
 export interface Passing {
-  relay: Relay
+  provider: Provider
   receiver: Receiver
-  /** Whether its client wants the answer as events. */
+  /** What the client asked. */
+  asked: ModelBody
+  /** Whether it wants the answer as events. */
   stream: boolean
+  /** Whether only text counts as an answer. */
+  needsText: boolean
   /** Names the client's request in the errors that it is told; null where they name none. */
   requestId: string | null
-  /** What the upstream is asked, to count where it reports no usage. */
-  sent: object
-  recording: Recording
+  callId: string
+  /** The upstream's id of the model. */
+  model: string
+  /** What the client has of the stream of an earlier candidate; null where it has nothing. */
+  begun: BegunResponse | null
+  onFirst(): void
 }
+
+/** The client has its reply, to the end, be it an error in a stream that had begun. */
+export interface Answered {
+  kind: 'answered'
+  outcome: Outcome & { error: GazewayError | null }
+}
+
+/** The client has no reply yet, or the beginning of one that another candidate can continue. */
+export interface Failed {
+  kind: 'failed'
+  outcome: Outcome & { error: GazewayError }
+  /** The upstream's refusal, if it is one. */
+  refused: WholeReply | null
+  /** What the client has of the stream; null where it has nothing. */
+  begun: BegunResponse | null
+}
+
+/** How requests of one API are passed to an endpoint, and its replies back. */
+export interface Passage {
+  /** What is sent, but for the model and the form. @param refused the field that the candidate before has refused */
+  convert(asked: object, refused: string | null): object
+  /** Whether the client's own bytes may be sent where nothing has to change. */
+  keepsBytes: boolean
+  /** Whether the chunk that reports usage stays here. */
+  dropsUsage(passing: Passing): boolean
+  /** Gathers a stream that was not asked for. */
+  gather(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply>
+  passWhole(passing: Passing, reply: WholeReply): Answered | Failed
+  passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed>
+}
+
+/** The client has its reply. @param error what went wrong in it */
+export const answered = (httpStatus: number, observed: Observed, error: GazewayError | null = null): Answered => ({
+  kind: 'answered',
+  outcome: { httpStatus, error, ...observed },
+})
+
+/** The candidate did not answer. */
+export const failed = (
+  error: GazewayError,
+  httpStatus: number | null,
+  observed: Observed = NOTHING,
+  { refused = null, begun = null }: Partial<Pick<Failed, 'refused' | 'begun'>> = {},
+): Failed => ({ kind: 'failed', outcome: { httpStatus, error, ...observed }, refused, begun })
+
+/** The model that a reply names, whatever it holds there; the one that was asked for where it names none. */
+export const modelTold = (told: unknown, asked: string): string =>
+  typeof told === 'string' && told !== '' ? told : asked

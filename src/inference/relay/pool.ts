@@ -35,9 +35,8 @@ const READING =
         },
       }
 
-/** A request over a pool; POST unless it says otherwise. */
+/** A request over a pool. */
 export interface PoolRequest extends Omit<RelayRequest, 'body'> {
-  method?: string
   /** A stream is read as fast as the server takes it. */
   body: string | Buffer | Readable | null
 }
@@ -68,7 +67,7 @@ export function poolSend(
   let underWay = 0
   let told: (busy: boolean) => void = () => {}
   return {
-    send({ method = 'POST', path, headers, body }, listener) {
+    send({ method, path, headers, body }, listener) {
       let controller: Dispatcher.DispatchController | undefined
       let given: Error | undefined
       let over = false
@@ -76,7 +75,7 @@ export function poolSend(
       if (underWay++ === 0) told(true)
       // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
-      const watched = typeof body === 'string' || Buffer.isBuffer(body)
+      const watched = body === null || typeof body === 'string' || Buffer.isBuffer(body)
       const limit = watched ? 0 : timeoutMs
       const wait = watched ? watch.begin(giveUp) : null
       const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }

@@ -2,19 +2,21 @@ import { GazewayError } from '../../errors.ts'
 import { type SilenceWatch, watchSilence } from '../../wire/silence.ts'
 import { VIA } from '../../wire/via.ts'
 import { upstreamFailure } from '../failure.ts'
-import type { UpstreamDeps } from '../invoke.ts'
 import type { Provider } from '../provider.ts'
 import { type Breaker, createBreaker, FAILURES } from './breaker.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
-import { CLIENT_GONE, type Client, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
+import { CLIENT_GONE, type Client, endingOf, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
 
-/** What the relays of all endpoints share. */
-export interface Relay extends UpstreamDeps {
+/** What carries requests to one upstream. */
+export interface Relay {
+  provider: Provider
   /**
-   * Sends a request to the upstream with its key. An endpoint that keeps failing is left alone for a while; requests to
-   * it then fail at once.
+   * Sends a request to the upstream with its key. A model endpoint that keeps failing is left alone for a while; requests
+   * to it then fail at once.
    *
-   * @param asked.body JSON
+   * @param path below the base URL
+   * @param asked.method POST unless it says otherwise
+   * @param asked.body JSON; null for none
    * @param asked.stream whether it asks for a stream
    * @param asked.via that of the client's request, where it has come through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
@@ -26,45 +28,46 @@ export interface Relay extends UpstreamDeps {
 }
 
 interface Asked {
-  body: string | Buffer
+  method?: 'GET' | 'POST' | 'DELETE'
+  body: string | Buffer | null
   stream: boolean
   via?: string | undefined
 }
 
 /** The relay of one upstream over a transport. */
-export function createRelay(deps: UpstreamDeps, send: Send, heartbeatMs = HEARTBEAT_MS): Relay {
-  const { provider } = deps
-  const endpoints = new Map<string, Breaker>()
-  const headers = {
+export function createRelay(provider: Provider, send: Send, heartbeatMs = HEARTBEAT_MS): Relay {
+  // Of the endpoints that models are asked at: other paths are as many as clients make up.
+  const breakers = new Map<string, Breaker>([
+    ['/chat/completions', createBreaker()],
+    ['/responses', createBreaker()],
+  ])
+  const bodiless = {
     'user-agent': 'gazeway',
     ...provider.headers,
-    'content-type': 'application/json',
     // Replies are read on the way, and passed on as they are.
     'accept-encoding': 'identity',
     ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
   }
-
-  function breakerOf(path: string): Breaker {
-    const known = endpoints.get(path)
-    if (known) return known
-    const breaker = createBreaker()
-    endpoints.set(path, breaker)
-    return breaker
-  }
+  const withBody = { ...bodiless, 'content-type': 'application/json' }
 
   return {
-    ...deps,
+    provider,
     heartbeat: watchSilence(heartbeatMs),
     open(path, asked, client) {
-      const { body, via } = asked
-      const sent = via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` }
-      const request = { path, headers: sent, body }
-      const breaker = breakerOf(path)
-      const onStatus = breaker.admit()
-      if (onStatus === null) return Promise.reject(leftAlone(provider, breaker.pauseSeconds()))
+      const { method = 'POST', body, via } = asked
+      const headers = body === null ? bodiless : withBody
+      const request = {
+        method,
+        path,
+        headers: via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` },
+        body,
+      }
+      const breaker = breakers.get(path)
+      const onStatus = breaker ? breaker.admit() : () => {}
+      if (onStatus === null) return Promise.reject(leftAlone(provider, breaker?.pauseSeconds() ?? 1))
       return openReply(send, request, asked, client, provider, onStatus).catch((error) => {
-        if (isDown(error)) breaker.failed()
-        throw upstreamFailure(error, provider, { cancelled: client.isGone() })
+        if (isDown(error)) breaker?.failed()
+        throw upstreamFailure(error, provider, endingOf(client))
       })
     },
   }

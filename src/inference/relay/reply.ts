@@ -104,7 +104,8 @@ export function readRefusal(reply: WholeReply, provider: Provider, requestId: st
   const own = { ...inShape(given, safe, reply, provider), ...(isObject(given.error) && given.error) }
   const error = { type: typeOf(status), ...own, param: own.param ?? null, request_id: requestId }
   const body = JSON.stringify(isObject(given.error) ? { ...given, error } : { error })
-  return { body, error: new ReportedError(cut(body, 0, 500), own.code, status) }
+  const reason = typeof own.message === 'string' ? own.message : body
+  return { body, error: new ReportedError(cut(body, 0, 500), own.code, status, cut(reason, 0, 500)) }
 }
 
 /** What a body of another shape says. */

@@ -1,14 +1,15 @@
 import type { GazewayError } from '../../errors.ts'
 import { type BodyListener, type Decompressing, decompressing } from '../../wire/decompress.ts'
-import { badReply, streamFailure } from '../failure.ts'
+import { badReply, type Ending, streamFailure } from '../failure.ts'
 import type { Provider } from '../provider.ts'
 
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {
+  method: string
   /** Below the provider's base URL. */
   path: string
   headers: Record<string, string>
-  body: string | Buffer
+  body: string | Buffer | null
 }
 
 /** What the transport tells of a reply, in order: head, data, then end or error. */
@@ -35,6 +36,8 @@ export interface WholeReply {
   kind: 'whole'
   status: number
   headers: Headers
+  /** The `content-type` that the upstream named; `headers` name the right one. */
+  announced?: string | string[] | undefined
   body: Buffer
 }
 
@@ -43,6 +46,7 @@ export interface StreamReply {
   kind: 'stream'
   status: number
   headers: Headers
+  announced?: string | string[] | undefined
   exchange: Exchange
   /** Hands over what arrives from now on. */
   consume(sink: BodyListener): void
@@ -54,14 +58,19 @@ export interface Client {
   isGone(): boolean
   /** Calls `listener` when it goes. */
   onGone(listener: () => void): void
+  /** Why it is gone, where not by itself: the error with which the service ended the call. */
+  reason?(): unknown
 }
+
+/** Whether a client is gone, and why: what its call fails with then. */
+export const endingOf = (client: Client): Ending => ({ cancelled: client.isGone(), reason: client.reason?.() })
 
 /** What a request fails with that was given up because its client has gone. */
 export const CLIENT_GONE = new Error('The client has gone.')
 
 const EVENT_STREAM = /^text\/event-stream\b/i
 /** The content types that hold JSON. */
-export const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 
 /** What of a reply must be kept in memory until it has come in whole is kept up to this size. */
 export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
@@ -136,6 +145,7 @@ export function openReply(
             kind: 'whole',
             status,
             headers: named(JSON_TYPE, 'application/json'),
+            announced: headers['content-type'],
             body: Buffer.concat(chunks, size),
           })
       },
@@ -152,7 +162,14 @@ export function openReply(
       isStream = true
       if (exchange) {
         const whole = decompress ? heldWith(exchange, decompress, abort) : exchange
-        resolve({ kind: 'stream', status, headers: named(EVENT_STREAM, 'text/event-stream'), exchange: whole, consume })
+        resolve({
+          kind: 'stream',
+          status,
+          headers: named(EVENT_STREAM, 'text/event-stream'),
+          announced: headers['content-type'],
+          exchange: whole,
+          consume,
+        })
       }
     }
 

@@ -3,14 +3,15 @@ import { cut } from '../../text/cut.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { records } from '../convert/loose.ts'
 import { hideSecrets } from '../failure.ts'
-import { choiceFault, FAILED_ENDINGS, isReport, ReportedError, readReported } from '../reported-error.ts'
+import { FAILED_FINISHES } from '../finish.ts'
+import { choiceFault, isReport, ReportedError, readReported } from '../reported-error.ts'
 
 /** How much of a stream is kept to count its tokens, should the upstream not report them. */
 const KEPT_BYTES = 64 * 1024
 /** What may stand between the parts of a field: its event can have several lines. */
 const GAP = String.raw`(?:\s|data:)*`
 /** What an event holds that reports usage or an `error`, and few others; most chunks have `"usage":null` or none. */
-const TELLING = new RegExp(`"(?:${FAILED_ENDINGS.join('|')})"|"usage"${GAP}:${GAP}\\{`)
+const TELLING = new RegExp(`"(?:${FAILED_FINISHES.join('|')})"|"usage"${GAP}:${GAP}\\{`)
 /** Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
 /** Events with a whole Response in them, which repeats the request: none of it is said by the model. */

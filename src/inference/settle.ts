@@ -5,17 +5,19 @@ import { type Prices, upstreamCost } from '../providers/prices.ts'
 import type { Usage } from '../providers/usage.ts'
 import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
+import { countUsage, type Observed } from './observe.ts'
 import type { Provider } from './provider.ts'
 import { recordedError } from './reported-error.ts'
 
 /** What the record of a call needs around it. */
-export interface RecordingDeps {
+export interface SettleDeps {
   provider: Provider
   calls: Calls
   /** By our own model ids. */
   prices: Prices
   /** Keep request and answer in the call record (`audit.store_content`). */
   storeContent: boolean
+  countTokens(text: string): Promise<number>
 }
 
 /** One call about to be made. */
@@ -31,28 +33,33 @@ export interface Invocation {
 }
 
 /** How a call ended. */
-export interface CallEnd {
-  status: CallStatus
+export interface Outcome extends Observed {
+  /** The upstream's; null where it did not answer. */
   httpStatus: number | null
-  /** What went wrong; a text is Gazeway's own and quotes nothing. */
-  error: Error | string | null
+  /** What went wrong; null where the client has its answer. */
+  error: Error | null
+}
+
+/** What a call came to. */
+export interface Settled {
+  callId: string
+  /** As reported, else an estimate; null where nothing was answered. */
   usage: Usage | null
-  /** What came back, for the record where content is kept. */
-  answer: unknown
+  costUsd: number
 }
 
 /** A call that is being made. */
-export interface Recording {
+export interface BegunCall {
   callId: string
   /** The first piece of the answer arrived. */
   firstToken(): void
-  /** Writes the record. @returns what the call cost upstream, in US dollars */
-  finish(end: CallEnd): number
+  /** Ends the call, once: counts its usage where none was reported, prices it, and writes its record. */
+  settle(outcome: Outcome): Promise<Settled>
 }
 
 /** Begins the record of a call; its latency runs from here. */
-export function startRecording(deps: RecordingDeps, invocation: Invocation, context: CallContext): Recording {
-  const { provider, calls, prices, storeContent } = deps
+export function beginCall(deps: SettleDeps, invocation: Invocation, context: CallContext): BegunCall {
+  const { provider, calls, prices, storeContent, countTokens } = deps
   const callId = newId('call')
   const at = Date.now()
   // The clock may be set while the call is made.
@@ -64,7 +71,8 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
     firstToken() {
       firstTokenMs ??= elapsedMs()
     },
-    finish({ status, httpStatus, error, usage, answer }) {
+    async settle({ httpStatus, error, usage: reported, said, answer }) {
+      const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said) : null)
       const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
       const record: CallRecord = {
         call_id: callId,
@@ -76,20 +84,29 @@ export function startRecording(deps: RecordingDeps, invocation: Invocation, cont
         model: invocation.model?.upstream ?? null,
         upstream: provider.name,
         stream: invocation.stream,
-        status,
+        status: statusOf(error),
         http_status: httpStatus ?? statusIn(error),
         fallback_from: invocation.fallbackFrom ?? null,
         latency_ms: elapsedMs(),
         first_token_ms: firstTokenMs,
         usage,
         upstream_cost_usd: costUsd,
-        error: error instanceof Error ? recordedError(error, provider, storeContent) : error,
+        error: error && recordedError(error, provider, storeContent),
       }
-      if (storeContent) record.content = { request: invocation.request, answer }
+      if (storeContent)
+        record.content = {
+          request: invocation.request,
+          answer: answer === undefined ? (said?.().text ?? null) : answer,
+        }
       calls.record(record, context)
-      return costUsd
+      return { callId, usage, costUsd }
     },
   }
+}
+
+function statusOf(error: Error | null): CallStatus {
+  if (error === null) return 'ok'
+  return error instanceof GazewayError && error.code === 'cancelled' ? 'aborted' : 'error'
 }
 
 let lastTime = 0
@@ -105,5 +122,5 @@ function timeOf(time: number): string {
 }
 
 /** The status of a reply that broke off before there was anything to read in it. */
-const statusIn = (error: CallEnd['error']): number | null =>
+const statusIn = (error: Error | null): number | null =>
   error instanceof GazewayError ? (error.upstreamStatus ?? null) : null

@@ -1,0 +1,65 @@
+import type { Admission } from './admit.ts'
+import { convertedText, requestBody } from './relay/request-body.ts'
+import type { Client, StreamReply, WholeReply } from './relay/send.ts'
+import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
+import { withRetries } from './retry.ts'
+import type { Candidate } from './route.ts'
+
+/** What a candidate is asked. */
+export interface Asking {
+  call: Admission
+  candidate: Candidate
+  /** The upstream's id. */
+  model: string
+  /** The field that the candidate before has refused; null for none. */
+  refused: string | null
+  client: Client
+}
+
+/** A request that is written and can be sent. */
+export interface Asked {
+  /** What is asked, to record it and to count it where the upstream reports no usage. */
+  sent: object
+  /**
+   * Sends it, after transient errors again, and in another form where the upstream refuses one.
+   *
+   * @throws as `relay.open` and `withRetries`
+   */
+  send(): Promise<WholeReply | StreamReply>
+}
+
+/**
+ * Writes a request as its candidate takes it.
+ *
+ * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
+ */
+export async function ask({ call, candidate, model, refused, client }: Asking): Promise<Asked> {
+  const { request, retries, context } = call
+  const { relay, path, passage } = candidate
+  const converted = (body: object) => ({ ...passage.convert(body, refused), model })
+  const sent = converted(request.json)
+  const stream = request.json.stream === true
+  const formed: Formed = { provider: relay.provider, model, isChat: path === '/chat/completions', json: sent, stream }
+  const write = (form: RequestForm) => {
+    const fields = { model, ...formFields(form, formed) }
+    if (passage.keepsBytes) return requestBody(request, { ...sent, ...fields }, fields)
+    return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))
+  }
+  let form = firstForm(formed)
+  let body = await write(form)
+
+  async function send(): Promise<WholeReply | StreamReply> {
+    for (;;) {
+      const asked = { body, stream: form.stream, via: context.via }
+      const reply = await withRetries(retries, client, () => relay.open(path, asked, client))
+      const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null
+      if (next === null) {
+        if (reply.status < 400) keepForm(form, formed)
+        return reply
+      }
+      form = next
+      body = await write(form)
+    }
+  }
+  return { sent, send }
+}

@@ -1,0 +1,8 @@
+import type OpenAI from 'openai'
+
+/** A chat request; without a model, the one that is configured answers. */
+export type ChatRequest = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'> & { model?: string }
+export type ChatCompletion = OpenAI.Chat.ChatCompletion
+
+/** A Responses request; without a model, the one that is configured answers. */
+export type ResponseRequest = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'model'> & { model?: string }

@@ -1,0 +1,29 @@
+import type { Followed } from '../config/follow.ts'
+import { lazily } from '../wire/lazily.ts'
+import type { OpenUpstream } from './open.ts'
+import type { Upstream } from './upstream.ts'
+
+const loadOpen = lazily(() => import('./open.ts'))
+const loadSuccession = lazily(() => import('./relay/succession.ts'))
+
+/** `upstream`, whichever is the newest, with calls that follow it. */
+export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>): Upstream {
+  return Object.defineProperty(always, 'openCalls', { value: open })
+
+  async function open(): ReturnType<Upstream['openCalls']> {
+    const [{ openUpstream }, { createSuccession }] = await Promise.all([loadOpen(), loadSuccession()])
+    const upstreams = createSuccession<OpenUpstream>()
+    let newest = upstreams.put(now().openBy(openUpstream))
+    // At once, so that no request meets the new configuration and the old upstream.
+    const stop = onRenewed(() => {
+      newest = upstreams.put(now().openBy(openUpstream))
+    })
+    return {
+      current: () => newest,
+      async close() {
+        stop()
+        await upstreams.close()
+      },
+    }
+  }
+}

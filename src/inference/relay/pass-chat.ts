@@ -1,0 +1,62 @@
+import { readUsage } from '../../providers/usage.ts'
+import { completionChunks } from '../convert/completion-chunks.ts'
+import type { ChatCompletion } from '../convert/requests.ts'
+import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
+import { observedStream, observedWhole } from '../observe.ts'
+import { wantsUsage } from '../usage-request.ts'
+import { gatherCompletion } from './gather.ts'
+import { type Answered, answered, type Passage, type Passing } from './passing.ts'
+import { pump } from './receiver.ts'
+import { chatErrorEvent, passedHeaders, readCompletion } from './reply.ts'
+import { endingOf, type StreamReply, type WholeReply } from './send.ts'
+import type { SseTap } from './sse-tap.ts'
+
+/**
+ * Passes a chat completion through: the client's fields upstream, the upstream's bytes back as they come. Usage is asked
+ * for even where the client did not; the chunk that then reports it stays here.
+ */
+export const passChat: Passage = {
+  convert: (asked) => asked,
+  keepsBytes: true,
+  dropsUsage: ({ stream, asked }) => stream && !wantsUsage(asked),
+  gather: gatherCompletion,
+  passWhole,
+  passStream,
+}
+
+function passWhole(passing: Passing, reply: WholeReply): Answered {
+  const { provider, receiver, callId, stream, asked } = passing
+  const completion = readCompletion(reply, provider)
+  const headers = passedHeaders(reply.headers, callId, provider)
+  if (stream) {
+    // Some providers never stream.
+    const chunks = completionChunks(completion as ChatCompletion, { withUsage: wantsUsage(asked) })
+    // Before the head: what cannot be written is an error with a status of its own.
+    const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
+    receiver.end(`${events.join('')}data: [DONE]\n\n`)
+  } else receiver.whole(reply.status, headers, reply.body)
+  return answered(reply.status, observedWhole(readUsage(completion.usage), completion.choices, completion))
+}
+
+async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered> {
+  const { provider, receiver, requestId, callId, onFirst } = passing
+  const { status } = reply
+  receiver.head(status, passedHeaders(reply.headers, callId, provider))
+  const end = await pump(reply, receiver, tap, { filter: (events) => events, onFirst, stallMs: provider.timeoutMs })
+  const observed = observedStream(tap)
+  const { done, finished } = tap.ending()
+  if (end.kind === 'gone' && !done) return answered(status, observed, clientGone(endingOf(receiver)))
+  const reported = tap.failed()
+  if (reported !== null) {
+    receiver.end()
+    return answered(status, observed, upstreamFailure(reported, provider, { cancelled: false }))
+  }
+  // Whatever comes after the last line changes nothing about the answer; many clients leave at it.
+  const cut = done || finished ? null : endedEarly(provider)
+  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : cut
+  // Some providers leave out the last line that clients wait for.
+  if (broken) receiver.end(chatErrorEvent(broken, requestId))
+  else receiver.end(done ? undefined : 'data: [DONE]\n\n')
+  return answered(status, observed, broken)
+}

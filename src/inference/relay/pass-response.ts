@@ -1,0 +1,158 @@
+import type { GazewayError } from '../../errors.ts'
+import { readUsage } from '../../providers/usage.ts'
+import { splitEvents } from '../../wire/whole-events.ts'
+import { trackResponse } from '../convert/begun-response.ts'
+import type { ResponseObject } from '../convert/chat-to-response.ts'
+import type { ResponseRequest } from '../convert/requests.ts'
+import { responseEvents } from '../convert/response-events.ts'
+import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
+import { isUnfinished, LAST_EVENTS } from '../finish.ts'
+import { type Observed, observedStream, observedWhole } from '../observe.ts'
+import { isReport, readReported } from '../reported-error.ts'
+import { lackOf } from '../response-texts.ts'
+import { streamedOutput } from '../streamed-output.ts'
+import { gatherResponse } from './gather.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type Passing } from './passing.ts'
+import { pump } from './receiver.ts'
+import { passedHeaders, readResponse, responseErrorEvent, toSse } from './reply.ts'
+import { endingOf, type StreamReply, type WholeReply } from './send.ts'
+import { type EventData, eventData, type SseTap } from './sse-tap.ts'
+
+/** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
+const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])
+/** What may come before the first output: one event that repeats the whole request, and some more. */
+const HELD_LIMIT_BYTES = 16 * 1024 * 1024
+
+/**
+ * Passes a Responses request through. Where the endpoint fails before its first text, another candidate can answer in its
+ * place, after the items that a stream has brought.
+ */
+export const passResponse: Passage = {
+  convert: (asked) => asked,
+  keepsBytes: true,
+  dropsUsage: () => false,
+  gather: gatherResponse,
+  passWhole,
+  passStream,
+}
+
+function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
+  const { provider, receiver, stream, needsText, callId } = passing
+  const { status } = reply
+  const response = readResponse(reply, provider)
+  const usage = readUsage(response.usage)
+  const observed: Observed = isUnfinished(response.status)
+    ? { usage, said: null, answer: response }
+    : observedWhole(usage, response.output, response)
+  if (response.status === 'failed') {
+    const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
+    return failed(error, status, { ...observed, said: null, answer: null })
+  }
+  const lack = needsText ? lackOf(response as unknown as ResponseObject, provider) : null
+  if (lack) return failed(lack, status, { ...observed, said: null, answer: null })
+  // Some providers never stream.
+  const events = stream ? toSse([...responseEvents(response)]) : null
+  const headers = passedHeaders(reply.headers, callId, provider)
+  if (events) {
+    receiver.head(status, { ...headers, 'content-type': 'text/event-stream' })
+    receiver.end(events)
+  } else receiver.whole(status, headers, reply.body)
+  return answered(status, observed)
+}
+
+async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, receiver, requestId, callId, needsText, onFirst } = passing
+  const { status } = reply
+  let held: Buffer[] | null = []
+  let heldBytes = 0
+  let last: Buffer | null = null
+  let complete = false
+  const tracker = trackResponse(passing.asked as unknown as ResponseRequest, { needsText })
+  const output = streamedOutput()
+  const headers = passedHeaders(reply.headers, callId, provider)
+  receiver.hold?.(status, headers)
+
+  /**
+   * Holds back what comes before the first output, so that a failure there leaves the client's reply without an event, and
+   * the report of a failure before the first text, so that another answer can follow.
+   */
+  function filter(events: Buffer): Buffer | null {
+    if (events.includes('sequence_number')) last = events
+    complete ||= LAST_EVENTS.some((type) => events.includes(String(type))) && splitEvents(events).some(isLast)
+    if (held === null && tracker.isCommitted()) return events
+    const told: Buffer[] = []
+    let isOutput = held === null
+    for (const event of splitEvents(events)) {
+      const data = eventData(event)
+      const fault = data && faultOf(data)
+      if (fault && (!isOutput || tracker.begun() !== null)) {
+        if (isOutput) receiver.write(begin(told))
+        complete = false
+        throw fault
+      }
+      if (data !== null) tracker.push(data)
+      told.push(event)
+      isOutput ||= data !== null && !BEFORE_OUTPUT.has(data.type ?? '')
+    }
+    if (isOutput) return begin(told)
+    held?.push(events)
+    heldBytes += events.length
+    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
+    return null
+  }
+
+  /** Why an event leaves its client without an answer: it reports a failure, or ends a Response that says nothing. */
+  function faultOf(data: EventData): Error | null {
+    if (isFailure(data)) return tap.failed() ?? new Error('It reported a failure.')
+    if (!needsText) return null
+    output.push(data)
+    return LAST_EVENTS.includes(data.type) && !tracker.isCommitted() ? lackIn(data) : null
+  }
+
+  function lackIn({ response }: EventData): GazewayError | null {
+    return response ? lackOf(output.complete(response) as ResponseObject, provider) : null
+  }
+
+  function begin(told: readonly Buffer[]): Buffer {
+    const whole = Buffer.concat([...(held ?? []), ...told])
+    if (held !== null) receiver.head(status, headers)
+    held = null
+    return whole
+  }
+
+  const end = await pump(reply, receiver, tap, {
+    filter,
+    onFirst,
+    stallMs: provider.timeoutMs,
+    isOver: () => complete,
+  })
+  const observed = observedStream(tap)
+  const reported = tap.failed()
+  // Whatever comes after the last event changes nothing about the answer; many clients leave at it.
+  const isAnswered = complete && held === null && reported === null
+  if (end.kind === 'gone' && !isAnswered) return answered(status, observed, clientGone(endingOf(receiver)))
+  const cut = complete ? null : endedEarly(provider)
+  const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
+  const broken = isAnswered ? null : failure
+  const begun = tracker.begun()
+  if (broken && (held !== null || begun !== null)) return failed(broken, status, observed, { begun })
+  receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
+  const told = reported && upstreamFailure(reported, provider, { cancelled: false })
+  return answered(status, observed, told ?? broken)
+}
+
+/** Whether an event reports that its stream has failed. */
+const isFailure = ({ type, error }: EventData): boolean =>
+  type === 'error' || type === 'response.failed' || isReport(error)
+
+/** A text may hold the name of an event, too. */
+const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)?.type)
+
+function nextNumber(events: Buffer | null): number {
+  const last =
+    events &&
+    splitEvents(events)
+      .map(eventData)
+      .findLast((data) => data !== null)
+  return (last?.sequence_number ?? -1) + 1
+}

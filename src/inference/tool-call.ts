@@ -1,0 +1,83 @@
+import type OpenAI from 'openai'
+import type { CallContext } from '../calls/call-record.ts'
+import { GazewayError } from '../errors.ts'
+import { lazily } from '../wire/lazily.ts'
+import type { ModelRequest } from './admit.ts'
+import type { Result } from './attempt.ts'
+import { badReply } from './failure.ts'
+import type { OpenUpstream } from './open.ts'
+import type { Provider } from './provider.ts'
+import { signalClient } from './signal-client.ts'
+import { webReceiver } from './web-receiver.ts'
+
+/** What model calls of Gazeway's own are made with. */
+export interface ToolDeps {
+  provider: Provider
+  /** The upstream, opened with the first call. */
+  open(): Promise<OpenUpstream>
+}
+
+/** What a call came to, whose client has its whole answer. */
+export type Made<T> = Omit<Result, 'failure'> & { value: T }
+
+const loadClient = lazily(() => import('openai'))
+
+/**
+ * Makes a model call of Gazeway's own with the `openai` client, whose `fetch` is the same way that calls over HTTP go, in
+ * process. What is retried, and when, is decided there: the client retries nothing.
+ *
+ * @param asked.needsText whether an answer without text is none
+ * @param work one request of the client
+ * @throws GazewayError `upstream_not_configured`, `cancelled`, `service_stopping`, `validation_failed` for a request that
+ *   cannot be written, else of the kinds in `failure.ts`; its `callId` is the record's
+ */
+export async function toolCall<T>(
+  { provider, open }: ToolDeps,
+  { endpoint, needsText }: Pick<ModelRequest, 'endpoint' | 'needsText'>,
+  context: CallContext,
+  work: (client: OpenAI) => Promise<T>,
+): Promise<Made<T>> {
+  const [{ default: Client }, { call }] = await Promise.all([loadClient(), open()])
+  const caller = signalClient(context.signal)
+  let making: Promise<Result> | undefined
+
+  const send = (body: unknown): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const text = String(body)
+      const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
+      const asked = { endpoint, request, retries: provider.maxRetries, needsText }
+      making = call(asked, webReceiver(caller, provider, resolve), { ...context, requestId: null })
+      making.catch(reject)
+    })
+  const client = new Client({
+    baseURL: provider.baseUrl,
+    apiKey: 'none',
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    // The way of the call limits the silence, from the first byte to the last.
+    timeout: 2 ** 31 - 1,
+    logLevel: 'off',
+    fetch: (_, init) => send(init?.body),
+  })
+  try {
+    const value = await work(client).catch(async (error: unknown) => {
+      throw (await making)?.failure ?? unreadable(error, provider, making !== undefined)
+    })
+    const { failure, ...made } = (await making) as Result
+    if (failure) throw failure
+    return { ...made, value }
+  } finally {
+    caller.release()
+  }
+}
+
+/** Why the client cannot read a reply that was an answer on its way, or cannot write the request. */
+function unreadable(error: unknown, provider: Provider, isSent: boolean): unknown {
+  if (error instanceof GazewayError) return error
+  if (isSent) return badReply(provider, 'its reply has another form', error)
+  // V8 reports an exhausted stack so.
+  if (!(error instanceof RangeError)) return error
+  const message = 'The request is nested too deeply; some thousand levels are accepted.'
+  return new GazewayError('validation_failed', message, { cause: error })
+}
