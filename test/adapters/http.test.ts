@@ -654,6 +654,7 @@ describe('the gateway over HTTP', () => {
         eventsOf(text).map((event) => Object.keys(event).includes('error')),
         [false, true],
       )
+      await until(async () => (await records()).length === 1)
     })
 
     it('streams an answer that came whole', async () => {
