@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Engine } from './columns.ts'
 import { isStore, stepsBehind } from './migrate.ts'
+import type { Migrations } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
 
 /** A database that is only read, and its name without credentials. */
@@ -35,14 +36,15 @@ export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Pro
  * that wrote it could not use it any more.
  *
  * @param url as of `openStore`
+ * @param migrations all of this version, when absent
  * @throws GazewayError `conflict`, or as {@link lookInto}
  */
-export async function requireUpToDate(url: string): Promise<void> {
+export async function requireUpToDate(url: string, migrations?: Migrations): Promise<void> {
   const opened = await open(url)
   if (opened === null) return
   const { engine, db, name } = opened
   try {
-    const steps = await stepsBehind(db, engine, name)
+    const steps = await stepsBehind(db, engine, name, migrations)
     if (steps > 0)
       throw new GazewayError(
         'conflict',

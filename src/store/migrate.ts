@@ -1,37 +1,41 @@
 import { type Kysely, sql } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Engine } from './columns.ts'
-import { MIGRATIONS } from './migrations/index.ts'
+import { MIGRATIONS, type Migrations } from './migrations/index.ts'
 import { type Schema, TABLES } from './schema.ts'
 
 /** Kysely's migrator keeps what has run in this table. */
 const TABLE = 'kysely_migration'
 
-const KNOWN = Object.keys(MIGRATIONS)
-/** As steps are called, those of newer versions too. */
+/** Names of steps, those of newer versions too. */
 const STEP = /^\d{3}_[a-z\d_]+$/
 
 /**
  * Brings the store to this version's schema. Processes that start together take turns, and each step runs once. An
  * up-to-date store costs one query.
  *
+ * @param steps all of this version
  * @throws GazewayError `store_too_new` when a newer Gazeway has already moved the store forward, `store_unavailable` when
  *   another program's tables are in the way; the database is then as it was
  */
-export async function migrate(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
+export async function migrate(
+  db: Kysely<Schema>,
+  engine: Engine,
+  name: string,
+  steps: Migrations = MIGRATIONS,
+): Promise<void> {
   const done = await executed(db, engine)
-  if (isGazeways(done)) refuseNewer(done, name)
+  if (isGazeways(done)) refuseNewer(done, name, steps)
   else await refuseForeign(db, engine, name)
-  if (done.length === KNOWN.length) return
+  const known = Object.entries(steps)
+  if (done.length === known.length) return
 
   const { Migrator } = await import('kysely')
   const migrator = new Migrator({
     db,
     provider: {
       getMigrations: async () =>
-        Object.fromEntries(
-          KNOWN.map((step) => [step, { up: async (trx: Kysely<unknown>) => MIGRATIONS[step]?.(trx, engine) }]),
-        ),
+        Object.fromEntries(known.map(([step, up]) => [step, { up: (trx: Kysely<unknown>) => up(trx, engine) }])),
     },
   })
   const { error } = await migrator.migrateToLatest()
@@ -46,26 +50,32 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, name: string):
 export async function isStore(db: Kysely<Schema>, engine: Engine, name: string): Promise<boolean> {
   const done = await executed(db, engine)
   if (!isGazeways(done)) return false
-  refuseNewer(done, name)
+  refuseNewer(done, name, MIGRATIONS)
   return true
 }
 
 /**
  * How many steps a store is behind this version, without taking them; 0 where no Gazeway has made one.
  *
+ * @param steps all of this version
  * @throws GazewayError `store_too_new`
  */
-export async function stepsBehind(db: Kysely<Schema>, engine: Engine, name: string): Promise<number> {
+export async function stepsBehind(
+  db: Kysely<Schema>,
+  engine: Engine,
+  name: string,
+  steps: Migrations = MIGRATIONS,
+): Promise<number> {
   const done = await executed(db, engine)
   if (!isGazeways(done)) return 0
-  refuseNewer(done, name)
-  return KNOWN.length - done.length
+  refuseNewer(done, name, steps)
+  return Object.keys(steps).length - done.length
 }
 
 const isGazeways = (done: readonly string[]): boolean => done.length > 0 && done.every((step) => STEP.test(step))
 
-function refuseNewer(done: readonly string[], name: string): void {
-  const unknown = done.filter((migration) => !KNOWN.includes(migration))
+function refuseNewer(done: readonly string[], name: string, steps: Migrations): void {
+  const unknown = done.filter((step) => !(step in steps))
   if (unknown.length === 0) return
   throw new GazewayError(
     'store_too_new',

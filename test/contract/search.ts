@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
-import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const MEMORIES = [
@@ -89,11 +88,8 @@ export function searchContract(open: () => Promise<Store>): void {
       await put('quokkabey')
       assert.deepEqual(await keys('quokkabx', { namespace: 'digits' }), ['quokkabey'])
       if (store.engine !== 'postgres') return
-      const withDigits = () => sql`select term from memory_terms where term ~ '[0-9]'`.execute(store.db)
-      assert.deepEqual((await withDigits()).rows, [])
-      await sql`insert into memory_terms (term) values ('left7over')`.execute(store.db)
-      await MIGRATIONS['026_words_without_digits']?.(store.db as unknown as Kysely<unknown>, store.engine)
-      assert.deepEqual((await withDigits()).rows, [])
+      const withDigits = await sql`select term from memory_terms where term ~ '[0-9]'`.execute(store.db)
+      assert.deepEqual(withDigits.rows, [])
     })
 
     it('finds a word with typos beside many nearer ones that no memory holds any more', async () => {
@@ -211,44 +207,6 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('किताब', { namespace: 'मेरा' }), [])
       await memory.store(MemoryInput.parse({ key: 'books', value: 'किताब', namespace: 'मेरा', tags: ['पुस्तक सूची'] }))
       assert.deepEqual(await keys('किताब', { namespace: 'मेरा', tags: ['पुस्तक सूची'] }), ['books'])
-    })
-
-    it('finds what was indexed when marks ended words', async () => {
-      const input = { namespace: 'older', key: 'किताब', value: { है: 'مُحَمَّد' }, tags: ['पुस्तक सूची'] }
-      const { memory: kept } = await memory.store(MemoryInput.parse(input))
-      const db = store.db as unknown as Kysely<unknown>
-      await sql`update memories set key_text = 'क त ब', value_text = 'ह م ح م د', tags_text = 'प स तक स च'
-        where id = ${kept.id}`.execute(db)
-      assert.deepEqual(await keys('محمد', { namespace: 'older' }), [])
-      await MIGRATIONS['020_marks_in_words']?.(db, store.engine)
-      for (const query of ['किताब', 'محمد', 'सूची'])
-        assert.deepEqual(await keys(query, { namespace: 'older' }), ['किताब'], query)
-      assert.deepEqual(await keys('क', { namespace: 'older' }), ['किताब'], 'as a beginning')
-      assert.deepEqual(await keys('तक', { namespace: 'older' }), [])
-      assert.deepEqual((await keys('billing')).slice(0, 2), ['billing/owner', 'faq/7'])
-    })
-
-    it('finds what was indexed when letters kept their strokes', async () => {
-      const input = { namespace: 'older', key: 'Łódź', value: { ﬁle: 'Straße' }, tags: ['ＡＢＣ'] }
-      for (const key of ['GROẞ', 'Ǿrsted', 'Ǽlfric']) {
-        const { memory: old } = await memory.store(MemoryInput.parse({ namespace: 'older', key, value: 1 }))
-        await sql`update memories set key_text = 'old' where id = ${old.id}`.execute(store.db)
-      }
-      const { memory: kept } = await memory.store(MemoryInput.parse(input))
-      const db = store.db as unknown as Kysely<unknown>
-      await sql`update memories set key_text = 'łodz', value_text = 'ﬁle straße', tags_text = 'ａｂｃ'
-        where id = ${kept.id}`.execute(db)
-      assert.deepEqual(await keys('file', { namespace: 'older' }), [])
-      await MIGRATIONS['022_plain_words']?.(db, store.engine)
-      for (const query of ['Lodz', 'Łódź', 'file', 'strasse', 'abc'])
-        assert.deepEqual(await keys(query, { namespace: 'older' }), ['Łódź'], query)
-      assert.deepEqual(await keys('ａｂｃ', { namespace: 'older' }), ['Łódź'])
-      for (const [query, key] of [
-        ['groß', 'GROẞ'],
-        ['orsted', 'Ǿrsted'],
-        ['Ǽlfric', 'Ǽlfric'],
-      ] as const)
-        assert.ok((await keys(query, { namespace: 'older' })).includes(key), query)
     })
 
     it('finds nothing for a query without words', async () => {

@@ -280,23 +280,6 @@ describe('doctor', () => {
       assert.ok(line.includes(fault), `${line} says ${fault}`)
   })
 
-  it('leaves a store of an earlier version as it is, and so does a copy', async () => {
-    const { file, database } = await storeOf('earlier')
-    database.exec('delete from kysely_migration where name = (select max(name) from kysely_migration)')
-    const steps = () => database.prepare('select count(*) as steps from kysely_migration').get()
-    const before = steps()
-    const behind = /was written by an earlier Gazeway and is 1 step behind\. This command leaves it as it is/
-    const { code, lines } = await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])
-    assert.equal(code, 1)
-    assert.match(lines[1] ?? '', behind)
-    const copy = await run(place, ['store', 'copy', '--store', `sqlite:${file}`, '--to', `sqlite:${file}.copy`])
-    assert.equal(copy.code, 1)
-    assert.match(copy.stderr, behind)
-    assert.ok(!existsSync(`${file}.copy`))
-    assert.deepEqual(steps(), before)
-    database.close()
-  })
-
   async function storeOf(name: string): Promise<{ file: string; database: DatabaseSyncInstance }> {
     const file = join(place.data, `${name}.db`)
     assert.equal((await doctor(['--upstream', 'sandbox', '--store', `sqlite:${file}`])).code, 0)

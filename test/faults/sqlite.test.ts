@@ -16,14 +16,10 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely, sql } from 'kysely'
-import { keepMemory } from '../../src/memory/keep.ts'
+import { sql } from 'kysely'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
 import { copyStore } from '../../src/store/copy.ts'
-import { MIGRATIONS } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Schema } from '../../src/store/schema.ts'
-import { nodeSqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { isBusy, storeError } from '../../src/store/sqlite/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -249,13 +245,12 @@ describe('several connections to one file', () => {
     const other = new DatabaseSync(file)
     t.after(() => other.close())
     other.exec('begin immediate')
-    const older = join(folder, 'older-and-locked.db')
-    await makeOlder(older)
-    const bringing = new DatabaseSync(older)
+    const made = join(folder, 'made-meanwhile.db')
+    const bringing = new DatabaseSync(made)
     t.after(() => bringing.close())
     bringing.exec('begin immediate')
     let isOpen = false
-    const opened = open(older).finally(() => {
+    const opened = open(made).finally(() => {
       isOpen = true
     })
     const began = performance.now()
@@ -316,37 +311,5 @@ describe('numbers', () => {
     const { rows } = await sql`select ${1e300} as large, ${0.1} as small`.execute(store.db)
     assert.deepEqual(rows, [{ large: 1e300, small: 0.1 }])
     await store.close()
-  })
-})
-
-/** A store as the first version left it, with one memory. @returns all steps, of which it has taken one */
-async function makeOlder(file: string): Promise<string[]> {
-  const database = new DatabaseSync(file)
-  const older = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
-  const steps = Object.keys(MIGRATIONS)
-  const [first = ''] = steps
-  await older.schema.createTable('kysely_migration').addColumn('name', 'text').addColumn('timestamp', 'text').execute()
-  await sql`insert into kysely_migration values (${first}, '2026-01-01T00:00:00.000Z')`.execute(older)
-  await (older as unknown as Kysely<unknown>).transaction().execute(async (trx) => MIGRATIONS[first]?.(trx, 'sqlite'))
-  const now = '2026-01-01T00:00:00.000Z'
-  await older.transaction().execute((trx) => keepMemory(trx, 0, MemoryInput.parse({ key: 'old', value: 'kept' }), now))
-  await older.destroy()
-  return steps
-}
-
-describe('an older store', () => {
-  it('is brought forward with what it holds, by the first of several processes', async () => {
-    const file = join(folder, 'older.db')
-    const [first, ...rest] = await makeOlder(file)
-    const stores = await Promise.all([open(file), open(file), open(file)])
-    for (const store of stores) {
-      const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(store.db)
-      assert.deepEqual(
-        rows.map((row) => row.name),
-        [first, ...rest],
-      )
-      assert.deepEqual((await contents(store)).listed, ['old'])
-      await store.close()
-    }
   })
 })
