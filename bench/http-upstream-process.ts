@@ -11,6 +11,8 @@ let abandoned = 0
 
 createServer(async (request, response) => {
   if (request.url === '/abandoned') return response.end(String(abandoned))
+  // A gateway looks from time to time whether its provider is there.
+  if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
   const { stream, max_tokens } = JSON.parse(await readBody(request))
   if (stream) return streamChunks(response, max_tokens)
   response.setHeader('content-type', 'application/json')

@@ -106,12 +106,14 @@ function requests({ gazeSession, chatSession }: Seeded): Record<string, Asked> {
     'GET /api/sessions': get('/api/sessions?limit=1000'),
     'GET /api/sessions/{id}/messages': get(`/api/sessions/${chatSession}/messages?limit=1000`),
     'GET /api/sessions/search': get('/api/sessions/search?q=words&limit=100'),
+    'POST /api/memory of 250 KB': post('/api/memory', { key: 'stored', value: words(40_000) }),
+    'POST /api/gaze/store of 1,000 records': post('/api/gaze/store', { records: gaze(1_000) }),
     'a chat completion of 4 MB': post('/v1/chat/completions', {
       messages: [{ role: 'user', content: text.repeat(85_000) }],
       max_tokens: 10,
     }),
-    'a chat completion of 100,000 messages': post('/v1/chat/completions', {
-      messages: Array.from({ length: 100_000 }, () => ({ role: 'user', content: 'hi' })),
+    'a chat completion of 10,000 messages': post('/v1/chat/completions', {
+      messages: Array.from({ length: 10_000 }, () => ({ role: 'user', content: 'hi' })),
       max_tokens: 10,
     }),
     'a metered call of 4 MB': post('/api/wallet/metered/call', {
@@ -122,6 +124,21 @@ function requests({ gazeSession, chatSession }: Seeded): Record<string, Asked> {
     }),
   }
 }
+
+/** SYNTHETIC words, most of them different. */
+const words = (count: number): string => Array.from({ length: count }, (_, i) => `w${(i * 7919) % 9_973}`).join(' ')
+
+/** SYNTHETIC eye tracking. */
+const gaze = (count: number): unknown[] =>
+  Array.from({ length: count }, (_, i) => ({
+    at: new Date(Date.now() - 600_000 + i * 200).toISOString(),
+    dwell_ms: 180,
+    source: 'eye_tracker',
+    confidence: 0.9,
+    cog: { focus: 0.5, load: 0.4 },
+    emo: { valence: 0, arousal: 0.2 },
+    env: { path: `/project/file-${i % 97}`, x: (i % 97) / 97, y: (i % 89) / 89 },
+  }))
 
 /** 64 requests for the largest list at once: how long others wait, and what the process has in memory. */
 async function measureMany(report: Report, server: Running): Promise<void> {
@@ -172,9 +189,12 @@ function ask({ port }: Running, { method, path, body, accept }: Asked): Promise<
   }
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, headers, method: method ?? 'GET' }, (reply) => {
-      reply.resume().once('end', () => {
-        if (reply.statusCode === 200) resolve()
-        else reject(new Error(`${path} answered ${reply.statusCode}.`))
+      const isGood = reply.statusCode === 200 || reply.statusCode === 201
+      const said: string[] = []
+      reply.on('data', (chunk) => isGood || said.push(String(chunk)))
+      reply.once('end', () => {
+        if (isGood) resolve()
+        else reject(new Error(`${path} answered ${reply.statusCode}: ${said.join('')}`))
       })
     })
     sent.once('error', reject)
