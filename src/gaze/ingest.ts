@@ -2,6 +2,7 @@ import type { Insertable, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze.ts'
 import { newId } from '../text/ids.ts'
+import { giveWay } from '../wire/give-way.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
 import { canonicalJson, chainHash, contentHash, SHAPE_RECORDS, shapeHashes } from './fingerprint.ts'
 import { inOrder } from './scanpath.ts'
@@ -33,7 +34,10 @@ export async function appendRecords(
   if (fresh.length === 0) return { session, stored: 0, since: null }
 
   const rows = await toRows(trx, session, fresh, now.toISOString())
-  for (const chunk of chunks(rows)) await trx.insertInto('gaze_records').values(chunk).execute()
+  for (const chunk of chunks(rows)) {
+    await giveWay()
+    await trx.insertInto('gaze_records').values(chunk).execute()
+  }
   const placed = root === null ? fresh : placedIn(root, fresh)
   await addDwell(trx, sumDwell(placed, session.last_place))
 
@@ -141,6 +145,7 @@ async function claimPrints(
   const hashes = [...new Set(own)].filter((hash) => hash !== null).sort()
   const known = new Set<string>()
   for (const chunk of chunks(hashes)) {
+    await giveWay()
     await trx
       .insertInto('gaze_prints')
       .values(chunk.map((hash) => ({ hash, session_id })))
