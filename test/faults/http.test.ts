@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openStore } from '../../src/store/open.ts'
 import { freePort } from '../doubles/free-port.ts'
@@ -91,9 +92,10 @@ onDouble('clients that go away', (gateway, upstream) => {
   })
 })
 
-it('keeps the records of all calls that ended 100 ms before it is killed, and serves again', async () => {
+it('keeps the records of all calls that ended 100 ms before it is killed, and serves again', async (t) => {
   const place = newPlace()
   const upstream = await startProvider()
+  t.after(() => upstream.close())
   upstream.on('/chat/completions', (response, request) =>
     (request.body as { stream?: boolean }).stream
       ? double.sse(double.chunks(['Hel', 'lo.']))(response, request)
@@ -117,7 +119,11 @@ it('keeps the records of all calls that ended 100 ms before it is killed, and se
     }
   }
   const loads = Array.from({ length: CONNECTIONS }, load)
-  await new Promise((resolve) => setTimeout(resolve, LOAD_MS))
+  const endedBefore = (time: number) => ended.filter(({ at }) => at < time - RECORDED_WITHIN_MS)
+  const began = Date.now()
+  // Longer where the machine is too busy for enough of them.
+  while (Date.now() - began < LOAD_MS || endedBefore(Date.now()).length <= CONNECTIONS)
+    await Promise.race([delay(50), ...loads])
   killed = true
   const killedAt = Date.now()
   gateway.kill('SIGKILL')
@@ -125,9 +131,7 @@ it('keeps the records of all calls that ended 100 ms before it is killed, and se
   await Promise.all(loads)
 
   const stored = new Set((await storedCalls(place)).map(({ call_id }) => call_id))
-  const owed = ended.filter(({ at }) => at < killedAt - RECORDED_WITHIN_MS)
-  assert.ok(owed.length > CONNECTIONS, `only ${owed.length} calls ended in time`)
-  const lost = owed.filter(({ id }) => !stored.has(id))
+  const lost = endedBefore(killedAt).filter(({ id }) => !stored.has(id))
   assert.deepEqual(
     lost.map(({ at }) => `${killedAt - at} ms before`),
     [],
@@ -137,7 +141,6 @@ it('keeps the records of all calls that ended 100 ms before it is killed, and se
   assert.equal((await post({ ...next, key: gateway.key }, '/v1/chat/completions', CHAT)).status, 200)
   assert.deepEqual(await next.stop(), { code: 0, signal: null })
   assert.equal((await storedCalls(place)).length, stored.size + 1)
-  await upstream.close()
 })
 
 it('two gateways that are each other’s provider say so, once each', async () => {
