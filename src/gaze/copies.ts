@@ -5,10 +5,12 @@ import type { GazeSource } from './tensor.ts'
 import { TICK_MS } from './tick.ts'
 import { isSameTrace, type Trace, type TraceStep, tracesOf } from './trace.ts'
 
-/** Records before a batch that its first traces may need: six fixations of raw samples are about two seconds, 125 ticks. */
+/** Records before a batch that its first traces may need: ten rests of raw samples are about five seconds, 312 ticks. */
 const BEFORE = 400
 /** Records from a batch's first on that are looked at: the largest batch, and as many that lie between its records. */
 const FROM = 2000
+/** So many traces of one other session are a copy; a single one may be alike by chance, among thousands of readers of a page. */
+const LEAST_SHARED = 2
 /** Rows per statement. */
 const CHUNK = 250
 
@@ -30,13 +32,7 @@ export async function markCopies(trx: Transaction<Schema>, sessionId: string, si
   )
   await claimTraces(trx, sessionId, traces)
   const earlier = await tracesElsewhere(trx, sessionId, traces)
-  const copied = traces.filter(({ hash, otherHashes, steps }) =>
-    [hash, ...otherHashes].some((print) => {
-      const original = earlier.get(print)
-      return original !== undefined && isSameTrace(steps, original)
-    }),
-  )
-  for (const { source, start_ms, end_ms } of stretches(copied))
+  for (const { source, start_ms, end_ms } of stretches(copiedOf(traces, earlier)))
     await trx
       .updateTable('gaze_records')
       .set({ copied: 1 })
@@ -45,6 +41,23 @@ export async function markCopies(trx: Transaction<Schema>, sessionId: string, si
       .where('tick', '<', end_ms)
       .where('source', '=', source)
       .execute()
+}
+
+/** The traces that another session has, where it has at least one more of them. */
+function copiedOf<T extends Trace>(traces: readonly T[], earlier: ReadonlyMap<string, Original>): T[] {
+  const shared = new Map<string, number>()
+  const found = traces.map((trace) => {
+    const hash = [trace.hash, ...trace.otherHashes].find((print) => {
+      const original = earlier.get(print)
+      return original !== undefined && isSameTrace(trace.steps, original.steps)
+    })
+    const origin = hash === undefined ? undefined : earlier.get(hash)?.session_id
+    if (origin !== undefined) shared.set(origin, (shared.get(origin) ?? 0) + 1)
+    return { trace, origin }
+  })
+  return found
+    .filter(({ origin }) => origin !== undefined && (shared.get(origin) ?? 0) >= LEAST_SHARED)
+    .map(({ trace }) => trace)
 }
 
 async function recordsAround(trx: Transaction<Schema>, sessionId: string, sinceMs: number): Promise<Sample[]> {
@@ -78,22 +91,29 @@ async function claimTraces(trx: Transaction<Schema>, sessionId: string, traces: 
       .execute()
 }
 
-/** The steps of what other sessions have under the hashes of traces, by hash. */
+/** A trace that another session has stored before. */
+interface Original {
+  session_id: string
+  steps: TraceStep[]
+}
+
+/** What other sessions have under the hashes of traces, by hash. */
 async function tracesElsewhere(
   trx: Transaction<Schema>,
   sessionId: string,
   traces: readonly Trace[],
-): Promise<Map<string, TraceStep[]>> {
+): Promise<Map<string, Original>> {
   const hashes = [...new Set(traces.flatMap(({ hash, otherHashes }) => [hash, ...otherHashes]))]
-  const earlier = new Map<string, TraceStep[]>()
+  const earlier = new Map<string, Original>()
   for (let i = 0; i < hashes.length; i += CHUNK) {
     const elsewhere = await trx
       .selectFrom('gaze_traces')
-      .select(['hash', 'steps'])
+      .select(['hash', 'session_id', 'steps'])
       .where('hash', 'in', hashes.slice(i, i + CHUNK))
       .where('session_id', '<>', sessionId)
       .execute()
-    for (const { hash, steps } of elsewhere) earlier.set(hash, JSON.parse(steps) as TraceStep[])
+    for (const { hash, session_id, steps } of elsewhere)
+      earlier.set(hash, { session_id, steps: JSON.parse(steps) as TraceStep[] })
   }
   return earlier
 }
@@ -102,7 +122,7 @@ function toRow(session_id: string, { hash, start_ms, steps }: Trace) {
   return { hash, session_id, at: new Date(start_ms).toISOString(), steps: JSON.stringify(steps) }
 }
 
-/** The stretches of time that traces cover together: neighbours share five of their six fixations. */
+/** The stretches of time that traces cover together: neighbours share all but one of their rests. */
 function stretches(traces: readonly Found[]): Array<Pick<Found, 'source' | 'start_ms' | 'end_ms'>> {
   const found: Array<Pick<Found, 'source' | 'start_ms' | 'end_ms'>> = []
   for (const { source, start_ms, end_ms } of traces) {

@@ -23,7 +23,7 @@ export interface TraceHashes {
 }
 
 /**
- * The hashes of neighbouring fixations: roughly where and how long they were. Which sixteenth of the screen on each axis,
+ * The hashes of neighbouring rests: roughly where and how long they were. Which sixteenth of the screen on each axis,
  * and the duration to the nearest power of two; without positions, to the nearest quarter of an octave (locality-sensitive
  * hashing, as in Indyk & Motwani 1998). The two values that are nearest to an edge are looked for on both sides of it
  * (multi-probe: Lv and others 2007).

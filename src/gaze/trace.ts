@@ -1,23 +1,26 @@
 import { type Fixation, identifyFixations, MIN_FIXATION_MS } from './fixations.ts'
-import { endOf, type Sample } from './scanpath.ts'
+import type { Sample } from './scanpath.ts'
 import { median } from './statistics.ts'
 import { type TraceHashes, traceHashes } from './trace-hash.ts'
 
-/** So many neighbouring fixations make one trace. */
-const TRACE_FIXATIONS = 6
+/** So many neighbouring rests make one trace. */
+const TRACE_RESTS = 5
 /** A raw sample is smoothed with so many on either side, at most so far away in ms. */
 const SMOOTHED_BESIDE = 2
 const SMOOTHED_MS = 40
+/** Fixations are one rest that are no further apart than this share of the screen, with no longer pause between them in ms. */
+const JOINED_APART = 0.035
+const JOINED_MS = 100
 /** Positions of the same fixation differ by no more on each axis, as a share of the screen: about 1°. */
 const SAME_PLACE = 0.02
 /** Times of the same fixation differ by no more than the larger of the two: ms (30 samples a second), and a share. */
 const SAME_TIME_MS = 40
 const SAME_TIME_SHARE = 0.15
 
-/** One fixation of a trace: mean position (null where its source gives none), duration, and time since the trace began. */
+/** One rest of a trace: mean position (null where its source gives none), duration, and time since the trace began. */
 export type TraceStep = readonly [x: number | null, y: number | null, durationMs: number, offsetMs: number]
 
-/** `TRACE_FIXATIONS` neighbouring fixations of one source. */
+/** `TRACE_RESTS` neighbouring rests of one source. */
 export interface Trace extends TraceHashes {
   start_ms: number
   end_ms: number
@@ -25,26 +28,27 @@ export interface Trace extends TraceHashes {
 }
 
 /**
- * The traces of one scanpath whose last fixation is over and lasted until `sinceMs` or longer, or is the one before such.
+ * The traces of one scanpath that end about `sinceMs` or later: those whose last rest lasted until then, and the `TRACE_RESTS`
+ * before these, which share rests with them.
  *
  * A copy is found in two steps, since there is no index of what is nearly alike. Its hashes lead to the original; `isSameTrace`
- * then compares the steps. Every fixation is in six traces, so that those whose hash noise changes leave it covered.
+ * then compares the steps. Every rest is in five traces, so that those whose hash noise changes leave it covered.
  *
  * @param path one scanpath, in order of time
  */
 export function tracesOf(path: readonly Sample[], sinceMs: number): Trace[] {
-  const fixations = finished(path)
-  const firstNew = fixations.findIndex((fixation) => fixation.end_ms >= sinceMs)
-  const from = firstNew === -1 ? fixations.length - 1 : firstNew - 1
+  const rests = restsOf(path)
+  const firstNew = rests.findIndex((rest) => rest.end_ms >= sinceMs)
+  const from = (firstNew === -1 ? rests.length : firstNew) - TRACE_RESTS
   const traces: Trace[] = []
-  for (let last = Math.max(from, TRACE_FIXATIONS - 1); last < fixations.length; last++) {
-    const trace = toTrace(fixations.slice(last - TRACE_FIXATIONS + 1, last + 1))
+  for (let last = Math.max(from, TRACE_RESTS - 1); last < rests.length; last++) {
+    const trace = toTrace(rests.slice(last - TRACE_RESTS + 1, last + 1))
     if (trace !== null) traces.push(trace)
   }
   return traces
 }
 
-/** Whether two traces show the same fixations, moved in time: every place and every duration and interval is alike. */
+/** Whether two traces show the same rests, moved in time: every place and every duration and interval is alike. */
 export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep[]): boolean {
   if (one.length !== other.length) return false
   return one.every(([x, y, duration, offset], i) => {
@@ -60,12 +64,32 @@ export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep
   })
 }
 
-/** The fixations but for one that may still go on: the path's last samples. */
-function finished(path: readonly Sample[]): Fixation[] {
-  const fixations = identifyFixations(smoothed(path))
-  const [newest, last] = [path.at(-1), fixations.at(-1)]
-  const goesOn = newest !== undefined && last !== undefined && !last.identified && last.end_ms >= endOf(newest)
-  return goesOn ? fixations.slice(0, -1) : fixations
+/**
+ * Where the gaze rested, but for the last rest, which may still go on. Fixations a short saccade apart are one rest: whether
+ * they are told apart depends on noise, which differs in a copy.
+ */
+function restsOf(path: readonly Sample[]): Fixation[] {
+  const rests: Rest[] = []
+  for (const fixation of identifyFixations(smoothed(path))) {
+    const last = rests.at(-1)
+    if (last !== undefined && isBeside(last.newest, fixation)) rests[rests.length - 1] = joined(last, fixation)
+    else rests.push({ ...fixation, newest: fixation })
+  }
+  const last = rests.at(-1)
+  return last === undefined || last.x === null ? rests : rests.slice(0, -1)
+}
+
+type Rest = Fixation & { newest: Fixation }
+
+function isBeside(one: Fixation, next: Fixation): boolean {
+  if (one.x === null || one.y === null || next.x === null || next.y === null) return false
+  return next.start_ms - one.end_ms <= JOINED_MS && Math.hypot(next.x - one.x, next.y - one.y) <= JOINED_APART
+}
+
+function joined(rest: Rest, next: Fixation): Rest {
+  const [had, more] = [rest.end_ms - rest.start_ms, next.end_ms - next.start_ms]
+  const mean = (one: number | null, other: number | null) => ((one ?? 0) * had + (other ?? 0) * more) / (had + more)
+  return { ...rest, end_ms: next.end_ms, x: mean(rest.x, next.x), y: mean(rest.y, next.y), newest: next }
 }
 
 /**
