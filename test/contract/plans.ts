@@ -73,7 +73,13 @@ export function plansContract(open: () => Promise<Store>): void {
         },
         transformResult: async ({ result }) => result,
       }
-      return { ...store, db: store.db.withPlugin(recorder) }
+      const reads = store.reads.withPlugin(recorder)
+      return {
+        ...store,
+        db: store.db.withPlugin(recorder),
+        reads,
+        snapshot: (work) => reads.transaction().setAccessMode('read only').execute(work),
+      }
     }
 
     function createServices(on: Store) {
@@ -203,7 +209,7 @@ export function plansContract(open: () => Promise<Store>): void {
         const queries = asked.filter(({ query }) =>
           ['SelectQueryNode', 'RawNode'].includes((query as RootOperationNode).kind),
         )
-        assert.ok(queries.length > 0)
+        assert.ok(queries.length > 0, 'no query was sent')
         for (const query of queries) {
           const steps = await planOf(store, query)
           const scans = steps.filter((step) => isScan(step) && !SUMMED_UP.test(step) && !isFirstRow(step, query))
