@@ -128,7 +128,9 @@ export function pump(
       },
       onError(error) {
         clearTimeout(closing)
-        settle(receiver.isGone() ? { kind: 'gone' } : { kind: 'broken', error })
+        // The transport may report its end before the receiver's own listener is called: who reads in process waits for it.
+        if (receiver.isGone()) gone()
+        else settle({ kind: 'broken', error })
       },
     })
   })
