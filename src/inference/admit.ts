@@ -28,17 +28,20 @@ export interface CallerContext extends CallContext {
   requestId: string | null
 }
 
-/** A call that may be made. */
-export interface Admission extends ModelRequest {
-  context: CallerContext
-}
+/** A call that may be made, and who makes it. */
+export type Admitted<Request> = Request & { context: CallerContext }
+export type Admission = Admitted<ModelRequest>
 
 /**
  * The first step of a call: decides whether it may be made. Nothing has been sent yet.
  *
  * @throws GazewayError the refusal: `upstream_not_configured` where the upstream's key is missing
  */
-export function admit(provider: Pick<Provider, 'requireKey'>, asked: ModelRequest, context: CallerContext): Admission {
+export function admit<Request extends object>(
+  provider: Pick<Provider, 'requireKey'>,
+  asked: Request,
+  context: CallerContext,
+): Admitted<Request> {
   provider.requireKey()
   return { ...asked, context }
 }

@@ -3,6 +3,7 @@ import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import { readUsage, type Usage } from '../providers/usage.ts'
 import { isDeeper, parseJson } from '../text/json.ts'
+import { admit } from './admit.ts'
 import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
 import { badReply, hideSecrets, streamFailure, upstreamFailure } from './failure.ts'
@@ -79,7 +80,7 @@ export async function passThrough(
       `body: ${method} takes none; leave it out, or put its fields into query. No request was made.`,
       { param: 'body' },
     )
-  provider.requireKey()
+  admit(provider, request, { ...context, requestId: null })
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
 
   const asked = modelOf(request.body)
@@ -102,7 +103,11 @@ export async function passThrough(
     return reported || !isAnswer ? { ...NOTHING, usage: reported } : { usage: null, said: () => said }
   }
   try {
-    reply = await relay.open(below, { method, body: sent, stream, via: context.via }, client)
+    reply = await relay.open(
+      below,
+      { method, body: sent, stream, via: context.via, cutAtBytes: READ_LIMIT_BYTES },
+      client,
+    )
     if (reply.kind === 'whole') chunks.push(reply.body)
     else await readStream(reply, chunks, provider)
     const { status } = reply

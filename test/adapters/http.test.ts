@@ -595,6 +595,40 @@ describe('the gateway over HTTP', () => {
       assert.match(String(message), /does not keep to HTTP/)
     })
 
+    it('bounds an answer by the name that the model knows', async () => {
+      const fresh = await startGateway(server.url)
+      server.on('/chat/completions', double.renamesLimit)
+      for (const stream of [false, true]) {
+        const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...ASK, max_tokens: 50, stream }),
+        })
+        assert.equal(reply.status, 200)
+        assert.match(await reply.text(), /Hello\./)
+      }
+      await fresh.close()
+      const bounds = server.received.map(({ body }) => body as Record<string, unknown>)
+      assert.deepEqual(
+        bounds.map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens]),
+        [
+          [50, undefined],
+          [undefined, 50],
+          [undefined, 50],
+        ],
+      )
+    })
+
+    it('streams an answer that the upstream gives in one piece alone', async () => {
+      const whole = double.json(200, double.completion('Hello.'))
+      server.on('/chat/completions', double.fails(400, {}, 'stream'), whole)
+      const reply = await post('/v1/chat/completions', { ...ASK, stream: true })
+      assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'text/event-stream'])
+      assert.ok((await reply.text()).endsWith('data: [DONE]\n\n'))
+      assert.deepEqual([sentBody().stream, sentBody().stream_options], [undefined, undefined])
+      await until(async () => (await records()).length === 1)
+    })
+
     it('leaves it to the upstream what a bound may be', async () => {
       server.on('/chat/completions', double.json(200, double.completion('Hello.')))
       const odd = { max_tokens: -1, max_completion_tokens: 0, stream_options: { include_usage: null } }

@@ -81,3 +81,40 @@ describe('the connections to a provider', () => {
     assert.equal(server.received.length, CONNECTIONS + 1, 'who has given up is not sent later')
   })
 })
+
+describe('an upstream that is at work', { timeout: 20_000 }, () => {
+  it('is not silent while it sends signs of life', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const server = await double.startUpstream()
+    let next = () => {}
+    server.on('/chat/completions', async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (let sign = 0; sign < 4; sign++) {
+        response.write(': PROCESSING\n\n')
+        await new Promise<void>((resolve) => {
+          next = resolve
+        })
+      }
+      response.end('data: [DONE]\n\n')
+    })
+    const pool = poolSend({ baseUrl: server.url, timeoutMs: TIMEOUT_MS }, 5000)
+    const request = { method: 'POST', path: '/chat/completions', headers: {}, body: '{}' }
+    let heard = ''
+    await new Promise<void>((resolve, reject) => {
+      pool.send(request, {
+        onHead() {},
+        onData(chunk) {
+          heard += chunk
+          // Together longer than the limit.
+          for (let passed = 0; passed < 0.6 * TIMEOUT_MS; passed += TIMEOUT_MS / 20) t.mock.timers.tick(TIMEOUT_MS / 20)
+          next()
+        },
+        onEnd: resolve,
+        onError: reject,
+      })
+    })
+    assert.equal(heard, `${': PROCESSING\n\n'.repeat(4)}data: [DONE]\n\n`)
+    await pool.close()
+    await server.close()
+  })
+})

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
@@ -301,6 +302,53 @@ describe('the upstream', () => {
     assert.ok(Date.now() - began >= 990, 'it waited the second')
   })
 
+  it('does not wait on for a caller that cancels', async () => {
+    server.on('/chat/completions', double.fails(429, { 'retry-after': '30' }))
+    const client = new AbortController()
+    const call = upstream().chat(ask, { ...quiet, signal: client.signal })
+    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const cancelled = assert.rejects(call, { code: 'cancelled' })
+    client.abort()
+    await cancelled
+    assert.equal((await history())[0]?.status, 'aborted')
+  })
+
+  it('obeys an upstream that says whether to try again', async () => {
+    server.on('/chat/completions', double.fails(503, { 'x-should-retry': 'false' }))
+    await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', status: 503 })
+    assert.equal(server.received.length, 1)
+    const again = double.fails(400, { 'x-should-retry': 'true', 'retry-after-ms': '5' })
+    server.on('/chat/completions', again, double.json(200, double.completion('Hello.')))
+    assert.equal((await upstream().chat(ask, quiet)).value.choices[0]?.message.content, 'Hello.')
+  })
+
+  it('tries again where the connection is lost before the reply', async () => {
+    server.on('/chat/completions', double.drops, double.json(200, double.completion('Hello.')))
+    assert.equal((await upstream().chat(ask, quiet)).value.choices[0]?.message.content, 'Hello.')
+  })
+
+  it('takes a refusal of any status that there is', async () => {
+    server.on('/chat/completions', double.json(999, { error: { message: 'Who are you?' } }))
+    await assert.rejects(upstream({ max_retries: 0 }).chat(ask, quiet), { status: 999, message: /Who are you\?/ })
+  })
+
+  it('reads no more than 64 MiB of a stream, however little of it was sent', async () => {
+    const comments = gzipSync(Buffer.alloc(65 * 1024 * 1024, `: ${' '.repeat(1024 * 1024 - 4)}\n\n`))
+    server.on('/chat/completions', (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).end(comments)
+    })
+    await assert.rejects(upstream().chat(ask, { ...quiet, onText: () => {} }), {
+      code: 'upstream_bad_reply',
+      message: /larger than 67108864 bytes/,
+    })
+  })
+
+  it('takes an answer whose provider only says that the stream is over', async () => {
+    server.on('/chat/completions', double.sse(double.chunks(['Hello.']).slice(0, 2), 'done'))
+    const { value } = await upstream().chat(ask, { ...quiet, onText: () => {} })
+    assert.deepEqual([value.choices[0]?.message.content, value.choices[0]?.finish_reason], ['Hello.', 'stop'])
+  })
+
   it('tells the caller at once when the upstream asks for a longer wait than is sensible', async () => {
     server.on('/chat/completions', double.fails(429, { 'retry-after': '3600' }))
     await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', status: 429, retryAfterSeconds: 3600 })
@@ -327,11 +375,11 @@ describe('the upstream', () => {
   })
 
   for (const [what, said] of [
-    ['seconds', '60'],
-    ['a date', new Date(Date.now() + 60_000).toUTCString()],
+    ['seconds', () => '60'],
+    ['a date', () => new Date(Date.now() + 60_000).toUTCString()],
   ] as const)
     it(`says how long the upstream asks to be left alone, in ${what}`, async () => {
-      server.on('/chat/completions', double.fails(429, { 'retry-after': said }))
+      server.on('/chat/completions', double.fails(429, { 'retry-after': said() }))
       await assert.rejects(upstream().chat(ask, quiet), { message: /left alone for (5\d|60) s/ })
     })
 
@@ -685,10 +733,36 @@ describe('the upstream', () => {
       await assert.rejects(upstream().respond(request, listening), { status: 502 })
     })
 
+    it('falls back after whatever is no text', async () => {
+      const call = {
+        type: 'function_call',
+        id: 'fc_1',
+        call_id: 'c',
+        name: 'look',
+        arguments: '{}',
+        status: 'completed',
+      }
+      const made = double.responseEvents([])[0]
+      const called = { type: 'response.output_item.done', output_index: 0, item: call }
+      const failed = { type: 'response.failed', response: { ...double.response(''), status: 'failed' } }
+      server.on('/chat/completions', double.sse(double.chunks(['From chat.'])))
+      for (const events of [
+        [double.chunks([])[0], { error: { message: 'overloaded' } }],
+        [made, called, failed],
+        [made, called, { type: 'response.completed', response: { ...double.response(''), output: [call] } }],
+      ]) {
+        server.on('/responses', double.sse(events, 'none'))
+        const { route, value } = await upstream().respond({ input: 'Find it.' }, quiet)
+        assert.deepEqual([route, value.output_text], ['chat_fallback', 'From chat.'])
+      }
+    })
+
     it('takes no chat that says nothing for an answer', async () => {
       server.on('/responses', double.fails(403))
-      server.on('/chat/completions', double.json(200, double.completion('')))
-      await assert.rejects(upstream().respond(request, quiet), { message: /double says 403/ })
+      for (const nothing of [double.json(200, double.completion('')), double.sse(double.chunks([]))]) {
+        server.on('/chat/completions', nothing)
+        await assert.rejects(upstream().respond(request, quiet), { message: /double says 403/ })
+      }
     })
 
     it('does not send again the field that the upstream refused', async () => {
@@ -821,6 +895,15 @@ describe('the upstream', () => {
       const reply = await get('/models')
       assert.equal(reply.truncated, true)
       assert.equal(String(reply.body).length, 256 * 1024)
+    })
+
+    it('cuts off a reply that is larger than what is kept of one, too', async () => {
+      const blanks = gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))
+      server.on('/models', (response) => {
+        response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(blanks)
+      })
+      const { truncated, headers } = await get('/models')
+      assert.deepEqual([truncated, headers['content-type']], [true, 'text/plain'])
     })
 
     it('resolves the model alias in a body and counts reported usage', async () => {

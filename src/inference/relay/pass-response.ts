@@ -85,7 +85,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     for (const event of splitEvents(events)) {
       const data = eventData(event)
       const fault = data && faultOf(data)
-      if (fault && (!isOutput || tracker.begun() !== null)) {
+      if (fault && (!isOutput || isOpen())) {
         if (isOutput) receiver.write(begin(told))
         complete = false
         throw fault
@@ -107,6 +107,11 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     if (!needsText) return null
     output.push(data)
     return LAST_EVENTS.includes(data.type) && !tracker.isCommitted() ? lackIn(data) : null
+  }
+
+  /** Whether another answer can follow what its client has: whoever reads text alone has nothing yet without it. */
+  function isOpen(): boolean {
+    return needsText ? !tracker.isCommitted() : tracker.begun() !== null
   }
 
   function lackIn({ response }: EventData): GazewayError | null {
@@ -134,8 +139,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const cut = complete ? null : endedEarly(provider)
   const failure = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
   const broken = isAnswered ? null : failure
-  const begun = tracker.begun()
-  if (broken && (held !== null || begun !== null)) return failed(broken, status, observed, { begun })
+  if (broken && (held !== null || isOpen())) return failed(broken, status, observed, { begun: tracker.begun() })
   receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
   const told = reported && upstreamFailure(reported, provider, { cancelled: false })
   return answered(status, observed, told ?? broken)

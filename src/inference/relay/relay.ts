@@ -18,6 +18,7 @@ export interface Relay {
    * @param asked.method POST unless it says otherwise
    * @param asked.body JSON; null for none
    * @param asked.stream whether it asks for a stream
+   * @param asked.cutAtBytes where a whole reply is cut off; without it, one that is larger than what is kept fails
    * @param asked.via that of the client's request, where it has come through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
    *   connection was free for it; `cancelled` when the client has gone
@@ -31,6 +32,7 @@ interface Asked {
   method?: 'GET' | 'POST' | 'DELETE'
   body: string | Buffer | null
   stream: boolean
+  cutAtBytes?: number
   via?: string | undefined
 }
 

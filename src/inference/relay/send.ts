@@ -81,6 +81,7 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
  * before them, name another. Its headers name the right one then.
  *
  * @param asked.stream whether the request asks for a stream
+ * @param asked.cutAtBytes where a whole reply is cut off; without it, one that is larger than what is kept fails
  * @param client the request, and the stream that follows, end when it goes
  * @param onStatus hears the status of the reply with its head, however long the rest of it takes
  * @throws whatever the transport failed with before there was a head; GazewayError `upstream_bad_reply` for a reply that
@@ -89,11 +90,12 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 export function openReply(
   send: Send,
   request: RelayRequest,
-  asked: { stream: boolean },
+  asked: { stream: boolean; cutAtBytes?: number },
   client: Client,
   provider: Provider,
   onStatus: (status: number) => void,
 ): Promise<WholeReply | StreamReply> {
+  const { cutAtBytes = Number.POSITIVE_INFINITY } = asked
   return new Promise((resolve, reject) => {
     if (client.isGone()) return reject(CLIENT_GONE)
     const chunks: Buffer[] = []
@@ -140,14 +142,7 @@ export function openReply(
       onEnd() {
         ended = true
         if (sink) sink.onEnd()
-        else if (!isStream)
-          resolve({
-            kind: 'whole',
-            status,
-            headers: named(JSON_TYPE, 'application/json'),
-            announced: headers['content-type'],
-            body: Buffer.concat(chunks, size),
-          })
+        else if (!isStream) answer()
       },
       onError(error) {
         failed = error
@@ -188,14 +183,19 @@ export function openReply(
       else if (ended) to.onEnd()
     }
 
+    function answer(): void {
+      const body = Buffer.concat(chunks)
+      const announced = headers['content-type']
+      resolve({ kind: 'whole', status, headers: named(JSON_TYPE, 'application/json'), announced, body })
+    }
+
     function keep(chunk: Buffer): void {
       size += chunk.length
-      if (size <= WHOLE_LIMIT_BYTES) {
-        chunks.push(chunk)
-        return
-      }
+      if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
+      if (size <= Math.min(cutAtBytes, WHOLE_LIMIT_BYTES)) return
       // Before the abort, which the transport reports as an error of its own.
-      reject(withStatus(tooLarge(provider), status))
+      if (size > cutAtBytes) answer()
+      else reject(withStatus(tooLarge(provider), status))
       abort()
     }
   })
