@@ -46,8 +46,10 @@ export async function toolCall<T>(
       const text = String(body)
       const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
       const asked = { endpoint, request, retries: provider.maxRetries, needsText }
-      making = call(asked, webReceiver(caller, provider, resolve), { ...context, requestId: null })
-      making.catch(reject)
+      const receiver = webReceiver(caller, provider, resolve)
+      making = call(asked, receiver, { ...context, requestId: null })
+      // A stream that was left open must not be waited for.
+      making.catch(reject).finally(receiver.drop)
     })
   const client = new Client({
     baseURL: provider.baseUrl,

@@ -10,6 +10,7 @@ import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { createUpstream, type Upstream } from '../../src/inference/upstream.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { serviceStopping } from '../../src/wire/stopping.ts'
 import * as double from '../doubles/upstream.ts'
 
 const KEY = 'xai-secret-upstream-key'
@@ -500,6 +501,29 @@ describe('the upstream', () => {
     await server.received[0]?.aborted
     assert.equal((await history())[0]?.status, 'aborted')
   })
+
+  for (const [who, reason, code, status] of [
+    ['its client cancels', undefined, 'cancelled', 'aborted'],
+    ['the service stops', serviceStopping(), 'service_stopping', 'error'],
+  ] as const)
+    it(`ends a stream when ${who}, and counts what was said`, async () => {
+      const hangs = {
+        '/chat/completions': double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'),
+        '/responses': double.sse(double.responseEvents(['Hel']).slice(0, 4), 'hang'),
+      }
+      for (const [path, behaviour] of Object.entries(hangs)) {
+        server.received.length = 0
+        server.on(path, behaviour)
+        const client = new AbortController()
+        const listening = { ...quiet, signal: client.signal, onText: () => client.abort(reason) }
+        const from = upstream()
+        const call = path === '/responses' ? from.respond({ input: 'Hi.' }, listening) : from.chat(ask, listening)
+        await assert.rejects(call, { code })
+        await server.received[0]?.aborted
+        const [record] = await history()
+        assert.deepEqual([record?.status, record?.usage?.completion_tokens, server.received.length], [status, 3, 1])
+      }
+    })
 
   it('never shows the key in an error or a record', async () => {
     server.on('/chat/completions', double.json(400, { error: { message: `Incorrect API key: ${KEY}` } }))
