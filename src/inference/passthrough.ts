@@ -60,7 +60,7 @@ export interface PassthroughDeps extends CallDeps {
  *
  * @param deps.limitBytes more of a reply than this is cut off; 256 KiB when absent, 16 MiB at most
  * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL, `validation_failed` for a body
- *   where the method takes none; no request is made then
+ *   where the method takes none, or one that cannot be written; no request is made then
  */
 export async function passThrough(
   {
@@ -86,7 +86,7 @@ export async function passThrough(
   const asked = modelOf(request.body)
   const model = asked === null ? null : await modelFor(deps, asked, 'chat', context)
   const body = model ? { ...(request.body as object), model: model.upstream } : request.body
-  const sent = method === 'POST' && body !== undefined ? JSON.stringify(body) : null
+  const sent = method === 'POST' && body !== undefined ? written(body) : null
   const below = url.href.slice(provider.baseUrl.length)
   const path = below.split('?')[0] ?? request.path
   const stream = record(body).stream === true
@@ -122,6 +122,18 @@ export async function passThrough(
     throw failure
   } finally {
     client.release()
+  }
+}
+
+/** A body as JSON; one that nests very deeply can be read but not written. */
+function written(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch (cause) {
+    // V8 reports an exhausted stack so.
+    if (!(cause instanceof RangeError)) throw cause
+    const message = 'body: it is nested too deeply; some thousand levels are accepted. No request was made.'
+    throw new GazewayError('validation_failed', message, { param: 'body', cause })
   }
 }
 
