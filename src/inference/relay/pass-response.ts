@@ -92,7 +92,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
       }
       if (data !== null) tracker.push(data)
       told.push(event)
-      isOutput ||= data !== null && !BEFORE_OUTPUT.has(data.type ?? '')
+      // What has no type is no event of a Response.
+      isOutput ||= data?.type !== undefined && !BEFORE_OUTPUT.has(data.type)
     }
     if (isOutput) return begin(told)
     held?.push(events)
