@@ -38,15 +38,14 @@ after(() => {
  * Starts the gateway on a free port, and waits until it serves.
  *
  * @param options.openFiles how many files and connections it may have open
- * @param options.flags Node's own
  */
 export async function startGatewayProcess(
   place: Place,
-  options: ServerOptions & { openFiles?: number; flags?: string[] } = {},
+  options: ServerOptions & { openFiles?: number } = {},
 ): Promise<GatewayProcess> {
-  const { args = [], env = {}, openFiles, flags = [] } = options
+  const { args = [], env = {}, openFiles } = options
   const started: Record<string, string> = { GAZEWAY_UPSTREAM_API_KEY: UPSTREAM_KEY, ...place.env, ...env }
-  const command = [process.execPath, ...flags, CLI, '--http', '--port', '0', ...args]
+  const command = [process.execPath, CLI, '--http', '--port', '0', ...args]
   const limited =
     openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
   const [program = '', ...words] = limited
