@@ -58,7 +58,7 @@ const hex = `printf('%032x', n)`
 const SUMS = `insert into call_sums (level, start, caller_id, model, path, status, calls, prompt_tokens, completion_tokens,
     total_tokens, upstream_cost_micros, latencies)
   select 'hour', ${hour(`n % ${HOURS}`)}, 'key_' || (n / ${HOURS}), 'model-' || (n % 3), '/v1/chat/completions', 'ok', 10, 100,
-    100, 200, 600, '[[93,4],[94,2],[95,2],[100,1],[110,1]]'`
+    100, 200, 600, '[93,4,94,2,95,2,100,1,110,1]'`
 
 const RECEIPTS = `insert into metered_calls (call_id, caller_id, model, status, at, deadline, held_micros, margin_micros,
     upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms,

@@ -1,25 +1,16 @@
-import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
-import type { Engine } from '../store/columns.ts'
-import { toUtc, utcDate, utcHour } from '../store/dates.ts'
+import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
-import type { CallRollupRow, CallSumLevel } from '../store/tables/calls.ts'
 import { toUsd } from '../text/money.ts'
 import { giveWay } from '../wire/give-way.ts'
+import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
+import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, summedRows } from './call-selection.ts'
 import { UNLISTED } from './counted-refusals.ts'
-import { addCounts, type BucketCounts, quantile } from './latency-buckets.ts'
+import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Rows or groups that are added up before others get their turn. */
 const ROWS_AT_ONCE = 500
-
-/** What the statistics may be grouped by. */
-const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
-/** The hours are for charts: a day is too coarse for what happened today. */
-const ChartGroupBy = z.enum([...GroupBy.options, 'hour'])
-type ChartGroupBy = z.infer<typeof ChartGroupBy>
 
 /** Sums over a set of calls. Latency quantiles are within 2.5 %, of calls that were not refused; null without any. */
 export const CallSums = z.object({
@@ -67,25 +58,7 @@ export const ChartQuery = StatsQuery.extend({
 })
 export type ChartQuery = z.infer<typeof ChartQuery>
 
-/** Some of the calls: `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
-export interface CallSelection {
-  from?: string | undefined
-  to?: string | undefined
-  status?: string | undefined
-  /** The provider's ids. */
-  models?: readonly string[] | undefined
-  path?: string | undefined
-  caller_id?: string | undefined
-}
-
-/** Sums of calls of one `latency_bucket`, or of several whose `latencies` are told apart. */
-interface SummedRow extends Omit<CallRollupRow, 'hour' | 'model' | 'caller_id' | 'path' | 'latency_bucket'> {
-  key: string
-  latency_bucket: number | null
-  latencies: string | null
-}
-
-/** Statistics over the calls of a time range: whole hours and days from their sums, the hours at its ends from the calls. */
+/** Statistics over the calls of a time range. */
 export async function callStats(
   store: Store,
   query: Omit<ChartQuery, 'model'> & Pick<CallSelection, 'models'>,
@@ -96,173 +69,32 @@ export async function callStats(
     from: query.from && toUtc(query.from),
     to: query.to && toUtc(query.to),
   }
-  const totals = emptySum()
   const groups = new Map<string, Sum>()
   for (const [i, row] of (await summedRows(store, selection, query.group_by)).entries()) {
     if (i % ROWS_AT_ONCE === 0) await giveWay()
-    const counts = [...countsOf(row)]
-    add(totals, row, counts)
-    if (query.group_by) add(groupOf(groups, row.key), row, counts)
+    addRow(groupOf(groups, row.key), row)
   }
+  const totals = emptySum()
   const found: CallStats['groups'] = []
   for (const [key, sum] of groups) {
     if (found.length % ROWS_AT_ONCE === 0) await giveWay()
+    addSum(totals, sum)
     found.push({ key, ...sumsOf(sum) })
   }
-  return { totals: sumsOf(totals), groups: found.sort((a, b) => (a.key < b.key ? -1 : 1)) }
-}
-
-/** How many calls with a record a selection holds, without reading them one by one. */
-export async function countCalls(store: Store, selection: CallSelection): Promise<number> {
-  const { counts, sums } = sources(store.engine, selection)
-  const { rows } = await sql<{ calls: number }>`
-    select coalesce(sum(calls), 0) as calls
-    from (select status, calls from (${counts}) as counts union all select status, calls from (${sums}) as sums) as counted
-    where status <> ${UNLISTED}`.execute(store.reads)
-  return Number(rows[0]?.calls ?? 0)
-}
-
-/** In one statement: counts that are folded into sums meanwhile are read once. */
-async function summedRows(store: Store, selection: CallSelection, groupBy?: ChartGroupBy): Promise<SummedRow[]> {
-  const keys = {
-    model: sql`model`,
-    caller: sql`caller_id`,
-    day: sql`time`,
-    hour: sql`time`,
-    path: sql`path`,
-    status: sql`case when status = ${sql.lit(UNLISTED)} then 'refused' else status end`,
+  return {
+    totals: sumsOf(totals),
+    groups: query.group_by ? found.sort((a, b) => (a.key < b.key ? -1 : 1)) : [],
   }
-  const key = groupBy ? keys[groupBy] : sql`''`
-  const { counts, sums } = sources(store.engine, selection, groupBy)
-  const { rows } = await sql<SummedRow>`
-    select ${key} as key, status, latency_bucket, sum(calls) as calls, sum(prompt_tokens) as prompt_tokens,
-      sum(completion_tokens) as completion_tokens, sum(total_tokens) as total_tokens,
-      sum(upstream_cost_micros) as upstream_cost_micros, null as latencies
-    from (${counts}) as counted group by 1, 2, 3
-    union all
-    select ${key}, status, null, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros, latencies
-    from (${sums}) as summed`.execute(store.reads)
-  return rows
 }
 
-/**
- * Where a selection is read from: the sums of the whole days and hours in its range, and the counts that are not folded
- * into them; single calls for the hours that it cuts. A cut hour whose calls are pruned counts in full: its sum is all
- * that is known of it.
- */
-function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupBy) {
-  const { from, to } = selection
-  const timeOf = groupBy === 'hour' ? utcHour : utcDate
-  const { hours, days } = levels(selection, groupBy)
-  // SQLite has no statistics of its tables, and would read the history of all callers by the primary key.
-  const sumsTable =
-    engine === 'sqlite' && selection.caller_id !== undefined
-      ? sql`call_sums indexed by call_sums_of_caller`
-      : sql`call_sums`
-  const figures = sql`status, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros`
-  const counts: RawBuilder<unknown>[] = []
-  const sums: RawBuilder<unknown>[] = []
-
-  function addSums(level: CallSumLevel, condition: RawBuilder<unknown>): void {
-    sums.push(sql`select ${timeOf(engine, 'start')} as time, model, caller_id, path, ${figures}, latencies
-      from ${sumsTable} where level = ${level} and ${condition} ${dimensions(selection)}`)
-  }
-
-  function addCounted(condition: RawBuilder<unknown>): void {
-    counts.push(sql`select ${timeOf(engine, 'hour')} as time, model, caller_id, path, latency_bucket, ${figures}
-      from call_rollups where ${condition} ${dimensions(selection)}`)
-  }
-
-  function addCalls(start: string, end: string): void {
-    const hour = startOf(HOUR_MS, start)
-    const kept = sql`select 1 from calls where at >= ${hour} and at < ${startOf(HOUR_MS, hour, HOUR_MS)}`
-    counts.push(sql`select ${timeOf(engine, 'at')} as time, coalesce(model, '') as model,
-        coalesce(caller_id, '') as caller_id, path, latency_bucket, status, 1 as calls,
-        coalesce(prompt_tokens, 0) as prompt_tokens, coalesce(completion_tokens, 0) as completion_tokens,
-        coalesce(total_tokens, 0) as total_tokens, upstream_cost_micros
-      from calls where at >= ${start} and at < ${end} ${dimensions(selection)}`)
-    addCounted(sql`hour = ${hour} and not exists (${kept})`)
-    addSums(hours, sql`start = ${hour} and not exists (${kept})`)
-  }
-
-  const first = from && startOf(HOUR_MS, from, HOUR_MS - 1)
-  const last = to && startOf(HOUR_MS, to)
-  if (from && to && first && last && first > last) addCalls(from, to)
-  else {
-    if (from && first && from < first) addCalls(from, first)
-    if (to && last && last < to) addCalls(last, to)
-    addCounted(between('hour', first, last))
-    const firstDay = first && startOf(DAY_MS, first, DAY_MS - 1)
-    const lastDay = last && startOf(DAY_MS, last)
-    if (!days || (firstDay && lastDay && firstDay >= lastDay)) addSums(hours, between('start', first, last))
-    else {
-      addSums(days, between('start', firstDay, lastDay))
-      if (first && firstDay && first < firstDay) addSums(hours, between('start', first, firstDay))
-      if (last && lastDay && lastDay < last) addSums(hours, between('start', lastDay, last))
-    }
-  }
-  // A part without rows where there are no whole hours.
-  if (sums.length === 0) addSums(hours, sql`1 = 0`)
-  return { counts: sql.join(counts, sql` union all `), sums: sql.join(sums, sql` union all `) }
-}
-
-/** The least of the sums that tell apart what is asked for; no `days` where hours are, or what only those of an hour do. */
-function levels(
-  { caller_id, models, path }: CallSelection,
-  groupBy?: ChartGroupBy,
-): { hours: CallSumLevel; days: CallSumLevel | null } {
-  const ofCaller = caller_id !== undefined || groupBy === 'caller'
-  const ofKind = models !== undefined || path !== undefined || groupBy === 'model' || groupBy === 'path'
-  const hours = ofCaller ? 'hour' : 'hour_of_all'
-  if (groupBy === 'hour' || (ofCaller && ofKind)) return { hours, days: null }
-  return { hours, days: ofCaller ? 'day_of_caller' : 'day_of_all' }
-}
-
-/** From `start` on, and before `end`. */
-function between(column: string, start: string | undefined, end: string | undefined): RawBuilder<unknown> {
-  const after = start ? sql`${sql.ref(column)} >= ${start}` : sql`1 = 1`
-  const before = end ? sql`${sql.ref(column)} < ${end}` : sql`1 = 1`
-  return sql`${after} and ${before}`
-}
-
-/** The start of the hour or day that `time`, or the time `later` milliseconds after it, falls into. */
-function startOf(spanMs: number, time: string, later = 0): string {
-  return toUtc(Math.floor((Date.parse(time) + later) / spanMs) * spanMs)
-}
-
-function dimensions(selection: CallSelection) {
-  const { models } = selection
-  const wanted = (['status', 'path', 'caller_id'] as const).filter((name) => selection[name] !== undefined)
-  return sql.join(
-    [
-      ...(models ? [sql`and model in (${sql.join(models)})`] : []),
-      ...wanted.map((name) => sql`and ${sql.ref(name)} = ${selection[name]}`),
-    ],
-    sql` `,
-  )
-}
-
-const FIGURES = ['calls', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'upstream_cost_micros'] as const
-
-/** What rows add up to so far. */
-interface Sum extends Record<(typeof FIGURES)[number], number> {
+/** What rows add up to so far; no latencies of refused calls. */
+interface Sum extends CallFigures {
   errors: number
   refused: number
-  latencies: Map<number, number>
+  latencies: LatencyCounts
 }
 
-function emptySum(): Sum {
-  return {
-    calls: 0,
-    errors: 0,
-    refused: 0,
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    total_tokens: 0,
-    upstream_cost_micros: 0,
-    latencies: new Map(),
-  }
-}
+const emptySum = (): Sum => ({ ...NO_CALLS, errors: 0, refused: 0, latencies: [] })
 
 function groupOf(groups: Map<string, Sum>, key: string): Sum {
   const known = groups.get(key)
@@ -272,11 +104,20 @@ function groupOf(groups: Map<string, Sum>, key: string): Sum {
   return sum
 }
 
-function add(sum: Sum, row: SummedRow, latencies: BucketCounts): void {
-  for (const figure of FIGURES) sum[figure] += Number(row[figure])
-  if (row.status === 'error') sum.errors += Number(row.calls)
-  if (row.status === 'refused' || row.status === UNLISTED) sum.refused += Number(row.calls)
-  else addCounts(sum.latencies, latencies)
+function addRow(sum: Sum, row: SummedRow): void {
+  addFigures(sum, row)
+  if (row.status === 'error') sum.errors += row.calls
+  if (row.status === 'refused' || row.status === UNLISTED) sum.refused += row.calls
+  else addLatencies(sum.latencies, row.latencies)
+}
+
+function addSum(sum: Sum, more: Sum): void {
+  addFigures(sum, more)
+  sum.errors += more.errors
+  sum.refused += more.refused
+  more.latencies.forEach((calls, bucket) => {
+    addLatency(sum.latencies, bucket, calls)
+  })
 }
 
 function sumsOf({ upstream_cost_micros, latencies, ...sum }: Sum): CallSums {
@@ -286,9 +127,4 @@ function sumsOf({ upstream_cost_micros, latencies, ...sum }: Sum): CallSums {
     upstream_cost_usd: toUsd(upstream_cost_micros),
     latency_ms: { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95), p99: quantile(latencies, 0.99) },
   }
-}
-
-function countsOf({ latency_bucket, latencies, calls }: SummedRow): BucketCounts {
-  if (latencies !== null) return JSON.parse(latencies)
-  return latency_bucket === null ? [] : [[latency_bucket, Number(calls)]]
 }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
+import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls.ts'
@@ -71,7 +72,7 @@ function addRollups(trx: Transaction<Schema>, rollups: readonly CallRollupRow[])
 function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
   const byKey = new Map<string, CallRollupRow>()
   for (const row of rows) {
-    const hour = `${row.at.slice(0, 13)}:00:00.000Z`
+    const hour = hourOf(row.at)
     const [model, caller_id] = [row.model ?? '', row.caller_id ?? '']
     const { path, status, latency_bucket } = row
     const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${latency_bucket}`

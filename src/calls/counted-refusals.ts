@@ -1,4 +1,6 @@
+import { hourOf } from '../store/dates.ts'
 import type { CallRollupRow } from '../store/tables/calls.ts'
+import { NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 
 /** The status under which the sums keep refusals without a record, which a list of records must not count. */
@@ -27,17 +29,14 @@ export function createCountedRefusals(): CountedRefusals {
   return {
     add({ at, caller_id, path }) {
       addRow({
-        hour: `${at.slice(0, 13)}:00:00.000Z`,
+        hour: hourOf(at),
         model: '',
         caller_id: caller_id ?? '',
         path,
         status: UNLISTED,
         latency_bucket: 0,
+        ...NO_CALLS,
         calls: 1,
-        prompt_tokens: 0,
-        completion_tokens: 0,
-        total_tokens: 0,
-        upstream_cost_micros: 0,
       })
     },
     take() {

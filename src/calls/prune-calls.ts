@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { hourOf } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { addTotals, type CountedCall } from './call-totals.ts'
 
@@ -10,10 +11,9 @@ import { addTotals, type CountedCall } from './call-totals.ts'
  * @returns how many were deleted
  */
 export function pruneCalls(store: Store, before: string, limit: number): Promise<number> {
-  const hour = `${before.slice(0, 13)}:00:00.000Z`
   return store.write(async (trx) => {
     const { rows } = await sql<CountedCall>`delete from calls where call_id in
-        (select call_id from calls where at < ${hour} order by at, call_id limit ${limit})
+        (select call_id from calls where at < ${hourOf(before)} order by at, call_id limit ${limit})
       returning model, caller_id, path, status`.execute(trx)
     await addTotals(
       trx,

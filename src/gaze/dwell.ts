@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeDwellRow } from '../store/tables/gaze.ts'
 import { endOf } from './scanpath.ts'
@@ -50,7 +51,7 @@ export function sumDwell(tensors: readonly GazeTensor[], before: string | null):
     const arrived = place !== last
     last = place
     if (place === null || tensor.env.path === undefined) continue
-    const hour = `${tensor.at.slice(0, 13)}:00:00.000Z`
+    const hour = hourOf(tensor.at)
     const seen = new Date(endOf(tensor)).toISOString()
     const row = rows.get(`${hour} ${place}`) ?? {
       hour,
@@ -128,7 +129,7 @@ export async function readDwell(db: Kysely<Schema>, query: DwellQuery, until: Da
   const newest = db
     .selectFrom('gaze_dwell')
     .selectAll()
-    .where('hour', '>=', `${query.since.slice(0, 13)}:00:00.000Z`)
+    .where('hour', '>=', hourOf(query.since))
     .where('hour', '<=', until.toISOString())
     .where(({ eb, or, and }) =>
       or([

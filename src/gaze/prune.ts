@@ -1,4 +1,5 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
+import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -86,7 +87,7 @@ async function pruneTraces(trx: Transaction<Schema>, before: string, limit: numb
 
 async function pruneDwell(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from gaze_dwell where (hour, path, line_start, line_end) in
-    (select hour, path, line_start, line_end from gaze_dwell where hour < ${`${before.slice(0, 13)}:00:00.000Z`}
+    (select hour, path, line_start, line_end from gaze_dwell where hour < ${hourOf(before)}
      order by hour limit ${limit})`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }

@@ -15,6 +15,13 @@ export function utcHour(engine: Engine, column: string): RawBuilder<string> {
     : sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24":00:00.000Z"')`
 }
 
+/**
+ * The hour that a time falls into, as times are stored.
+ *
+ * @example hourOf('2026-11-21T13:30:00.000Z') // '2026-11-21T13:00:00.000Z'
+ */
+export const hourOf = (time: string): string => `${time.slice(0, 13)}:00:00.000Z`
+
 /** The times that both engines hold, and that sort as text: PostgreSQL has no year 0, and another form of text is after 9999. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { CallFilter } from '../../src/calls/calls.ts'
-import { bucketLatency, latencyBucket } from '../../src/calls/latency-buckets.ts'
+import {
+  addLatencies,
+  addLatency,
+  bucketLatency,
+  type LatencyCounts,
+  latenciesText,
+  latencyBucket,
+  quantile,
+} from '../../src/calls/latency-buckets.ts'
 import { upstreamCost } from '../../src/providers/prices.ts'
 
 describe('latency buckets', () => {
@@ -12,6 +20,20 @@ describe('latency buckets', () => {
         assert.ok(Math.abs(bucketLatency(latencyBucket(ms)) - ms) <= ms * 0.025 + 0.5)
       }),
     )
+  })
+
+  it('come back as they were stored, and add up', () => {
+    const counts: LatencyCounts = []
+    addLatency(counts, 95, 2)
+    addLatency(counts, 93, 4)
+    assert.equal(latenciesText(counts), '[93,4,95,2]')
+    addLatencies(counts, '[0,1,95,3]')
+    assert.equal(latenciesText(counts), '[0,1,93,4,95,5]')
+    assert.deepEqual(
+      [0.1, 0.5, 0.51, 1].map((q) => quantile(counts, q)),
+      [0, 93, 95, 95].map(bucketLatency),
+    )
+    assert.equal(quantile([], 0.5), null)
   })
 })
 

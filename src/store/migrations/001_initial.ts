@@ -144,7 +144,7 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
     completion_tokens ${integer} not null,
     total_tokens ${integer} not null,
     upstream_cost_micros ${integer} not null,
-    latencies ${text} not null,  -- JSON: pairs of a latency bucket and its calls
+    latencies ${text} not null,  -- JSON list of each latency bucket and its calls
     primary key (level, start, caller_id, model, path, status)
   ) ${clustered(engine)}`,
   sql`create index call_sums_of_caller on call_sums (level, caller_id, start)`,

@@ -41,8 +41,8 @@ export interface CallRollupRow {
 
 /**
  * Calls counted by the hour or the day from `start` on: statistics read these few rows instead of the history, and stay
- * correct after old calls are pruned. What a level does not tell apart is empty. `latencies` is JSON: pairs of a bucket
- * and its calls.
+ * correct after old calls are pruned. What a level does not tell apart is empty. `latencies` is a
+ * JSON list of each bucket and its calls.
  */
 export interface CallSumRow extends Omit<CallRollupRow, 'hour' | 'latency_bucket'> {
   level: CallSumLevel
