@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { CallFilter, createCalls } from '../src/calls/calls.ts'
+import { CallFilter } from '../src/calls/call-list.ts'
+import { createCalls } from '../src/calls/calls.ts'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../src/memory/memory.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'

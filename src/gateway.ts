@@ -1,7 +1,7 @@
 import { type Agent, createAgent } from './agent/agent.ts'
 import type { CallContext } from './calls/call-record.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
-import { callSweeps } from './calls/chores.ts'
+import { callSweeps } from './calls/retention.ts'
 import { type Chain, createChain, type OnConfirmed } from './chain/chain.ts'
 import { movingToken } from './chain/moving-token.ts'
 import { createWithdrawals, type Withdrawals } from './chain/withdrawals.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { CallFilter } from '../src/calls/call-list.ts'
 import { CallRecord } from '../src/calls/call-record.ts'
-import { CallFilter } from '../src/calls/calls.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 

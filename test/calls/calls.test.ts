@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { CallFilter } from '../../src/calls/calls.ts'
+import { CallFilter } from '../../src/calls/call-list.ts'
 import {
   addLatencies,
   addLatency,

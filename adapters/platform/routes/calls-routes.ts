@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { CallFilter } from '../../../src/calls/call-list.ts'
 import { CallRecord } from '../../../src/calls/call-record.ts'
 import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
-import { CallFilter } from '../../../src/calls/calls.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'

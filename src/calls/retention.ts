@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
+import { hourOf } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { addTotals, type CountedCall } from './call-totals.ts'
 import { foldCalls } from './fold-calls.ts'
-import { pruneCalls } from './prune-calls.ts'
 
 const DAY_MS = 86_400_000
 /** How often each chore is due, in milliseconds. */
@@ -23,3 +25,23 @@ export const callSweeps = (store: Store, now: () => Date, retentionDays: () => n
     },
   },
 ]
+
+/**
+ * Deletes the oldest calls of whole hours before `before`, at most `limit`, and takes them from the totals of lists. Counts
+ * and sums of hours and days stay, and with them all statistics.
+ *
+ * @param before RFC 3339 UTC
+ * @returns how many were deleted
+ */
+function pruneCalls(store: Store, before: string, limit: number): Promise<number> {
+  return store.write(async (trx) => {
+    const { rows } = await sql<CountedCall>`delete from calls where call_id in
+        (select call_id from calls where at < ${hourOf(before)} order by at, call_id limit ${limit})
+      returning model, caller_id, path, status`.execute(trx)
+    await addTotals(
+      trx,
+      rows.map((row) => ({ ...row, calls: -1 })),
+    )
+    return rows.length
+  })
+}

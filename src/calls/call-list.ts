@@ -1,0 +1,169 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { z } from 'zod'
+import { CallerId } from '../identity/key.ts'
+import type { Engine } from '../store/columns.ts'
+import { toUtc } from '../store/dates.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { CallRow } from '../store/tables/calls.ts'
+import { widthOf } from '../store/width.ts'
+import { toUsd } from '../text/money.ts'
+import { type CallRecord, CallStatus } from './call-record.ts'
+import { type CallSelection, countCalls } from './call-selection.ts'
+import { readTotals } from './call-totals.ts'
+
+/** The largest content that a list shows, in bytes; a call by itself is shown with all of it. */
+const LISTED_CONTENT = 1024 * 1024
+
+/** Which calls to list. `from` is inclusive, `to` exclusive. */
+export const CallFilter = ListQuery.extend({
+  status: CallStatus.optional(),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("Only calls of this model: the provider's id, or an alias of it."),
+  path: z.string().max(1024).optional(),
+  caller_id: CallerId.optional(),
+  from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
+})
+export type CallFilter = z.infer<typeof CallFilter>
+
+/**
+ * Calls, newest first.
+ *
+ * @param models the provider's ids that `filter.model` stands for
+ */
+export async function listCalls(
+  store: Store,
+  filter: Paged<CallFilter>,
+  models: string[] | undefined,
+): Promise<Page<CallRecord>> {
+  const from = filter.from && toUtc(filter.from)
+  const to = filter.to && toUtc(filter.to)
+  const db = pageReader(store, filter)
+  const matching = (model: string | undefined) => {
+    let query = db.selectFrom('calls')
+    for (const column of ['status', 'path', 'caller_id'] as const) {
+      const value = filter[column]
+      if (value !== undefined) query = query.where(column, '=', value)
+    }
+    if (model !== undefined) query = query.where('model', '=', model)
+    if (from) query = query.where('at', '>=', from)
+    if (to) query = query.where('at', '<', to)
+    if (filter.cursor !== undefined) {
+      const [at, id] = decodeCursor(filter.cursor, z.tuple([z.string(), z.string()]))
+      query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
+    }
+    return query.orderBy('at', 'desc').orderBy('call_id', 'desc')
+  }
+  const { offset = 0 } = filter
+  const selection = { ...filter, models, from, to }
+  const each = (models ?? [undefined]).map(matching)
+  return readPage(filter, {
+    rows: (limit) => newest<CallRow>(each, (calls) => listed(calls, store.engine), limit, offset),
+    async sizes(limit) {
+      const width = listedWidth(store.engine).as('bytes')
+      const rows = await newest(each, (calls) => calls.select(['at', 'call_id', width]), limit, offset)
+      return rows.map(({ bytes }) => bytes)
+    },
+    total: () => (from || to ? countKept(store, selection) : readTotals(store.db, selection)),
+    item: toRecord,
+    cursor: (row) => [row.at, row.call_id],
+  })
+}
+
+/** One call; null where the trail does not hold it. */
+export async function findCall({ db }: Store, callId: string): Promise<CallRecord | null> {
+  const row = await db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst()
+  return row ? toRecord(row) : null
+}
+
+type Selected = SelectQueryBuilder<Schema, 'calls', object>
+
+/** What a list shows of a call. Content that would be a page by itself is left out of it. */
+function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', CallRow> {
+  const width = widthOf(engine, ['content'])
+  const content = sql<string | null>`case when ${width} <= ${LISTED_CONTENT} then content end`
+  return calls.select(CALL_COLUMNS).select(content.as('content'))
+}
+
+const listedWidth = (engine: Engine) => {
+  const width = widthOf(engine, ['content'])
+  return sql<number>`(case when ${width} <= ${LISTED_CONTENT} then ${width} else 0 end)`
+}
+
+const CALL_COLUMNS = [
+  'call_id',
+  'at',
+  'surface',
+  'caller_id',
+  'path',
+  'requested_model',
+  'model',
+  'upstream',
+  'stream',
+  'status',
+  'http_status',
+  'fallback_from',
+  'latency_ms',
+  'latency_bucket',
+  'first_token_ms',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'usage_estimated',
+  'upstream_cost_micros',
+  'error',
+] as const satisfies ReadonlyArray<keyof CallRow>
+
+/** The newest calls of some models, each found by its own index: for several at once an engine would sort all that match. */
+async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
+  each: readonly Selected[],
+  select: (calls: Selected) => SelectQueryBuilder<Schema, 'calls', Row>,
+  limit: number,
+  offset: number,
+): Promise<Row[]> {
+  const found = await Promise.all(
+    each.map((calls) => {
+      const rows = select(calls)
+      return (each.length === 1 ? rows.limit(limit).offset(offset) : rows.limit(offset + limit)).execute() as Promise<
+        Row[]
+      >
+    }),
+  )
+  if (found.length === 1) return found.flat()
+  const isNewer = (a: Row, b: Row) => (a.at === b.at ? a.call_id > b.call_id : a.at > b.at)
+  return found
+    .flat()
+    .sort((a, b) => (isNewer(a, b) ? -1 : 1))
+    .slice(offset, offset + limit)
+}
+
+/** How many calls of a time range the trail holds: the hourly sums still count calls that are pruned, which a list cannot show. */
+async function countKept(store: Store, selection: CallSelection): Promise<number> {
+  const oldest = await store.db.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).execute()
+  const kept = oldest[0]?.at
+  if (kept === undefined) return 0
+  const { from } = selection
+  return countCalls(store, { ...selection, from: from !== undefined && from > kept ? from : kept })
+}
+
+function toRecord(row: CallRow): CallRecord {
+  const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
+  const { upstream_cost_micros, content, stream, ...fields } = rest
+  const usage =
+    prompt_tokens === null || completion_tokens === null || total_tokens === null
+      ? null
+      : { prompt_tokens, completion_tokens, total_tokens, ...(usage_estimated ? { estimated: true } : {}) }
+  return {
+    ...(fields as Omit<CallRecord, 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
+    stream: stream === 1,
+    usage,
+    upstream_cost_usd: toUsd(upstream_cost_micros),
+    ...(content === null ? {} : { content: JSON.parse(content) }),
+  }
+}
