@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { keepMemory } from '../src/memory/keep.ts'
 import type { MemoryInput } from '../src/memory/memory.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { createVocabulary } from './vocabulary.ts'
 

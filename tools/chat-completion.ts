@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Usage } from '../src/providers/usage.ts'
+import { Usage } from '../src/providers/token-usage.ts'
 import { LIST_LIMIT } from '../src/wire/validation.ts'
 import { defineTool } from './tool.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Memory, MemorySearch } from '../src/memory/memory-record.ts'
 import { projectOf } from '../src/memory/project.ts'
-import { Memory, MemorySearch } from '../src/memory/record.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RetrieveGaze } from '../src/gaze/history.ts'
+import { RetrieveGaze } from '../src/gaze/gaze-history.ts'
 import { GazeRecord } from '../src/gaze/tensor.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasProperty } from 'dot-prop'
 import { configFile, type LoadedConfig, readDocument } from '../../src/config/config.ts'
-import { CONFIG_KEYS } from '../../src/config/keys.ts'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import { settingsIn, takeOver } from '../../src/config/take-over.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -6,7 +6,7 @@ import { redactUrl } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type CopyProgress, copyStore } from '../../src/store/copy.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { copySettings } from './copied-settings.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 

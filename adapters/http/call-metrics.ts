@@ -5,7 +5,7 @@ import type { Provider } from '../../src/inference/provider.ts'
 import { OWN_MODELS } from '../../src/providers/presets.ts'
 import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
-import { tallyingCounter, tallyingHistogram } from './tally.ts'
+import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 
 /** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
 const OTHER = 'other'

@@ -3,8 +3,8 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Idempotency } from '../../src/idempotency/idempotency.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from '../web/arrival.ts'
-import { capture } from '../web/capture.ts'
-import { receiverOf } from '../web/receiver.ts'
+import { capture } from '../web/captured-reply.ts'
+import { receiverOf } from '../web/http-receiver.ts'
 
 /** What of a reply's head is true of it again when it is repeated; limits and times are not. */
 const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route']

@@ -5,7 +5,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Frame } from '../web/frame.ts'
 import { CLIENT_GONE } from '../web/request-log.ts'
 import { cached } from './cached.ts'
-import { tallyingCounter, tallyingHistogram } from './tally.ts'
+import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 
 /** Upper bounds in seconds, from a reply that needs no model to a long stream. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { VERSION } from '../../src/config/version.ts'
-import type { Access, Route } from './route.ts'
+import type { Access, Route } from './define-route.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 

@@ -4,14 +4,14 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Keep } from '../../src/idempotency/idempotency.ts'
 import { requireScope } from '../../src/identity/keys.ts'
 import { parseInput } from '../../src/wire/validation.ts'
-import { refuseOtherMethods } from '../web/errors.ts'
+import { refuseOtherMethods } from '../web/error-handler.ts'
 import type { Frame, FrameContext } from '../web/frame.ts'
 import { idempotent, type JsonReply } from '../web/idempotent.ts'
 import { readJson, readOptionalJson } from '../web/json-body.ts'
-import { readQuery } from '../web/query.ts'
+import { readQuery } from '../web/read-query.ts'
 import { noteCaller } from '../web/request-log.ts'
 import { callerOf } from './caller.ts'
-import type { Route } from './route.ts'
+import type { Route } from './define-route.ts'
 
 /**
  * Serves routes: checks who calls and what they send, then answers with what the route returns. The other methods of

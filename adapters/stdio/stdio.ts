@@ -13,10 +13,10 @@ import { STOP_SIGNALS } from '../command/stop-signals.ts'
 import { CallToolRequest } from './call-request.ts'
 import { listTools } from './catalog.ts'
 import { clientLog } from './client-log.ts'
+import { declaredRoots } from './declared-roots.ts'
 import { progressListener } from './progress.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerMemories } from './resources.ts'
-import { declaredRoots } from './roots.ts'
 import { stdioTransport } from './transport.ts'
 
 /** When a tool server first clears away what is past its retention: not while its client starts, but in short sessions, too. */

@@ -1,7 +1,7 @@
 import { getProperty } from 'dot-prop'
+import { CONFIG_KEYS, type ConfigKey } from '../../src/config/config-keys.ts'
+import { Config } from '../../src/config/config-schema.ts'
 import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
-import { CONFIG_KEYS, type ConfigKey } from '../../src/config/keys.ts'
-import { Config } from '../../src/config/schema.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { code, table } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseJson } from '../text/json.ts'
-import { readText, refusesKey } from './ask.ts'
+import { readText, refusesKey } from './ask-agent-gateway.ts'
 import type { AgentGatewayTarget } from './target.ts'
 
 /** The oldest version of the agent gateway that is supported, 0.12. */

@@ -13,8 +13,8 @@ import { decodeCursor, encodeCursor, PAGE_BYTES, type Page, type Paged } from '.
 import { cut } from '../text/cut.ts'
 import { jsonBytes } from '../text/json-bytes.ts'
 import { queryWords, wordsOf } from '../text/words.ts'
+import type { Remote } from './agent-gateway.ts'
 import { mergeSessions } from './merge.ts'
-import type { Remote } from './remote.ts'
 import { UPSTREAM } from './remote-session.ts'
 import { lastActiveFirst } from './remote-sessions.ts'
 

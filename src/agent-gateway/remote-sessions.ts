@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Session, SessionMessage, SessionPatch } from '../sessions/session.ts'
-import { ask, type Door, send } from './ask.ts'
+import { ask, type Door, send } from './ask-agent-gateway.ts'
 import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-session.ts'
 
 /** The most that the agent gateway returns at a time. */

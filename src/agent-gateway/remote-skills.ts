@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Skill } from '../skills/skill.ts'
 import { localId } from '../text/remote-id.ts'
-import { ask, type Door } from './ask.ts'
+import { ask, type Door } from './ask-agent-gateway.ts'
 
 /** The skills of the agent gateway. */
 export interface RemoteSkills {

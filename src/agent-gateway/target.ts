@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Pass, Passes } from '../identity/passes.ts'

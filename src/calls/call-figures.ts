@@ -1,4 +1,4 @@
-import type { CallRollupRow } from '../store/tables/calls.ts'
+import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 
 /** What calls add up to, beside their latencies. */
 export type CallFigures = Pick<

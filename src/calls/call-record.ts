@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Usage } from '../providers/usage.ts'
+import { Usage } from '../providers/token-usage.ts'
 
 /** Where a call came in. */
 export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
-import type { CallSumLevel, CallSumRow } from '../store/tables/calls.ts'
+import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { UNLISTED } from './counted-refusals.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
-import type { CallRow, CallTotalRow } from '../store/tables/calls.ts'
+import type { CallRow, CallTotalRow } from '../store/tables/calls-tables.ts'
 
 /** What a call is counted by. */
 export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>

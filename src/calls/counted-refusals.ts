@@ -1,5 +1,5 @@
 import { hourOf } from '../store/dates.ts'
-import type { CallRollupRow } from '../store/tables/calls.ts'
+import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 import { NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 

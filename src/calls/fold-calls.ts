@@ -3,7 +3,7 @@ import { runBuiltRows } from '../store/built.ts'
 import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { CallRollupRow, CallSumLevel, CallSumRow } from '../store/tables/calls.ts'
+import type { CallRollupRow, CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { addFigures, NO_CALLS } from './call-figures.ts'
 import { addLatencies, addLatency, type LatencyCounts, latenciesText } from './latency-buckets.ts'
 

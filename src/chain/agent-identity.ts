@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 
 /** What an ERC-8004 registration file says that it is. */
 const REGISTRATION = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'

@@ -1,15 +1,15 @@
 import type { Transaction } from 'kysely'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { lazily } from '../wire/lazily.ts'
 import type { ChainAccount } from './account.ts'
 import { type AgentRegistration, agentRegistration } from './agent-identity.ts'
-import { type ChainBalance, createBalanceReader } from './balances.ts'
+import { type ChainBalance, createBalanceReader } from './chain-balances.ts'
 import { gweiToWei } from './fees.ts'
 import { type Network, networksOf } from './networks.ts'
 import type { Node, NodeAddress } from './node.ts'
-import { type SettlementChain, settlementChain } from './settings.ts'
+import { type SettlementChain, settlementChain } from './settlement-settings.ts'
 import { createSettlements, type Settlements } from './settlements.ts'
 import type { ConfirmedSettlement, Settler } from './settler.ts'
 import { type Settling, startSettling } from './settling.ts'
@@ -25,7 +25,7 @@ import {
 } from './status.ts'
 
 export { AgentRegistration } from './agent-identity.ts'
-export { ChainBalance } from './balances.ts'
+export { ChainBalance } from './chain-balances.ts'
 
 const loadAccount = lazily(() => import('./account.ts'))
 const loadNode = lazily(() => import('./node.ts'))

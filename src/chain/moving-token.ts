@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 import type { SettlementMode } from './settlements.ts'
 
 /** The token that moves, by name, and its network. */

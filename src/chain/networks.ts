@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 
 /** A token on a chain. */
 export interface Token {

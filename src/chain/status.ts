@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { safeSum } from '../store/safe-sum.ts'
 import type { Store } from '../store/store.ts'
 import { type Micros, toUsd } from '../text/money.ts'
-import type { ChainBalance } from './balances.ts'
+import type { ChainBalance } from './chain-balances.ts'
 import type { Network } from './networks.ts'
 import type { Node } from './node.ts'
-import type { SettlementChain } from './settings.ts'
-import { tokenUnits } from './transfer.ts'
+import type { SettlementChain } from './settlement-settings.ts'
+import { tokenUnits } from './token-transfer.ts'
 
 /** Whether a chain can be asked now. */
 export interface ChainStatus {

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { ChainTransactionRow } from '../store/tables/settlements.ts'
+import type { ChainTransactionRow } from '../store/tables/settlements-tables.ts'
 
 /** Transactions that are looked at in one round. */
 const MOST_OPEN = 200

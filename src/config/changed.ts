@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty } from 'dot-prop'
-import { CONFIG_KEYS } from './keys.ts'
-import type { Config } from './schema.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
+import type { Config } from './config-schema.ts'
 
 /** The keys that have another value in `next`; of a record, its entries. */
 export function changedKeys(before: Config, next: Config): string[] {

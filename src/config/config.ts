@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path'
 import { hasProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
+import { type Config, type ConfigDocument, checkConfig } from './config-schema.ts'
 import { parseDocument, readText } from './document.ts'
 import {
   type ConfigFlags,
@@ -11,10 +13,8 @@ import {
   readFlags,
   readProviderKey,
 } from './environment.ts'
-import { CONFIG_KEYS } from './keys.ts'
 import { foreignSecrets, type Layer, layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
-import { type Config, type ConfigDocument, checkConfig } from './schema.ts'
 
 /** Where a value came from; `settings` are those that machines on one store share. */
 export type ConfigSource = 'flag' | 'environment' | 'settings' | 'file' | 'default'

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { getProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../wire/validation.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
+import { Config, type ConfigDocument, checkConfig } from './config-schema.ts'
 import { variableOf } from './environment.ts'
-import { CONFIG_KEYS } from './keys.ts'
-import { Config, type ConfigDocument, checkConfig } from './schema.ts'
 
 /**
  * The text of a configuration file; null when there is none.

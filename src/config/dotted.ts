@@ -4,10 +4,10 @@ import { closest } from 'fastest-levenshtein'
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
 import { explain } from '../wire/validation.ts'
+import { CONFIG_KEYS, type ConfigKey } from './config-keys.ts'
+import { Config, type ConfigDocument, checkConfig } from './config-schema.ts'
 import { variableOf } from './environment.ts'
-import { CONFIG_KEYS, type ConfigKey } from './keys.ts'
 import { REDACTED, redactUrl } from './redact.ts'
-import { Config, type ConfigDocument, checkConfig } from './schema.ts'
 
 /** Names that would reach an object's prototype instead of an entry. */
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../wire/validation.ts'
-import { CONFIG_KEYS } from './keys.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
 
 /** Environment variable → the configuration key that it sets. */
 export const VARIABLES: Readonly<Record<string, string>> = {

@@ -6,8 +6,8 @@ import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
 import { GazewayError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../store/make-folder.ts'
+import type { ConfigDocument } from './config-schema.ts'
 import { parseDocument, readText } from './document.ts'
-import type { ConfigDocument } from './schema.ts'
 
 /** How long a lock that nobody refreshes is respected: the holder was killed. */
 const STALE_MS = 5_000

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from './schema.ts'
+import type { Config } from './config-schema.ts'
 
 /** A service that is made anew when the settings that it is made of change. */
 export interface Followed<Service> {

@@ -1,5 +1,5 @@
+import type { ConfigDocument } from './config-schema.ts'
 import type { Layer } from './layers.ts'
-import type { ConfigDocument } from './schema.ts'
 
 /** Where changes of the configuration are kept for all processes that share it. */
 export interface ConfigHome {

@@ -1,7 +1,7 @@
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
 import { isObject } from '../text/json.ts'
-import { CONFIG_KEYS } from './keys.ts'
-import type { Config, ConfigDocument } from './schema.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
+import type { Config, ConfigDocument } from './config-schema.ts'
 
 /** Configuration key → the value that is laid over what is below, already checked; null is the default. */
 export type Layer = ReadonlyMap<string, unknown>

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { inspect } from 'node:util'
 import type { Logger } from 'pino'
+import type { Config } from './config-schema.ts'
 import { redactText } from './redact.ts'
-import type { Config } from './schema.ts'
 
 /** How much is logged. */
 export type LogLevel = Config['log']['level']

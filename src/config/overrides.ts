@@ -1,8 +1,8 @@
 import { getProperty } from 'dot-prop'
 import type { LoadedConfig } from './config.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
 import { valuesFor } from './dotted.ts'
 import { FLAGS, KEY_VARIABLES, VARIABLES, variableOf } from './environment.ts'
-import { CONFIG_KEYS } from './keys.ts'
 import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
 import { REDACTED, redactConfig } from './redact.ts'
 

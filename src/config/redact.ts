@@ -1,6 +1,6 @@
 import { getProperty, setProperty } from 'dot-prop'
-import { CONFIG_KEYS } from './keys.ts'
-import type { Config } from './schema.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
+import type { Config } from './config-schema.ts'
 
 /** What stands where a secret was. */
 export const REDACTED = '***'

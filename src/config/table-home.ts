@@ -4,8 +4,8 @@ import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import { CONFIG_KEYS } from './config-keys.ts'
 import type { ConfigHome } from './home.ts'
-import { CONFIG_KEYS } from './keys.ts'
 import { layOver } from './layers.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty, hasProperty } from 'dot-prop'
 import type { Store } from '../store/store.ts'
+import { CONFIG_KEYS, type ConfigKey } from './config-keys.ts'
+import type { ConfigDocument } from './config-schema.ts'
 import { updateDocument } from './file.ts'
-import { CONFIG_KEYS, type ConfigKey } from './keys.ts'
 import { layOver } from './layers.ts'
-import type { ConfigDocument } from './schema.ts'
 import { tableHome } from './table-home.ts'
 
 /** What a file said of a key before another value came there. */

@@ -7,10 +7,10 @@ import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import { ConnectionId, type ConnectionRecord, type LiveConnection, recordOf } from './live.ts'
+import { ConnectionId, type ConnectionRecord, type LiveConnection, recordOf } from './live-connection.ts'
 import { ALIVE_MS, askedToClose, removeInstance, sweepInstances, writeChanges } from './rows.ts'
 
-export { ConnectionId, ConnectionRecord, type LiveConnection } from './live.ts'
+export { ConnectionId, ConnectionRecord, type LiveConnection } from './live-connection.ts'
 
 /** How often the store is asked which connections to close, in milliseconds. */
 const LOOK_MS = 2_000

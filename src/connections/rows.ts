@@ -2,8 +2,8 @@ import type { Transaction } from 'kysely'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { ConnectionRow } from '../store/tables/connections.ts'
-import { type LiveConnection, rowOf } from './live.ts'
+import type { ConnectionRow } from '../store/tables/connections-tables.ts'
+import { type LiveConnection, rowOf } from './live-connection.ts'
 
 /** How long an instance counts as alive after its last sign of life, in milliseconds; clocks may differ by 20 s. */
 export const ALIVE_MS = 30_000

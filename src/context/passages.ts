@@ -1,7 +1,7 @@
-import { linesAround, readText } from './excerpt.ts'
+import { linesAround, readText } from './file-excerpt.ts'
 import { interestOf } from './interest.ts'
 import { languageOf } from './language.ts'
-import type { QueryMatcher } from './query.ts'
+import type { QueryMatcher } from './query-matcher.ts'
 import { byInterest, type ScoredFile } from './score.ts'
 
 /** Files whose text is searched: the most interesting so far, the shallowest of the rest. */

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FileAttention } from './attention.ts'
+import type { FileAttention } from './file-attention.ts'
 import { type InterestTerms, interestOf } from './interest.ts'
 import type { ProjectTree } from './tree.ts'
 

@@ -1,4 +1,4 @@
-import type { Attention } from './attention.ts'
+import type { Attention } from './file-attention.ts'
 import type { ScoredFile } from './score.ts'
 
 const CHANGES: Record<string, string> = { conflicted: 'in conflict', untracked: 'new, untracked' }

@@ -3,8 +3,8 @@ import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
 import { invalidTransition } from '../store/status-table.ts'
-import type { EscrowRow } from '../store/tables/escrow.ts'
-import { statusAt } from './record.ts'
+import type { EscrowRow } from '../store/tables/escrow-tables.ts'
+import { statusAt } from './escrow-record.ts'
 
 /** Who asks: the id of a key, what it may do, and the wallet that it is bound to. */
 export type Caller = Pick<Identity, 'id' | 'scopes' | 'wallet'>

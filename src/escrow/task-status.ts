@@ -1,4 +1,4 @@
-import type { TaskRow } from '../store/tables/tasks.ts'
+import type { TaskRow } from '../store/tables/tasks-tables.ts'
 
 /** Where a task stands. */
 export const TASK_STATUSES = ['blocked', 'open', 'claimed', 'completed', 'failed', 'cancelled'] as const

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { inThread } from '../wire/in-thread.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
 import { Finding, findFindings } from './findings.ts'
-import { computeMetrics, GazeMetrics } from './metrics.ts'
+import { computeMetrics, GazeMetrics } from './gaze-metrics.ts'
 import type { Gaze } from './scanpath.ts'
 import { readTensor } from './tensor.ts'
 

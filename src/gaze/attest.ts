@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
 import { type Assessed, type Assessment, Attestation, type AttestationRules, assess } from './attestation.ts'
-import type { GazeSession } from './session.ts'
+import type { GazeSession } from './gaze-session.ts'
 import type { GazeSource } from './tensor.ts'
 
 /** How attestations are issued. */

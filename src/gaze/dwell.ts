@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
-import type { GazeDwellRow } from '../store/tables/gaze.ts'
+import type { GazeDwellRow } from '../store/tables/gaze-tables.ts'
 import { endOf } from './scanpath.ts'
 import type { GazeTensor } from './tensor.ts'
 

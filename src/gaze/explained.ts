@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { GazeAnalysis } from './analyse.ts'
-import { GazeRange } from './history.ts'
+import { GazeRange } from './gaze-history.ts'
 
 /** What to analyse, and whether and about what the chat model should put it into words. */
 export const ExplainGaze = z.strictObject({

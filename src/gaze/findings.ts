@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cut } from '../text/cut.ts'
 import { plain } from '../text/plain.ts'
-import type { GazeMetrics } from './metrics.ts'
+import type { GazeMetrics } from './gaze-metrics.ts'
 import { rounded } from './statistics.ts'
 
 /** One statement about the attention, in plain words, with the figures that it rests on. */

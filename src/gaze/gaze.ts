@@ -10,10 +10,10 @@ import { type AttestationTerms, issueAttestation, latestAttestation } from './at
 import { Attestation, latestPresent } from './attestation.ts'
 import { markCopies } from './copies.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
-import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './history.ts'
+import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './gaze-history.ts'
+import { type AttestationQuery, findSession, lockSession } from './gaze-session.ts'
+import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './gaze-sessions.ts'
 import { appendRecords } from './ingest.ts'
-import { type AttestationQuery, findSession, lockSession } from './session.ts'
-import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './sessions.ts'
 import { type GazeRecord, GazeTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 

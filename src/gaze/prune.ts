@@ -3,7 +3,7 @@ import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import type { GazeRecordRow } from '../store/tables/gaze.ts'
+import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
 
 const DAY_MS = 86_400_000
 /** How often it is due, in milliseconds. */

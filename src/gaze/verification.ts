@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
-import type { AttestationRow } from '../store/tables/gaze.ts'
+import type { AttestationRow } from '../store/tables/gaze-tables.ts'
 import { type AttestationTerms, assessAgain, coveredRecords, type StoredRecord } from './attest.ts'
 import { Attestation, assess } from './attestation.ts'
 import { type Evidence, isOfItsTime } from './evidence.ts'

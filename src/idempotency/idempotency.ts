@@ -4,9 +4,9 @@ import { type ErrorCode, errorBody, GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import { type Attempt, createClaims, type KeptReply, type Reply } from './claim.ts'
+import { type Attempt, createClaims, type KeptReply, type Reply } from './reply-claims.ts'
 
-export type { Reply } from './claim.ts'
+export type { Reply } from './reply-claims.ts'
 
 /** How often keys that are over are looked for, in milliseconds. */
 const SWEEP_MS = 600_000

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { KeyRow } from '../store/tables/keys.ts'
+import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { type Identity, identityOf } from './identity.ts'
 
 /** Keys that are remembered, and as many made-up ids. */

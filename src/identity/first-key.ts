@@ -5,7 +5,7 @@ import { GazewayError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../store/make-folder.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { KeyRow } from '../store/tables/keys.ts'
+import type { KeyRow } from '../store/tables/keys-tables.ts'
 
 /** The file in the data folder that keeps the first key. */
 const FILE = 'admin.key'

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import type { KeyRow } from '../store/tables/keys.ts'
+import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { Scope, scopesOf } from './key.ts'
 
 /** Who makes a call, as far as its key tells. */

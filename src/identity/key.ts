@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KeyRow } from '../store/tables/keys.ts'
+import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Amount, toMicros, toUsd } from '../text/money.ts'
 

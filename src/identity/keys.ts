@@ -6,7 +6,7 @@ import type { Keep } from '../idempotency/idempotency.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { KeyRow } from '../store/tables/keys.ts'
+import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { parseInput } from '../wire/validation.ts'
 import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
 import { keepFirstKey } from './first-key.ts'
@@ -22,9 +22,9 @@ import {
   toRecord,
   toRow,
 } from './key.ts'
+import { hashToken, keyIdOf, newToken } from './key-token.ts'
 import { createLastUsed } from './last-used.ts'
 import { createRevocations } from './revocations.ts'
-import { hashToken, keyIdOf, newToken } from './token.ts'
 
 export { type Identity, requireScope } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, NewKey, Scope, WalletAddress } from './key.ts'

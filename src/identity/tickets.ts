@@ -8,7 +8,7 @@ import { isWhole, WHOLE } from '../store/text.ts'
 import { newId } from '../text/ids.ts'
 import { CHECKED_COLUMNS } from './cache.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, identityOf, requireScope } from './identity.ts'
-import { hashToken } from './token.ts'
+import { hashToken } from './key-token.ts'
 
 /** How long a ticket opens a connection, in milliseconds. */
 const TICKET_MS = 60_000

@@ -1,4 +1,4 @@
-import type { Usage } from '../providers/usage.ts'
+import type { Usage } from '../providers/token-usage.ts'
 import { giveWay } from '../wire/give-way.ts'
 import { requestText } from './request-text.ts'
 

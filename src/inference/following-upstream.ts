@@ -1,9 +1,9 @@
 import type { Followed } from '../config/follow.ts'
 import { lazily } from '../wire/lazily.ts'
-import type { OpenUpstream } from './open.ts'
+import type { OpenUpstream } from './open-upstream.ts'
 import type { Upstream } from './upstream.ts'
 
-const loadOpen = lazily(() => import('./open.ts'))
+const loadOpen = lazily(() => import('./open-upstream.ts'))
 const loadSuccession = lazily(() => import('./relay/succession.ts'))
 
 /** `upstream`, whichever is the newest, with calls that follow it. */

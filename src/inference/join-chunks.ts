@@ -1,7 +1,7 @@
 import { isObject } from '../text/json.ts'
 import type { ChatCompletion } from './convert/requests.ts'
 import { callOf } from './convert/streamed-calls.ts'
-import { FINISHED } from './finish.ts'
+import { FINISHED } from './finish-reason.ts'
 
 type Fields = Record<string, unknown>
 

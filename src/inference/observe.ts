@@ -1,5 +1,5 @@
 import { isFileGone, isOutOfFiles } from '../errors.ts'
-import type { Usage } from '../providers/usage.ts'
+import type { Usage } from '../providers/token-usage.ts'
 import { estimateUsage } from './estimate.ts'
 import type { SseTap } from './relay/sse-tap.ts'
 

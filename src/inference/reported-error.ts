@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
-import { readUsage, type Usage } from '../providers/usage.ts'
+import { readUsage, type Usage } from '../providers/token-usage.ts'
 import { record, records } from './convert/loose.ts'
-import { FAILED_FINISHES } from './finish.ts'
+import { FAILED_FINISHES } from './finish-reason.ts'
 import type { Provider } from './provider.ts'
 
 /** Codes are a word; anything longer may be text of the request. */

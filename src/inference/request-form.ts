@@ -3,8 +3,8 @@ import { isLimitRefused, renamedLimit } from './answer-limit.ts'
 import { record } from './convert/loose.ts'
 import type { Provider } from './provider.ts'
 import { refusedField } from './refused-field.ts'
-import { bodyText } from './relay/reply.ts'
 import type { WholeReply } from './relay/send.ts'
+import { bodyText } from './relay/upstream-reply.ts'
 import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from './usage-request.ts'
 
 /**

@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import type { GazewayError } from '../errors.ts'
 import type { ResponseObject } from './convert/chat-to-response.ts'
 import { badReply } from './failure.ts'
-import { isUnfinished } from './finish.ts'
+import { isUnfinished } from './finish-reason.ts'
 import type { Provider } from './provider.ts'
 
 type Part = OpenAI.Responses.ResponseOutputMessage['content'][number]

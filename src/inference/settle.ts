@@ -2,7 +2,7 @@ import type { CallContext, CallRecord, CallStatus } from '../calls/call-record.t
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
 import { type Prices, upstreamCost } from '../providers/prices.ts'
-import type { Usage } from '../providers/usage.ts'
+import type { Usage } from '../providers/token-usage.ts'
 import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
 import { countUsage, type Observed } from './observe.ts'

@@ -3,13 +3,13 @@ import type { Calls } from '../calls/calls.ts'
 import type { Prices } from '../providers/prices.ts'
 import { lazily } from '../wire/lazily.ts'
 import type { CallDeps } from './call-model.ts'
-import { type ChatResult, completeChat } from './chat.ts'
+import { type ChatResult, completeChat } from './complete-chat.ts'
 import type { ChatRequest, ResponseRequest } from './convert/requests.ts'
 import { createModelList, type Model } from './model-list.ts'
-import type { OpenUpstream, openUpstream } from './open.ts'
+import type { OpenUpstream, openUpstream } from './open-upstream.ts'
 import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
-import { type RespondResult, respond } from './responses.ts'
+import { type RespondResult, respond } from './respond.ts'
 
 /** Where OpenAI's API lists models. */
 const MODELS = '/models'
@@ -47,7 +47,7 @@ export interface OpenCalls {
 }
 
 // The connection pool is only worth loading once there is a call.
-const loadOpen = lazily(() => import('./open.ts'))
+const loadOpen = lazily(() => import('./open-upstream.ts'))
 
 /**
  * The upstream that `config` names. Nothing is connected to until it is called.

@@ -1,13 +1,13 @@
 import type { Selectable, Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
-import type { MemoryRow } from '../store/tables/memory.ts'
+import type { MemoryRow } from '../store/tables/memory-tables.ts'
 import { newId } from '../text/ids.ts'
 import { indexedText, textOf } from '../text/words.ts'
-import { deleteMemories } from './expiry.ts'
 import { marked } from './marks.ts'
-import { type Memory, type MemoryInput, toMemory } from './record.ts'
-import { addToTotals } from './totals.ts'
+import { deleteMemories } from './memory-expiry.ts'
+import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
+import { addToTotals } from './memory-totals.ts'
 
 type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_at' | 'project' | 'tags' | 'bytes'>
 

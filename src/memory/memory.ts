@@ -6,10 +6,9 @@ import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import { deleteMemories, isLive, sweepExpired } from './expiry.ts'
 import { keepMemory } from './keep.ts'
-import { type KeysQuery, memoryKeys } from './keys.ts'
-import { countAll, recentMemories } from './recent.ts'
+import { deleteMemories, isLive, sweepExpired } from './memory-expiry.ts'
+import { type KeysQuery, memoryKeys } from './memory-keys.ts'
 import {
   MEMORY_COLUMNS,
   type Memory,
@@ -17,14 +16,15 @@ import {
   type MemoryList,
   type MemorySearch,
   toMemory,
-} from './record.ts'
+} from './memory-record.ts'
+import { createSearch } from './memory-search.ts'
+import { totals } from './memory-totals.ts'
+import { countAll, recentMemories } from './recent.ts'
 import { type MemoryResult, readResults } from './results.ts'
-import { createSearch } from './search.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
-import { totals } from './totals.ts'
 
-export { Memory, MemoryInput, MemoryList, MemorySearch } from './record.ts'
+export { Memory, MemoryInput, MemoryList, MemorySearch } from './memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
 
 /** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */

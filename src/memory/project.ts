@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { homeFolder } from '../text/home-folder.ts'
-import { MAX_PROJECT } from './record.ts'
+import { MAX_PROJECT } from './memory-record.ts'
 
 /**
  * The project of a folder, as its memories name it: the real path of the nearest folder, from it upwards, that holds a

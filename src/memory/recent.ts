@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { MemoryRow } from '../store/tables/memory.ts'
+import type { MemoryRow } from '../store/tables/memory-tables.ts'
 import { widthOf } from '../store/width.ts'
-import { isLive } from './expiry.ts'
-import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './record.ts'
-import { totals } from './totals.ts'
+import { isLive } from './memory-expiry.ts'
+import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './memory-record.ts'
+import { totals } from './memory-totals.ts'
 
 const Place = z.tuple([z.string(), z.int()])
 

@@ -6,9 +6,9 @@ import { widthOf } from '../store/width.ts'
 import { jsonBytes } from '../text/json-bytes.ts'
 import { textOf } from '../text/words.ts'
 import { giveWay } from '../wire/give-way.ts'
-import { excerpt } from './excerpt.ts'
-import { MEMORY_COLUMNS, type Memory, toMemory } from './record.ts'
-import type { Found } from './search.ts'
+import { excerpt } from './memory-excerpt.ts'
+import { MEMORY_COLUMNS, type Memory, toMemory } from './memory-record.ts'
+import type { Found } from './memory-search.ts'
 import type { TextHit } from './text-index.ts'
 
 /** Bytes of found memories that are read at once. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Identity } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
-import { deleteMemories } from './expiry.ts'
+import { deleteMemories } from './memory-expiry.ts'
 
 /** Whose memories: the operator's (null), or those of the key with this id. */
 export type MemoryOwner = string | null

@@ -1,7 +1,7 @@
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import type { Upstream } from '../inference/upstream.ts'
-import type { Usage } from '../providers/usage.ts'
+import type { Usage } from '../providers/token-usage.ts'
 import { toMicros } from '../text/money.ts'
 import type { Answered } from '../wallet/holds.ts'
 import type { MeteredCall } from './metered-call.ts'

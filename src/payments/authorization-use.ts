@@ -1,5 +1,5 @@
 import { type Hex, parseAbiItem, parseEventLogs, type TransactionReceipt } from 'viem'
-import { hasTransfer, transferCall } from '../chain/transfer.ts'
+import { hasTransfer, transferCall } from '../chain/token-transfer.ts'
 import { GazewayError } from '../errors.ts'
 
 /** The event of an authorization that was used (EIP-3009), for whatever its payer signed under that nonce. */

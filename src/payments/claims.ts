@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { storeTime } from '../store/clock.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { PaymentRow } from '../store/tables/payments.ts'
+import type { PaymentRow } from '../store/tables/payments-tables.ts'
 import type { Payment, PaymentStatus } from './payment.ts'
 
 /** How long a payment counts as being worked on after the last sign of life of its process, in milliseconds. */

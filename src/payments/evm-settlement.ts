@@ -8,8 +8,8 @@ import { type Authorization, argumentsOf, TOKEN } from './authorization.ts'
 import { AUTHORIZATION_USED, type AuthorizedPayment, isPaidBy } from './authorization-use.ts'
 import type { EvmCheck } from './evm-check.ts'
 import { PURPOSE, requireGasLeft } from './gas-budget.ts'
+import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { chainUnreachable, isUntouched, paymentsPaused, unconfirmed } from './refusal.ts'
-import type { EvmSettings, PaymentSettings } from './settings.ts'
 
 /** How long a transaction may take until its block is deep enough, and how often it is looked for, in milliseconds. */
 const CONFIRM_MS = 60_000

@@ -1,8 +1,8 @@
 import type { Chain } from '../chain/chain.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 import { GazewayError } from '../errors.ts'
 import type { PaymentMethod } from './payment.ts'
-import { type PaymentSettings, paymentSettings } from './settings.ts'
+import { type PaymentSettings, paymentSettings } from './payment-settings.ts'
 
 /** How long a node may take to answer while a payment is settled, in milliseconds. */
 const NODE_MS = 10_000

@@ -1,7 +1,7 @@
 import { Credential, Receipt } from 'mppx'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
-import type { PaymentRow } from '../store/tables/payments.ts'
+import type { PaymentRow } from '../store/tables/payments-tables.ts'
 import type { Credit } from '../wallet/deposits.ts'
 import { payerAccount } from '../wallet/payer-account.ts'
 import { creditOf, returnCredit, spendCredit } from '../wallet/spend.ts'

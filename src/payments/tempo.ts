@@ -14,10 +14,10 @@ import { Transaction } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
 import { z } from 'zod'
 import { openNode } from '../chain/node.ts'
-import { requireDecimals } from '../chain/token.ts'
+import { requireDecimals } from '../chain/token-contract.ts'
 import { GazewayError } from '../errors.ts'
 import type { PaymentMethod, Terms } from './payment.ts'
-import type { PaymentSettings, TempoSettings } from './settings.ts'
+import type { PaymentSettings, TempoSettings } from './payment-settings.ts'
 import { unique, uniqueOf } from './unique.ts'
 
 /** How long a node may take to answer while it is checked, in milliseconds. */

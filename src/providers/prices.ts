@@ -1,5 +1,5 @@
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
-import type { Usage } from './usage.ts'
+import type { Usage } from './token-usage.ts'
 
 /** US dollars per 1,000 tokens. */
 export interface Prices {

@@ -4,7 +4,7 @@ import type { ResponseObject } from '../inference/convert/chat-to-response.ts'
 import { citedPages } from '../inference/response-texts.ts'
 import { SearchTool } from '../inference/search-tool.ts'
 import type { Upstream } from '../inference/upstream.ts'
-import { Usage } from '../providers/usage.ts'
+import { Usage } from '../providers/token-usage.ts'
 
 /** Part of the model's input that the project's context may take, in tokens. */
 const CONTEXT_TOKENS = 4000

@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
-import type { SessionRow } from '../store/tables/sessions.ts'
+import type { SessionRow } from '../store/tables/sessions-tables.ts'
 import { distinctWords } from '../text/words.ts'
-import { countSession } from './totals.ts'
+import { countSession } from './session-totals.ts'
 
 /** Characters of a session's preview. */
 const PREVIEW = 80

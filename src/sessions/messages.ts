@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { SessionMessageRow } from '../store/tables/sessions.ts'
+import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 import { widthOf } from '../store/width.ts'
 import { type MessageList, type SessionMessage, toMessage } from './session.ts'
 

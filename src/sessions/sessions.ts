@@ -5,12 +5,11 @@ import type { Keep } from '../idempotency/idempotency.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { SessionMessageRow, SessionRow } from '../store/tables/sessions.ts'
+import type { SessionMessageRow, SessionRow } from '../store/tables/sessions-tables.ts'
 import { newId } from '../text/ids.ts'
 import { distinctWords } from '../text/words.ts'
 import { addExchange, addSession, type Exchange, emptySession, sessionUnknown } from './exchange.ts'
 import { messagePage, newestMessages } from './messages.ts'
-import { findWords } from './search.ts'
 import {
   type NewSession,
   type Session,
@@ -20,7 +19,8 @@ import {
   toSession,
   type Viewer,
 } from './session.ts'
-import { countSession, readSessionTotal } from './totals.ts'
+import { findWords } from './session-search.ts'
+import { countSession, readSessionTotal } from './session-totals.ts'
 
 export type { Exchange } from './exchange.ts'
 export * from './session.ts'

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/config-schema.ts'
 import { readInside } from '../context/confine.ts'
 import { GazewayError } from '../errors.ts'
 import { lazily } from '../wire/lazily.ts'
 import { brokenSkill, composeSkill, type SkillPlace } from './compose.ts'
 import { type FoundSkill, findSkills, MOST_FOLDERS } from './find.ts'
-import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './roots.ts'
 import { FRONT_MATTER_BYTES, matching, type Skill, type SkillQuery, type SkillWithContent } from './skill.ts'
+import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './skill-roots.ts'
 
 /** The most of a SKILL.md that is read, in bytes. */
 const CONTENT_BYTES = 1024 * 1024

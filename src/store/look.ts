@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Engine } from './columns.ts'
 import { isStore, stepsBehind } from './migrate.ts'
-import type { Migrations } from './migrations/index.ts'
+import type { Migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
 
 /** A database that is only read, and its name without credentials. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Engine } from './columns.ts'
-import { MIGRATIONS, type Migrations } from './migrations/index.ts'
+import { MIGRATIONS, type Migrations } from './migrations/migrations.ts'
 import { type Schema, TABLES } from './schema.ts'
 
 /** Kysely's migrator keeps what has run in this table. */

@@ -1,11 +1,11 @@
 import type { Escrows } from '../escrow/escrow.ts'
-import { createTally } from '../escrow/tally.ts'
+import { createTally } from '../escrow/escrow-tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Store } from '../store/store.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { insertTask, type PlannedTask } from './insert.ts'
-import { type Task, toTask } from './record.ts'
+import { type Task, toTask } from './task-record.ts'
 
 /** How long rewards stay locked unless said otherwise, in seconds. */
 const TTL_SECONDS = 86_400

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Escrows } from '../escrow/escrow.ts'
-import { createTally } from '../escrow/tally.ts'
+import { createTally } from '../escrow/escrow-tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -9,7 +9,7 @@ import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { toMicros } from '../text/money.ts'
 import { insertTask } from './insert.ts'
-import { type NewTask, type Task, toTask } from './record.ts'
+import { type NewTask, type Task, toTask } from './task-record.ts'
 
 /** Tasks that can wait for one: completing it opens all of them at once. */
 const MOST_DEPENDENTS = 1_000

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { createTally } from '../escrow/tally.ts'
+import { createTally } from '../escrow/escrow-tally.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { markCapabilities } from './mark-capabilities.ts'

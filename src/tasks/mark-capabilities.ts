@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
-import type { TaskRow } from '../store/tables/tasks.ts'
+import type { TaskRow } from '../store/tables/tasks-tables.ts'
 
 /** Tasks of one statement: both engines take so many parameters. */
 const CHUNK = 500

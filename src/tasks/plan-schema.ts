@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
-import { Capability, TaskDescription, TaskTitle } from './record.ts'
+import { Capability, TaskDescription, TaskTitle } from './task-record.ts'
 
 /** The most tasks that a swarm may have. */
 export const MOST_PLANNED = 50

@@ -5,10 +5,10 @@ import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { SwarmRow } from '../store/tables/tasks.ts'
+import type { SwarmRow } from '../store/tables/tasks-tables.ts'
 import { widthOf } from '../store/width.ts'
 import { toUsd } from '../text/money.ts'
-import { SwarmId } from './record.ts'
+import { SwarmId } from './task-record.ts'
 import { UNFINISHED_STATUSES } from './task-statuses.ts'
 
 /** Which swarms to list. */

@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely'
 import { LIVE_STATUSES } from '../escrow/escrow-statuses.ts'
+import type { Tally } from '../escrow/escrow-tally.ts'
 import { lockedRows, refund } from '../escrow/moves.ts'
-import type { Tally } from '../escrow/tally.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
-import type { TaskRow } from '../store/tables/tasks.ts'
+import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { markCapabilities } from './mark-capabilities.ts'
 
 /** Tasks of one statement: both engines take so many parameters. */

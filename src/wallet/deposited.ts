@@ -1,4 +1,4 @@
-import type { LedgerAccountRow } from '../store/tables/wallet.ts'
+import type { LedgerAccountRow } from '../store/tables/wallet-tables.ts'
 import type { Micros } from '../text/money.ts'
 import type { NewEntry } from './ledger.ts'
 import type { Entry } from './transfer.ts'

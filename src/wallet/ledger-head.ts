@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../store/store.ts'
-import type { LedgerAccountRow } from '../store/tables/wallet.ts'
+import type { LedgerAccountRow } from '../store/tables/wallet-tables.ts'
 
 /** Accounts that are read at a time. */
 const PAGE = 5_000

@@ -2,7 +2,7 @@ import { type QueryResult, type RawBuilder, sql, type Transaction } from 'kysely
 import { GazewayError } from '../errors.ts'
 import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
-import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet.ts'
+import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, MOST_MICROS, toUsd } from '../text/money.ts'
 import { type AccountRef, lockAccounts } from './accounts.ts'
 import { depositedIn, withDeposited } from './deposited.ts'

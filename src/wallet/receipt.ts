@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Usage } from '../providers/usage.ts'
+import { Usage } from '../providers/token-usage.ts'
 
 /** What a call cost. `total_usd` is the sum of the other two. */
 const Billing = z.object({

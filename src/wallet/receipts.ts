@@ -1,4 +1,4 @@
-import type { MeteredCallRow } from '../store/tables/wallet.ts'
+import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
 import { toUsd } from '../text/money.ts'
 import type { Receipt, ReceiptRecord } from './receipt.ts'
 

@@ -1,5 +1,5 @@
 import type { ReceiptRecord } from './receipt.ts'
-import type { ReceiptPage, UsageQuery } from './usage.ts'
+import type { ReceiptPage, UsageQuery } from './usage-report.ts'
 
 /** Receipts that are read at a time. */
 const PAGE = 1_000

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
-import type { DailySpendingRow, MeteredCallRow } from '../store/tables/wallet.ts'
-import { type CapturedMoney, captureEntries } from './capture.ts'
+import type { DailySpendingRow, MeteredCallRow } from '../store/tables/wallet-tables.ts'
+import { type CapturedMoney, captureEntries } from './capture-entries.ts'
 import type { Entry } from './transfer.ts'
 
 /** Rows that are read at a time. */

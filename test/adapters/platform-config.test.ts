@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
 import { copyStore } from '../../src/store/copy.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { call, type Instance, startInstance } from '../config/instance.ts'
 import { completion, json, startUpstream } from '../doubles/upstream.ts'
 

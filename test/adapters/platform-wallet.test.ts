@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { checkChains } from '../../src/chain/check.ts'
+import { checkChains } from '../../src/chain/check-chains.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { rpc } from '../chain/rpc.ts'
 import { chainConfig, newRecipient } from '../chain/setup.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { encodeAbiParameters, keccak256, toHex } from 'viem'
-import { checkChains } from '../../src/chain/check.ts'
+import { checkChains } from '../../src/chain/check-chains.ts'
 import { createSigner } from '../../src/chain/signer.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Anvil, KEYS, startAnvil } from './anvil.ts'

@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { settlementContract } from './settlement-contract.ts'
 

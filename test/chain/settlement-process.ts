@@ -1,4 +1,4 @@
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { type ChainSetup, chainOn } from './setup.ts'
 
 /** Pays settlements until it is killed: `settlement-process STORE-URL SETUP`. Prints a line once it is at work. */

@@ -1,6 +1,6 @@
 import { type Chain, createChain } from '../../src/chain/chain.ts'
 import type { ConfirmedSettlement } from '../../src/chain/settler.ts'
-import { Config } from '../../src/config/schema.ts'
+import { Config } from '../../src/config/config-schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Anvil, KEYS } from './anvil.ts'
 import { rpc } from './rpc.ts'

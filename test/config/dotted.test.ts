@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
+import { type Config, type ConfigDocument, checkConfig } from '../../src/config/config-schema.ts'
 import { setDotted } from '../../src/config/dotted.ts'
-import { CONFIG_KEYS } from '../../src/config/keys.ts'
 import { redactConfig } from '../../src/config/redact.ts'
-import { type Config, type ConfigDocument, checkConfig } from '../../src/config/schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 
 const inForce = (document: ConfigDocument) => checkConfig(document).data as Config

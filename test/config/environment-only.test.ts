@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Config } from '../../src/config/config-schema.ts'
 import { parseDocument } from '../../src/config/document.ts'
 import { setDotted } from '../../src/config/dotted.ts'
-import { Config } from '../../src/config/schema.ts'
 
 const KEY = `0x${'1f'.repeat(32)}`
 const isRefusal = ({ message }: Error) => /GAZEWAY_WALLET_PRIVATE_KEY/.test(message) && !message.includes(KEY)

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { describe, it } from 'node:test'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import {
   findDataDir,
   KEY_VARIABLES,
@@ -11,8 +12,7 @@ import {
   readProviderKey,
   VARIABLES,
 } from '../../src/config/environment.ts'
-import { CONFIG_KEYS } from '../../src/config/keys.ts'
-import { PRESETS } from '../../src/config/sections/upstream.ts'
+import { PRESETS } from '../../src/config/sections/upstream-section.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { type Config, checkConfig } from '../../src/config/config-schema.ts'
 import { redactConfig, redactText, redactUrl, secretsOf } from '../../src/config/redact.ts'
-import { type Config, checkConfig } from '../../src/config/schema.ts'
 
 const config = checkConfig({
   upstream: { api_key: 'xai-0123456789', headers: { 'x-team': 'team-secret', 'x-short': 'on' } },

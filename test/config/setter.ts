@@ -1,7 +1,7 @@
 // A process that changes the configuration of a data folder: `setter.ts FOLDER JSON`.
 import { configFile, loadConfig } from '../../src/config/config.ts'
 import { fileHome } from '../../src/config/file-home.ts'
-import { openLiveConfig } from '../../src/config/live.ts'
+import { openLiveConfig } from '../../src/config/live-config.ts'
 
 const [folder = '', changes = '{}'] = process.argv.slice(2)
 const loaded = await loadConfig({ env: {}, flags: { data: folder } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
-import { Config } from '../../src/config/schema.ts'
+import { Config } from '../../src/config/config-schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { PassthroughRequest } from '../../src/inference/passthrough.ts'
 import { accepts } from '../../src/text/accepted.ts'

@@ -1,7 +1,7 @@
 // A process that sets keys in a shared data folder: `writer.ts HOME NAME COUNT`. Prints each acknowledged number.
 import { configFile, loadConfig } from '../../src/config/config.ts'
 import { fileHome } from '../../src/config/file-home.ts'
-import { openLiveConfig } from '../../src/config/live.ts'
+import { openLiveConfig } from '../../src/config/live-config.ts'
 
 const [home = '', name = '', count = '0'] = process.argv.slice(2)
 const loaded = await loadConfig({ env: { GAZEWAY_HOME: home }, flags: {} })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { latestAttention } from '../../src/agent/attention.ts'
+import { latestAttention } from '../../src/agent/latest-attention.ts'
 import { Attestation } from '../../src/gaze/attestation.ts'
 import type { Evidence } from '../../src/gaze/evidence.ts'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { storeContract } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-contract-'))

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { generatedPages } from '../../scripts/docs/pages.ts'
-import { CONFIG_KEYS } from '../../src/config/keys.ts'
-import { checkConfig } from '../../src/config/schema.ts'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
+import { checkConfig } from '../../src/config/config-schema.ts'
 import { blocksOf, linksOf } from './markdown.ts'
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesIn('docs')].filter((file) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { createKeys } from '../../src/identity/keys.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { creditAccount } from '../../src/wallet/deposits.ts'
 import { CLI, newPlace, type Place } from './server.ts'
 

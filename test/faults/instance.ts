@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { createCalls } from '../../src/calls/calls.ts'
 import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { newId } from '../../src/text/ids.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
 /** Stores memories one after the other: `memory-writer.ts STORE-URL NAME COUNT`; prints each key once it is acknowledged. */
 const [url = '', name = '', count = '0'] = process.argv.slice(2)

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { sql } from 'kysely'
 import { createMemory } from '../../src/memory/memory.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
 /** A folder for the stores of one test file. */
 export const folder = mkdtempSync(join(tmpdir(), 'gazeway-faults-'))

@@ -19,8 +19,8 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
 import { copyStore } from '../../src/store/copy.ts'
-import { openStore } from '../../src/store/open.ts'
-import { isBusy, storeError } from '../../src/store/sqlite/errors.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { isBusy, storeError } from '../../src/store/sqlite/sqlite-errors.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-sqlite-'))

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { by, ONE_CALL, walletOn } from '../wallet/setup.ts'
 
 /**

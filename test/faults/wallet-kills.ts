@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { MICROS_PER_USD } from '../../src/text/money.ts'
 import type { Receipt } from '../../src/wallet/receipt.ts'
 import { completion, json, startUpstream } from '../doubles/upstream.ts'

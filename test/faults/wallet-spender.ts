@@ -1,5 +1,5 @@
 import { GazewayError } from '../../src/errors.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { makeDeposit } from '../../src/wallet/deposits.ts'
 import { createHolds, type NewHold } from '../../src/wallet/holds.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { startCuttingProxy } from '../doubles/cutting-proxy.ts'
 

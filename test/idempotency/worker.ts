@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { GazewayError } from '../../src/errors.ts'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
 const [folder = '', key = '', task = ''] = process.argv.slice(2)
 const store = await openStore(`sqlite:${folder}/gazeway.db`)

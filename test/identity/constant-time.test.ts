@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, describe, it } from 'node:test'
+import { newToken } from '../../src/identity/key-token.ts'
 import { createKeys } from '../../src/identity/keys.ts'
-import { newToken } from '../../src/identity/token.ts'
 import { newFolder, storeIn } from './store.ts'
 
 // Looks on while Node's own comparison works.

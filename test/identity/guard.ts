@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline'
 import { GazewayError } from '../../src/errors.ts'
 import { createKeys } from '../../src/identity/keys.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const store = await openStore(`sqlite:${folder}/gazeway.db`)

@@ -2,7 +2,7 @@
 // first key where it made it, else `none`.
 import { once } from 'node:events'
 import { createKeys } from '../../src/identity/keys.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
 const [folder = ''] = process.argv.slice(2)
 process.stdout.write('ready\n')

@@ -4,9 +4,9 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type CallDeps, type CallModel, createCallModel } from '../../src/inference/call-model.ts'
 import { createProvider } from '../../src/inference/provider.ts'
-import { poolSend, type RequestPool } from '../../src/inference/relay/pool.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import { createRelay, type Relay } from '../../src/inference/relay/relay.ts'
+import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import * as double from '../doubles/upstream.ts'
 
 const CONNECTIONS = 512

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createProvider } from '../../src/inference/provider.ts'
-import { readRefusal } from '../../src/inference/relay/reply.ts'
 import { createSseTap } from '../../src/inference/relay/sse-tap.ts'
+import { readRefusal } from '../../src/inference/relay/upstream-reply.ts'
 
 const provider = createProvider({
   provider: 'http://127.0.0.1:1/v1',

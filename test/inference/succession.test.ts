@@ -6,7 +6,7 @@ import { after, before, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { poolSend, type RequestPool } from '../../src/inference/relay/pool.ts'
+import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import { createSuccession } from '../../src/inference/relay/succession.ts'
 
 setFlagsFromString('--expose-gc')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readUsage } from '../../src/providers/usage.ts'
+import { readUsage } from '../../src/providers/token-usage.ts'
 
 const chat = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 

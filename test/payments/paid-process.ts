@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Config } from '../../src/config/schema.ts'
+import type { Config } from '../../src/config/config-schema.ts'
 import { startPaidApp } from './paid-app.ts'
 
 /** What the process is started with. */

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { checkConfig } from '../../src/config/schema.ts'
-import type { SkillPlaces } from '../../src/skills/roots.ts'
+import { checkConfig } from '../../src/config/config-schema.ts'
+import type { SkillPlaces } from '../../src/skills/skill-roots.ts'
 import { createSkills, type Skills } from '../../src/skills/skills.ts'
 
 /** A home, a project and a data folder of their own, with the skills that are in them. */

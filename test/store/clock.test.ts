@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { openStoreClock, storeClockAhead } from '../../src/store/clock.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 
 const MINUTES_MS = 20 * 60_000

@@ -6,8 +6,8 @@ import { after, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { MIGRATIONS, type Migrations } from '../../src/store/migrations/index.ts'
-import { openStore } from '../../src/store/open.ts'
+import { MIGRATIONS, type Migrations } from '../../src/store/migrations/migrations.ts'
+import { openStore } from '../../src/store/open-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-migrate-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
 import { runBuilt } from '../../src/store/built.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 
 const server = await startPostgres()

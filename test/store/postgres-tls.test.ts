@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import { makeCertificate, noCertificates } from '../doubles/certificate.ts'
 

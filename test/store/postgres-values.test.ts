@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isConnectionLoss, mayRunAgain, storeError } from '../../src/store/postgres/errors.ts'
-import { toTime } from '../../src/store/postgres/values.ts'
+import { isConnectionLoss, mayRunAgain, storeError } from '../../src/store/postgres/postgres-errors.ts'
+import { toTime } from '../../src/store/postgres/postgres-values.ts'
 
 describe('values of PostgreSQL', () => {
   it('are times in UTC with milliseconds, in whatever zone and precision they come', () => {

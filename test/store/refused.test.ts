@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { TABLES } from '../../src/store/schema.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { worksOn } from './setup.ts'
 import { worksContract } from './works-contract.ts'

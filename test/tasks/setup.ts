@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 import { Claim, Completion, createTasks, NewTask, type Task, type Tasks } from '../../src/tasks/tasks.ts'
 import { makeDeposit } from '../../src/wallet/deposits.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
-import { verifyLedger } from '../../src/wallet/verify.ts'
+import { verifyLedger } from '../../src/wallet/verify-ledger.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { newKey } from '../wallet/setup.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { sql } from 'kysely'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { worksContract } from './works-contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-tasks-'))

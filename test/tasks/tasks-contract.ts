@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createTally } from '../../src/escrow/tally.ts'
+import { createTally } from '../../src/escrow/escrow-tally.ts'
 import { type Task, TaskList } from '../../src/tasks/tasks.ts'
 import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'

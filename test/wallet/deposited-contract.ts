@@ -5,7 +5,7 @@ import { type AccountRef, accountOf, escrowAccount } from '../../src/wallet/acco
 import { makeDeposit } from '../../src/wallet/deposits.ts'
 import { post } from '../../src/wallet/ledger.ts'
 import type { TransferKind } from '../../src/wallet/transfer.ts'
-import { verifyLedger } from '../../src/wallet/verify.ts'
+import { verifyLedger } from '../../src/wallet/verify-ledger.ts'
 import { keysOn, newAddress, newKey, type OpenStore } from './setup.ts'
 
 const AT = '2026-11-21T07:17:52.000Z'

@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { type AccountKind, accountOf, escrowAccount } from '../../src/wallet/accounts.ts'
 import { type NewTransfer, post } from '../../src/wallet/ledger.ts'
 import { readLedgerHead } from '../../src/wallet/ledger-head.ts'
-import { verifyLedger } from '../../src/wallet/verify.ts'
+import { verifyLedger } from '../../src/wallet/verify-ledger.ts'
 import { turnsDuring } from '../doubles/turns.ts'
 import { newAddress, type OpenStore } from './setup.ts'
 

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
 import { createHolds } from '../../src/wallet/holds.ts'
-import { usageReceipts, usageReport } from '../../src/wallet/usage.ts'
 import { usageCsv } from '../../src/wallet/usage-csv.ts'
+import { usageReceipts, usageReport } from '../../src/wallet/usage-report.ts'
 import { type OpenStore, walletOn } from './setup.ts'
 
 const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [

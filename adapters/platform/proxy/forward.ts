@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { GazewayError } from '../../../src/errors.ts'
-import type { PoolRequest, RequestPool } from '../../../src/inference/relay/pool.ts'
+import type { PoolRequest, RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Exchange } from '../../../src/inference/relay/send.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { PaidFor } from '../../web/frame.ts'

@@ -1,7 +1,7 @@
 import type { GazewayError } from '../../../src/errors.ts'
-import { chatErrorEvent, responseErrorEvent } from '../../../src/inference/relay/reply.ts'
 import type { Headers } from '../../../src/inference/relay/send.ts'
 import { createSseTap } from '../../../src/inference/relay/sse-tap.ts'
+import { chatErrorEvent, responseErrorEvent } from '../../../src/inference/relay/upstream-reply.ts'
 import { ReportedError } from '../../../src/inference/reported-error.ts'
 
 /** The longest end of an event, in bytes: two line ends. */

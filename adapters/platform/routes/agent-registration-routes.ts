@@ -1,6 +1,6 @@
 import { AgentRegistration } from '../../../src/chain/chain.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 
 /** Who this agent is, open to all: the file is at the well-known path that proves that it speaks for this host. */
 export const agentRegistrationRoutes = ({ chain }: Gateway): Route[] => [

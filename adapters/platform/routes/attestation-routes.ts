@@ -1,8 +1,8 @@
 import type { Gateway } from '../../../src/gateway.ts'
 import { Attestation } from '../../../src/gaze/attestation.ts'
-import { AttestationQuery } from '../../../src/gaze/session.ts'
+import { AttestationQuery } from '../../../src/gaze/gaze-session.ts'
 import { callerOf } from '../caller.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 import { attestationsVisibleTo, nullWhereUnknown, taskOf } from './gaze-routes.ts'
 
 /** How far gaze sessions prove attention. */

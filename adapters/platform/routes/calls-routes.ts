@@ -6,9 +6,9 @@ import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { callerOf, shownTo } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { pageOf } from '../page.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Calls'
 

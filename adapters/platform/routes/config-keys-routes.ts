@@ -1,9 +1,9 @@
 import { getProperty } from 'dot-prop'
 import { z } from 'zod'
-import { CONFIG_KEYS } from '../../../src/config/keys.ts'
-import { Config } from '../../../src/config/schema.ts'
+import { CONFIG_KEYS } from '../../../src/config/config-keys.ts'
+import { Config } from '../../../src/config/config-schema.ts'
 import { accepts } from '../../../src/text/accepted.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 
 const KeyOfConfig = z.object({
   key: z.string().describe('Dotted, such as http.port'),

@@ -8,8 +8,8 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { FrameContext } from '../../web/frame.ts'
 import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Configuration'
 

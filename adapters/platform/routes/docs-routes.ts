@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import type { Frame } from '../../web/frame.ts'
+import type { Route } from '../define-route.ts'
 import { type OpenApi, type Operation, openApi, type Parameter } from '../openapi.ts'
-import type { Route } from '../route.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; background: Canvas; }

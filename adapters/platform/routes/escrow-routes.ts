@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../../src/escrow/escrow.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { pageOf } from '../page.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Escrow'
 const OneEscrow = z.strictObject({ id: z.string().max(128) })

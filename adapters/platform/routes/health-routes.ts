@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AgentGatewayStatus, isSound, modeOf, type Probe } from '../../../src/agent-gateway/probe.ts'
 import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Health'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Agent gateway'
 

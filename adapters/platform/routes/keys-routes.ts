@@ -4,9 +4,9 @@ import { KeyChange, KeyId, KeyRecord, NewKey } from '../../../src/identity/keys.
 import { ListQuery } from '../../../src/store/page.ts'
 import { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { pageOf } from '../page.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Keys'
 

@@ -13,9 +13,9 @@ import {
 } from '../../../src/memory/memory.ts'
 import type { FrameContext } from '../../web/frame.ts'
 import { callerOf, shownTo } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { pageOf } from '../page.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Memory'
 

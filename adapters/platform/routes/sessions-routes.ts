@@ -13,8 +13,8 @@ import {
   type Viewer,
 } from '../../../src/sessions/sessions.ts'
 import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 import { REPEATED_BYTES, repeatedReply } from '../repeated-list.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Sessions'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Remote } from '../../../src/agent-gateway/remote.ts'
+import type { Remote } from '../../../src/agent-gateway/agent-gateway.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import {
@@ -10,7 +10,7 @@ import {
   SkillQuery,
   SkillWithContent,
 } from '../../../src/skills/skill.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Skills'
 

@@ -3,9 +3,9 @@ import { NewSwarm, SwarmReply } from '../../../src/tasks/swarm.ts'
 import { SwarmList, SwarmSummary } from '../../../src/tasks/tasks.ts'
 import { callContext } from '../call-context.ts'
 import { callerOf } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { pageOf } from '../page.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 /**
  * Goals that are divided into tasks.

@@ -6,7 +6,7 @@ import { keysInForce } from '../../../src/identity/in-force.ts'
 import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../caller.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../define-route.ts'
 import { CAPABILITIES } from './health-routes.ts'
 
 type Capability = (typeof CAPABILITIES)[number]

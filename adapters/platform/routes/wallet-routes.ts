@@ -5,9 +5,9 @@ import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import { Balances, StatementLine, StatementQuery } from '../../../src/wallet/wallet.ts'
 import { callerOf, shownTo } from '../caller.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { pageOf } from '../page.ts'
-import { defineRoute, type Route } from '../route.ts'
 
 const tag = 'Wallet'
 

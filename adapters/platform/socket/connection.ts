@@ -5,7 +5,7 @@ import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
 import { type ClientFrame, checkFrame, readFrame } from './frames.ts'
-import { createOutbox } from './outbox.ts'
+import { createOutbox } from './socket-outbox.ts'
 
 /** Frames that may be waiting for their answers at once. */
 const MOST_UNANSWERED = 20

@@ -1,5 +1,5 @@
 import type { Chain } from '../../../src/chain/chain.ts'
-import type { Config } from '../../../src/config/schema.ts'
+import type { Config } from '../../../src/config/config-schema.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { readLedgerHead } from '../../../src/wallet/ledger-head.ts'

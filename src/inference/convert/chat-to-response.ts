@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
-import { readUsage } from '../../providers/usage.ts'
-import { incompleteReason } from '../finish.ts'
+import { readUsage } from '../../providers/token-usage.ts'
+import { incompleteReason } from '../finish-reason.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
 import type { ChatCompletion, ResponseRequest } from './requests.ts'

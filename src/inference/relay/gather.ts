@@ -1,6 +1,6 @@
 import { splitEvents } from '../../wire/whole-events.ts'
 import { endedEarly, streamFailure } from '../failure.ts'
-import { isAnswerEnd } from '../finish.ts'
+import { isAnswerEnd } from '../finish-reason.ts'
 import { joinChunks } from '../join-chunks.ts'
 import { streamedOutput } from '../streamed-output.ts'
 import type { Passing } from './passing.ts'

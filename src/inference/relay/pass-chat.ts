@@ -1,4 +1,4 @@
-import { readUsage } from '../../providers/usage.ts'
+import { readUsage } from '../../providers/token-usage.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import type { ChatCompletion } from '../convert/requests.ts'
 import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
@@ -7,9 +7,9 @@ import { wantsUsage } from '../usage-request.ts'
 import { gatherCompletion } from './gather.ts'
 import { type Answered, answered, type Passage, type Passing } from './passing.ts'
 import { pump } from './receiver.ts'
-import { chatErrorEvent, passedHeaders, readCompletion } from './reply.ts'
 import { endingOf, type StreamReply, type WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
+import { chatErrorEvent, passedHeaders, readCompletion } from './upstream-reply.ts'
 
 /**
  * Passes a chat completion through: the client's fields upstream, the upstream's bytes back as they come. Usage is asked

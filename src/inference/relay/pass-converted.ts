@@ -1,4 +1,4 @@
-import { readUsage } from '../../providers/usage.ts'
+import { readUsage } from '../../providers/token-usage.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
@@ -10,9 +10,9 @@ import { lackOf } from '../response-texts.ts'
 import { gatherCompletion } from './gather.ts'
 import { type Answered, answered, type Failed, failed, modelTold, type Passage, type Passing } from './passing.ts'
 import { pump } from './receiver.ts'
-import { passedHeaders, readCompletion, responseErrorEvent, toSse } from './reply.ts'
 import { endingOf, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './send.ts'
 import { eventData, type SseTap } from './sse-tap.ts'
+import { passedHeaders, readCompletion, responseErrorEvent, toSse } from './upstream-reply.ts'
 
 /** Tells the client which endpoint answered. */
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }

@@ -1,9 +1,9 @@
-import { readUsage, type Usage } from '../../providers/usage.ts'
+import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { cut } from '../../text/cut.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { records } from '../convert/loose.ts'
 import { hideSecrets } from '../failure.ts'
-import { FAILED_FINISHES } from '../finish.ts'
+import { FAILED_FINISHES } from '../finish-reason.ts'
 import { choiceFault, isReport, ReportedError, readReported } from '../reported-error.ts'
 
 /** How much of a stream is kept to count its tokens, should the upstream not report them. */

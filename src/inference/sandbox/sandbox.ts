@@ -1,11 +1,11 @@
 import { errorBody, GazewayError } from '../../errors.ts'
 import { idFrom } from './answer.ts'
-import { completeChat } from './chat.ts'
 import { MODELS } from './models.ts'
-import { jsonReply } from './reply.ts'
 import { parseJson } from './request.ts'
 import { createResponseHistory } from './response-history.ts'
-import { createResponse } from './responses.ts'
+import { completeChat } from './sandbox-chat.ts'
+import { jsonReply } from './sandbox-reply.ts'
+import { createResponse } from './sandbox-responses.ts'
 
 /** An OpenAI-compatible provider in this process. */
 export interface Sandbox {

@@ -3,9 +3,9 @@ import { Kysely } from 'kysely'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
-import { postgresDialect } from './dialect.ts'
-import { mayRunAgain, storeError } from './errors.ts'
-import { createPool } from './pool.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { mayRunAgain, storeError } from './postgres-errors.ts'
+import { createPool } from './postgres-pool.ts'
 
 /** How long a transaction is run again that conflicts with others or loses its connection. */
 const PATIENCE_MS = 10_000

@@ -11,10 +11,10 @@ import { GazewayError } from '../../errors.ts'
 import { giveWay } from '../../wire/give-way.ts'
 import { createThread, type Thread } from '../../wire/thread.ts'
 import { partsOf } from '../together.ts'
-import { untilFree } from './dialect.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
+import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from './writing-turns.ts'
 
 /** Reads that may wait; the next one is refused. */
 const MOST_WAITING = 256

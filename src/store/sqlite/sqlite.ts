@@ -9,10 +9,10 @@ import { makeFolder } from '../make-folder.ts'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
-import { nodeSqliteDialect, PATIENCE_MS, untilFree } from './dialect.ts'
-import { refusesWrites, storeError } from './errors.ts'
 import { readerDialect } from './reader.ts'
 import type { ReaderData } from './reader-messages.ts'
+import { nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
+import { refusesWrites, storeError } from './sqlite-errors.ts'
 
 /**
  * Pages of the log that are moved into the file at a time. That holds up everything else: a third of SQLite's own 1000 takes

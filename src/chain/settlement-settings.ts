@@ -1,0 +1,61 @@
+import type { Config } from '../config/config-schema.ts'
+import { GazewayError } from '../errors.ts'
+import { gweiToWei } from './fees.ts'
+import { type Network, networksOf, type Token } from './networks.ts'
+
+/** The decimals that a token needs to pay whole micro-dollars. */
+const FEWEST_DECIMALS = 6
+
+/** How settlements are paid on a chain, complete. */
+export interface SettlementChain {
+  network: Network & { rpcUrl: string }
+  token: Token
+  privateKey: string
+  pollMs: number
+  stuckMs: number
+  /** In wei. */
+  feeLimit: number
+}
+
+/**
+ * How settlements are paid; null where the ledger alone pays.
+ *
+ * @throws GazewayError `config_invalid` naming the key that is missing or does not fit
+ */
+export function settlementChain({ chain, wallet }: Pick<Config, 'chain' | 'wallet'>): SettlementChain | null {
+  const { mode, chain_id, token: symbol, poll_ms, stuck_after_seconds, max_fee_gwei } = chain.settlement
+  if (mode === 'ledger') return null
+  const chainId = needed('chain.settlement.chain_id', chain_id, 'the id of one of chain.networks')
+  const found = networksOf(chain).find((network) => network.chainId === chainId)
+  const network = needed(`chain.networks.${chainId}`, found ?? null, 'the chain that escrows are paid on')
+  const rpcUrl = needed(`chain.rpc_urls.${chainId}`, network.rpcUrl, 'the URL of a node of that chain')
+  needed('chain.settlement.token', symbol, `the symbol of one of the tokens of chain.networks.${chainId}`)
+  const tokens = network.tokens.filter((one) => one.symbol === symbol)
+  const token = needed(`chain.networks.${chainId}.tokens`, tokens[0] ?? null, `the token ${symbol}`)
+  if (token.decimals < FEWEST_DECIMALS || tokens.length > 1)
+    throw invalid(`chain.networks.${chainId}.tokens`, `one token ${symbol}, of 6 decimals or more`)
+  const privateKey = needed('wallet.private_key', wallet.private_key, 'GAZEWAY_WALLET_PRIVATE_KEY')
+  return {
+    network: { ...network, rpcUrl },
+    token,
+    privateKey,
+    pollMs: poll_ms,
+    stuckMs: stuck_after_seconds * 1000,
+    feeLimit: gweiToWei(max_fee_gwei),
+  }
+}
+
+function needed<T>(key: string, value: T | null, what: string): T {
+  if (value !== null) return value
+  throw invalid(key, what)
+}
+
+function invalid(key: string, what: string): GazewayError {
+  return new GazewayError(
+    'config_invalid',
+    `Escrows are paid on a chain, but ${key} is not set right; accepted: ${what}.`,
+    {
+      param: key,
+    },
+  )
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { Config } from './config-schema.ts'
+
+/** One thing that can be set: a leaf of the configuration. */
+export interface ConfigKey {
+  /** Dotted, as in `http.port`. */
+  key: string
+  path: readonly string[]
+  schema: z.ZodType
+  /** Whether it holds entries by name (`upstream.aliases`), each of which can be set on its own. */
+  hasEntries: boolean
+  /** `value`: all of it is secret. `url`: a URL that may hold a password. */
+  secret: 'value' | 'url' | null
+  /** Whether a change waits until the process is started again; everything else applies at once. */
+  restart: boolean
+  /** Whether it is read from the environment only, and kept in no file and no store. */
+  environmentOnly: boolean
+  description: string
+}
+
+/** Every key of the configuration, in the schema's order. */
+export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, [], false)
+
+/** @param waits whether what is above waits for a restart, which holds below unless a leaf says otherwise */
+function keysOf(schema: z.ZodType, path: readonly string[], waits: boolean): ConfigKey[] {
+  const inner = unwrapped(schema)
+  const { secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
+  if (inner instanceof z.ZodObject) {
+    return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) =>
+      keysOf(child, [...path, name], restart === true),
+    )
+  }
+  return [
+    {
+      key: path.join('.'),
+      path,
+      schema,
+      hasEntries: inner instanceof z.ZodRecord,
+      secret: secret === 'value' || secret === 'url' ? secret : null,
+      restart: restart === true,
+      environmentOnly: environmentOnly === true,
+      description,
+    },
+  ]
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodNullable
+    ? unwrapped(schema.unwrap())
+    : schema
+}

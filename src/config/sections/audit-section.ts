@@ -1,0 +1,8 @@
+import { z } from 'zod'
+import { retentionDays } from './setting-values.ts'
+
+/** What call records keep, and for how long. */
+export const Audit = z.strictObject({
+  store_content: z.boolean().default(false).describe('Whether call records keep prompts and answers.'),
+  retention_days: retentionDays.describe('Days that call records are kept; null keeps them.'),
+})

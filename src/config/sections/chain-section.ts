@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { evmAddress, milliseconds, rpcUrl } from './setting-values.ts'
+
+/** The id of a chain as the name of an entry: JSON has no numbers there. */
+const chainId = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/)
+  .meta({ accepted: 'the id of a chain, such as 84532' })
+const symbol = z
+  .string()
+  .regex(/^[\w.-]{1,32}$/)
+  .meta({ accepted: 'a symbol such as USDC' })
+const decimals = z.int().min(0).max(36)
+
+/** One EVM chain, but for the address of its node, which may hold a key. */
+const Network = z.strictObject({
+  name: z.string().min(1).max(64),
+  native: z.strictObject({ symbol: symbol.default('ETH'), decimals: decimals.default(18) }).prefault({}),
+  tokens: z
+    .array(z.strictObject({ symbol, address: evmAddress, decimals }))
+    .max(50)
+    .default([]),
+  timeout_ms: milliseconds.max(60_000).default(5000),
+  confirmations: z.int().min(1).max(1000).default(2),
+  explorer: z
+    .url({ protocol: /^https?$/ })
+    .max(512)
+    .nullable()
+    .default(null),
+})
+
+/** The chains that balances are read from, how escrows are paid, and who this agent says it is. */
+export const Chain = z.strictObject({
+  networks: z
+    .record(chainId, Network)
+    .default({})
+    .meta({
+      description:
+        'Chain id → the chain: its name, native coin (ETH with 18 decimals unless set), tokens, how long a node may take ' +
+        '(5000 ms), how deep a block must be to count (2), and an explorer. None is built in.',
+      accepted:
+        'name, native {symbol, decimals}, tokens [{symbol, address, decimals}], timeout_ms, confirmations, explorer',
+    }),
+  rpc_urls: z
+    .record(chainId, rpcUrl.meta({ accepted: 'an http or https URL' }))
+    .default({})
+    .meta({
+      description: 'Chain id → the URL of a node of that chain (JSON-RPC), with its key where it has one.',
+      accepted: 'http or https URLs by chain id',
+      secret: 'value',
+    }),
+  settlement: z
+    .strictObject({
+      mode: z
+        .enum(['ledger', 'evm'])
+        .default('ledger')
+        .describe('How released escrows are paid: in the ledger, or with a token on a chain.'),
+      chain_id: z
+        .int()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('The chain that escrows are paid on; one of networks.'),
+      token: symbol
+        .nullable()
+        .default(null)
+        .describe("The symbol of the token that they are paid in, among that chain's tokens; it counts as one USD."),
+      poll_ms: milliseconds.min(10).max(60_000).default(1000).describe('How often the chain is looked at.'),
+      stuck_after_seconds: z
+        .int()
+        .min(1)
+        .max(86_400)
+        .default(60)
+        .describe('How long a transaction may wait for its block before it is replaced by one with a higher fee.'),
+      max_fee_gwei: z
+        .number()
+        .min(0.000001)
+        .max(1_000_000)
+        .default(100)
+        .describe('The most that a unit of gas may cost, in billionths of the native coin.'),
+    })
+    .prefault({}),
+  agent: z
+    .strictObject({
+      name: z.string().min(1).max(128).default('Gazeway').describe('What the agent calls itself.'),
+      description: z
+        .string()
+        .min(1)
+        .max(2000)
+        .default('A self-hosted agent gateway: research and chat models, memory, tasks with escrow, gaze attestation.')
+        .describe('What it does, in plain words.'),
+      image: z
+        .url({ protocol: /^(https?|ipfs|data)$/ })
+        .max(4096)
+        .nullable()
+        .default(null)
+        .describe('Its picture.'),
+      public_url: z
+        .url({ protocol: /^https?$/ })
+        .max(512)
+        .nullable()
+        .default(null)
+        .describe('Where others reach the platform. Unset: the address that the request was sent to.'),
+      active: z.boolean().default(true).describe('Whether it takes requests.'),
+      supported_trust: z
+        .array(z.string().regex(/^[\w-]{1,64}$/))
+        .max(16)
+        .default([])
+        .describe('The trust models of ERC-8004 that it supports, such as reputation.'),
+      registrations: z
+        .array(
+          z.strictObject({
+            agent_id: z.int().min(0),
+            agent_registry: z.string().regex(/^eip155:\d{1,15}:0x[0-9a-fA-F]{40}$/),
+          }),
+        )
+        .max(50)
+        .default([])
+        .meta({
+          description: 'Where it is registered on chains (ERC-8004).',
+          accepted:
+            'a list of {agent_id, agent_registry}; a registry such as eip155:84532:0x8004A818BFB912233c491871b3d84c89A494BD9e',
+        }),
+    })
+    .prefault({}),
+})

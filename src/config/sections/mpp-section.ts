@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { evmAddress, rpcUrl, tokenText, usd } from './setting-values.ts'
+
+/** Payment by the request, over HTTP 402. */
+export const Mpp = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe('Whether requests to the /v1 of the platform are paid for, each by itself, over HTTP 402 (MPP).'),
+  secret_key: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,4096}$/)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'What challenges are signed with; the same in all processes that serve one platform.',
+      accepted: 'at least 32 characters without spaces, or null',
+      secret: 'value',
+    }),
+  realm: z
+    .string()
+    .regex(/^[\w.:-]{1,128}$/)
+    .default('gazeway')
+    .meta({ description: 'What challenges call this platform.', accepted: 'a name without spaces' }),
+  methods: z
+    .array(z.enum(['evm', 'tempo']))
+    .min(1)
+    .max(2)
+    .default(['evm'])
+    .describe('How payments are made: evm is a token with EIP-3009 on any EVM chain, tempo is the Tempo network.'),
+  amount_usd: usd
+    .min(0.000001)
+    .default(0.09)
+    .meta({ description: 'What one request costs, in USD; a token counts as one USD.', restart: false }),
+  min_deposit_usd: usd.min(0.000001).default(1).meta({
+    description: 'The smallest deposit that is taken over MPP, in USD: each costs gas.',
+    restart: false,
+  }),
+  requests_per_minute: z.int().min(1).max(1_000_000).default(300).meta({
+    description: 'Requests without a key that one address may make in a minute, on paths that are paid for.',
+    restart: false,
+  }),
+  recipient: evmAddress.nullable().default(null).describe('The address that is paid.'),
+  evm: z
+    .strictObject({
+      chain_id: z
+        .int()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('The chain, such as 84532 (Base Sepolia, a test network).'),
+      rpc_url: rpcUrl.nullable().default(null).meta({
+        description: 'A node of that chain, such as https://sepolia.base.org.',
+        accepted: 'an http or https URL, or null',
+        secret: 'value',
+      }),
+      token: evmAddress
+        .nullable()
+        .default(null)
+        .describe('The token, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC on Base Sepolia).'),
+      token_name: tokenText.nullable().default(null).describe("The name in the token's EIP-712 domain, such as USDC."),
+      token_version: tokenText
+        .nullable()
+        .default(null)
+        .describe("The version in the token's EIP-712 domain, such as 2."),
+      decimals: z.int().min(6).max(36).default(6).describe('Decimal places of the token.'),
+      confirmations: z
+        .int()
+        .min(1)
+        .max(1000)
+        .default(1)
+        .describe('Blocks that hold a payment, its own included, before it counts; the payer waits for them.'),
+      coin_usd: usd.nullable().default(null).meta({
+        description:
+          "What one of the chain's own coins is worth, in USD. Set: no price may be below the gas of a transfer, which is checked at the start.",
+      }),
+      max_gas_per_hour: z
+        .number()
+        .min(0.000000001)
+        .max(1_000_000)
+        .default(0.02)
+        .describe("The most gas that payments may cost within an hour, in the chain's own coin."),
+    })
+    .prefault({}),
+  tempo: z
+    .strictObject({
+      chain_id: z.int().min(1).default(42_431).describe('The chain; 42431 is the test network.'),
+      rpc_url: rpcUrl.nullable().default(null).meta({
+        description: "A node of that chain. Unset: the test network's own, https://rpc.moderato.tempo.xyz.",
+        accepted: 'an http or https URL, or null',
+        secret: 'value',
+      }),
+      token: evmAddress
+        .default('0x20c0000000000000000000000000000000000000')
+        .describe('The token; pathUSD unless set.'),
+    })
+    .prefault({}),
+})

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { isBaseUrl, isPlainPath } from '../addresses.ts'
+import { credential, milliseconds, modelId } from './setting-values.ts'
+
+/** The upstreams that are known by name; any other `upstream.provider` is a base URL. */
+export const PRESETS = ['xai', 'openai', 'openrouter', 'ollama', 'sandbox'] as const
+
+/** Where model calls go, and what may be asked there. */
+export const Upstream = z.strictObject({
+  provider: z
+    .string()
+    .refine((text) => PRESETS.some((preset) => preset === text) || isBaseUrl(text), 'not a known provider')
+    .default('xai')
+    .meta({
+      description: 'Where model calls go: a known provider, or the base URL of an OpenAI-compatible service.',
+      accepted: `${PRESETS.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
+    }),
+  api_key: credential.nullable().default(null).meta({
+    description: 'The key that the provider asks for.',
+    accepted: 'a key without spaces, or null',
+    secret: 'value',
+  }),
+  timeout_ms: milliseconds
+    .default(120_000)
+    .describe('How long the upstream may be silent, before its first byte and between bytes.'),
+  connect_timeout_ms: milliseconds.default(10_000).describe('How long connecting to the upstream may take.'),
+  max_retries: z
+    .int()
+    .min(0)
+    .max(10)
+    .default(2)
+    .describe('How often a call that failed for a passing reason is sent again.'),
+  headers: z
+    .record(
+      z
+        .string()
+        .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/)
+        .meta({ accepted: 'a header name' }),
+      z
+        .string()
+        .regex(/^[\x20-\x7e]{0,4096}$/)
+        .meta({ accepted: 'text on one line' }),
+    )
+    .default({})
+    .meta({ description: 'Headers added to every upstream call.', secret: 'value' }),
+  models: z
+    .strictObject({
+      primary: modelId
+        .default('llm-4.20-multi-agent-beta-0309')
+        .describe('The research model: web and social search, over the responses endpoint.'),
+      fallback: modelId
+        .default('llm-4.20-0309-reasoning')
+        .describe('The reasoning model that answers when the responses endpoint fails.'),
+      chat: modelId.default('llm-3-fast').describe('The model of chat completions that name none.'),
+    })
+    .prefault({}),
+  aliases: z
+    .record(modelId, modelId)
+    .default({})
+    .describe("Model id → the provider's id for it; added to the provider's own aliases."),
+  allowed_paths: z
+    .array(
+      z
+        .string()
+        .max(200)
+        .refine(isPlainPath, 'not a plain path')
+        .meta({ accepted: 'a path such as /models: starts with "/", no "..", "%" or query' }),
+    )
+    .max(200)
+    .default([
+      '/models',
+      '/language-models',
+      '/embedding-models',
+      '/image-generation-models',
+      '/chat/completions',
+      '/chat/deferred-completion',
+      '/responses',
+      '/completions',
+      '/embeddings',
+      '/moderations',
+      '/tokenize-text',
+      '/api-key',
+    ])
+    .describe('What the gateway_gateway tool may reach: these paths below the base URL, and what is below them.'),
+})

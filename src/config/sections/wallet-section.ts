@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { milliseconds, usd } from './setting-values.ts'
+
+/** What a metered call may use, and who settles on the chain. */
+export const Wallet = z.strictObject({
+  private_key: z
+    .string()
+    .regex(/^0x(?!0{64})[0-9a-fA-F]{64}$/)
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'The private key of the account that settles payments on the chain and pays their gas. Only from the environment.',
+      accepted: '0x and 64 hexadecimal digits, or null',
+      secret: 'value',
+      restart: true,
+      environmentOnly: true,
+    }),
+  default_credit_limit_usd: usd
+    .default(10)
+    .describe('How far a key without a credit limit of its own may spend beyond its deposits, in USD.'),
+  max_output_tokens: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(8192)
+    .describe('The most tokens that a metered call may generate; also what one that names no max_tokens gets.'),
+  max_prompt_bytes: z
+    .int()
+    .min(1)
+    .max(64 * 1024 * 1024)
+    .default(1024 * 1024)
+    .describe('The largest prompt of a metered call, in bytes of UTF-8.'),
+  search_tokens: z
+    .int()
+    .min(0)
+    .max(10_000_000)
+    .default(32_768)
+    .describe('Tokens of search results that are reserved for a metered call with search tools.'),
+  call_timeout_ms: milliseconds
+    .default(600_000)
+    .describe('How long a metered call may take in all, upstream retries and fallback included.'),
+})

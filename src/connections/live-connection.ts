@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { Role } from '../identity/tickets.ts'
+import type { ConnectionRow } from '../store/tables/connections-tables.ts'
+
+/** The id of a connection. */
+export const ConnectionId = z
+  .string()
+  .regex(/^conn_[0-9a-f]{32}$/)
+  .meta({ accepted: 'the id of a connection, such as conn_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
+
+/** A connection as it is shown. */
+export const ConnectionRecord = z.object({
+  id: ConnectionId,
+  user: z.string().describe('Who chats on it.'),
+  role: Role,
+  session_id: z.string().describe('The session that its chats belong to.'),
+  key_id: z.string().describe('The key that opened it, or that made its ticket.'),
+  remote: z.string().describe('The address that it comes from.'),
+  messages: z.int().describe('Frames that came in on it.'),
+  connected_at: z.iso.datetime(),
+  last_active_at: z.iso.datetime().describe('When the last frame came in. Of another process: as of 6 s ago at most.'),
+})
+export type ConnectionRecord = z.infer<typeof ConnectionRecord>
+
+/** A connection that this process serves. Whoever serves it counts on it; times are in milliseconds since 1970. */
+export interface LiveConnection {
+  readonly id: string
+  readonly keyId: string
+  readonly user: string
+  readonly role: Role
+  readonly sessionId: string
+  readonly remote: string
+  readonly connectedAt: number
+  lastActiveAt: number
+  messages: number
+  /** Closes the socket because someone asked for it. */
+  close(reason: CloseReason): void
+}
+
+/** Why a connection is closed from here: someone asked for it, or its key was revoked. */
+export type CloseReason = 'asked' | 'revoked'
+
+/** The row of a connection that `instance` serves. */
+export const rowOf = (live: LiveConnection, instance: string): ConnectionRow => ({
+  id: live.id,
+  instance,
+  key_id: live.keyId,
+  user_name: live.user,
+  role: live.role,
+  session_id: live.sessionId,
+  remote: live.remote,
+  messages: live.messages,
+  connected_at: new Date(live.connectedAt).toISOString(),
+  last_active_at: new Date(live.lastActiveAt).toISOString(),
+  closing_at: null,
+})
+
+/** The record of a row. */
+export const recordOf = (row: ConnectionRow): ConnectionRecord => ({
+  id: row.id,
+  user: row.user_name,
+  role: Role.parse(row.role),
+  session_id: row.session_id,
+  key_id: row.key_id,
+  remote: row.remote,
+  messages: row.messages,
+  connected_at: row.connected_at,
+  last_active_at: row.last_active_at,
+})

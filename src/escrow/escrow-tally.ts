@@ -1,0 +1,78 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { runBuilt } from '../store/built.ts'
+import { safeSum } from '../store/safe-sum.ts'
+import type { Schema } from '../store/schema.ts'
+import type { TaskTotalsRow } from '../store/tables/tasks-tables.ts'
+
+/** Tasks and escrows by status, and micro-dollars of rewards: locked, paid and refunded. */
+export type Totals = Omit<TaskTotalsRow, 'shard'>
+
+/** How totals change in one transaction. */
+export interface Tally {
+  /** @param by above zero or below */
+  add(name: keyof Totals, by: number): void
+  /** One comes out of a status and into another. */
+  move(from: keyof Totals, to: keyof Totals): void
+  /** Adds what was counted to the totals; the last thing that a transaction does, as others wait for the row. */
+  write(trx: Transaction<Schema>): Promise<void>
+}
+
+/** Totals are spread over so many rows, so that writers seldom wait for each other's. */
+const SHARDS = 16
+
+const NAMES = [
+  'blocked',
+  'open',
+  'claimed',
+  'completed',
+  'failed',
+  'cancelled',
+  'escrow_locked',
+  'escrow_released',
+  'escrow_settled',
+  'escrow_expired',
+  'escrow_refunded',
+  'locked_micros',
+  'paid_micros',
+  'refunded_micros',
+] as const satisfies ReadonlyArray<keyof Totals>
+
+/** A tally of nothing yet. Where a transaction may run again, it makes its own. */
+export function createTally(): Tally {
+  const changes = Object.fromEntries(NAMES.map((name) => [name, 0])) as unknown as Totals
+  return {
+    add(name, by) {
+      changes[name] += by
+    },
+    move(from, to) {
+      changes[from] -= 1
+      changes[to] += 1
+    },
+    async write(trx) {
+      const row = { shard: Math.floor(Math.random() * SHARDS), ...changes }
+      await runBuilt(trx, 'tally', Object.values(row), () =>
+        trx
+          .insertInto('task_totals')
+          .values(row)
+          .onConflict((conflict) =>
+            conflict
+              .column('shard')
+              .doUpdateSet(
+                Object.fromEntries(
+                  NAMES.map((name) => [name, sql`${sql.ref(`task_totals.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
+                ),
+              ),
+          )
+          .compile(),
+      )
+    },
+  }
+}
+
+/** All totals, in one read of a few rows. */
+export async function readTotals(db: Kysely<Schema>): Promise<Totals> {
+  const { rows } = await sql<Totals>`select ${sql.join(
+    NAMES.map((name) => sql`coalesce(${safeSum(name)}, 0) as ${sql.ref(name)}`),
+  )} from task_totals`.execute(db)
+  return rows[0] as Totals
+}

@@ -1,0 +1,122 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { GazeSessionRow } from '../store/tables/gaze-tables.ts'
+import { REMOTE_PREFIX } from '../text/remote-id.ts'
+import { CHAIN_START } from './fingerprint.ts'
+
+const identifier = z.string().min(1).max(128)
+
+/** Which session's attestation is asked for; one of the two, or both. */
+export const AttestationQuery = z
+  .strictObject({
+    session_id: identifier.optional().describe('The gaze session.'),
+    task_id: identifier
+      .optional()
+      .describe('The task; of several sessions for it the one that was added to last, the claimant’s first.'),
+  })
+  .refine(({ session_id, task_id }) => session_id !== undefined || task_id !== undefined, {
+    path: ['session_id'],
+    error: 'needed where there is no task_id',
+  })
+export type AttestationQuery = z.infer<typeof AttestationQuery>
+
+/** A session as it is stored. */
+export type GazeSession = Selectable<GazeSessionRow>
+
+/**
+ * The session, made on first use, with its row locked until the transaction ends: records of one session are chained one
+ * batch after the other, whoever sends them.
+ *
+ * @param of.taskId the task that the records are for; a session is bound to the task it was made for, or to none
+ * @param of.callerId the key that stores; only the one that made a session adds to it. A tool on this machine has none (null)
+ *   and may add to all
+ * @param of.chatsOf the key whose chat sessions a new gaze session may have the id of; everyone's when absent
+ * @throws GazewayError `conflict` when the session is another's, or bound to another task or to none, or a new one has the
+ *   id of another's chat session; `not_found` where a new one is for a task that does not exist
+ */
+export async function lockSession(
+  trx: Transaction<Schema>,
+  sessionId: string,
+  of: { taskId: string | undefined; callerId: string | null; chatsOf: string | undefined },
+  now: string,
+): Promise<GazeSession> {
+  const { taskId, callerId, chatsOf } = of
+  const session = await trx
+    .insertInto('gaze_sessions')
+    .values({
+      session_id: sessionId,
+      task_id: taskId ?? null,
+      records: 0,
+      pruned: 0,
+      chain_head: CHAIN_START,
+      last_place: null,
+      created_at: now,
+      updated_at: now,
+      caller_id: callerId,
+    })
+    .onConflict((conflict) => conflict.column('session_id').doUpdateSet({ updated_at: now }))
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  if (session.records === 0 && taskId !== undefined) await requireTask(trx, taskId)
+  if (callerId !== null && callerId !== session.caller_id)
+    throw new GazewayError(
+      'conflict',
+      'This gaze session was made by another caller. Leave session_id out to start one of your own.',
+      { param: 'session_id' },
+    )
+  // Only before its first records: a chat that is begun under its id later takes it from nobody.
+  if (session.records === 0 && chatsOf !== undefined) await requireNoOthersChat(trx, sessionId, chatsOf)
+  if (taskId === undefined || taskId === session.task_id) return session
+  const bound = session.task_id === null ? 'no task' : `task ${session.task_id}`
+  throw new GazewayError(
+    'conflict',
+    `Session ${sessionId} is bound to ${bound}, not to task ${taskId}. Leave session_id out to start a session for it.`,
+    { param: 'task_id' },
+  )
+}
+
+/** Tasks are read as rows, too. @throws GazewayError `not_found` */
+async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> {
+  const task = await trx.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst()
+  if (task !== undefined) return
+  throw new GazewayError('not_found', 'There is no task with this id. Leave task_id out, or name one that exists.', {
+    param: 'task_id',
+  })
+}
+
+/** Chat sessions are read as rows: their service is beside this one, not below it. @throws GazewayError `conflict` */
+async function requireNoOthersChat(trx: Transaction<Schema>, id: string, userId: string): Promise<void> {
+  const chat = await trx.selectFrom('sessions').select('user_id').where('id', '=', id).executeTakeFirst()
+  // Those of the agent gateway are for admins, whose gaze has no bounds.
+  if (!id.startsWith(REMOTE_PREFIX) && (chat === undefined || chat.user_id === userId)) return
+  throw new GazewayError(
+    'conflict',
+    "This session is another caller's chat. Leave session_id out to start one of your own.",
+    { param: 'session_id' },
+  )
+}
+
+/**
+ * A session by its id, or the one of a task that was added to last.
+ *
+ * @param callerId only a session that this key made; any when absent
+ * @throws GazewayError `not_found`, the same for one that does not exist and for another caller's
+ */
+export async function findSession(
+  db: Kysely<Schema>,
+  { session_id, task_id }: AttestationQuery,
+  callerId?: string,
+): Promise<GazeSession> {
+  let query = db.selectFrom('gaze_sessions').selectAll().orderBy('updated_at', 'desc').limit(1)
+  if (session_id !== undefined) query = query.where('session_id', '=', session_id)
+  if (task_id !== undefined) query = query.where('task_id', '=', task_id)
+  if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
+  const session = await query.executeTakeFirst()
+  if (session !== undefined) return session
+  const asked = session_id === undefined ? `gaze session for task ${task_id}` : `gaze session ${session_id}`
+  throw new GazewayError('not_found', `There is no ${asked}; store records in it first.`, {
+    param: session_id === undefined ? 'task_id' : 'session_id',
+  })
+}

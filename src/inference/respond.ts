@@ -1,0 +1,62 @@
+import type OpenAI from 'openai'
+import type { CallContext } from '../calls/call-record.ts'
+import type { ResponseObject } from './convert/chat-to-response.ts'
+import type { ResponseRequest } from './convert/requests.ts'
+import { endedEarly } from './failure.ts'
+import { isAnswerEnd } from './finish-reason.ts'
+import { modelTold } from './relay/passing.ts'
+import { lackOf, outputText } from './response-texts.ts'
+import { streamedOutput } from './streamed-output.ts'
+import { type Made, type ToolDeps, toolCall } from './tool-call.ts'
+
+/** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
+export type Route = 'responses' | 'chat_fallback'
+
+/** A Response with the record of its call. */
+export type RespondResult = Made<ResponseObject> & { route: Route }
+
+/**
+ * Asks the responses endpoint for text, and where it fails before its first text, chat completions with the fallback model.
+ * If that fails too, the first error is thrown.
+ *
+ * Always streams: research takes minutes, and of an answer in one piece nothing is heard until it is complete.
+ *
+ * @throws GazewayError as `toolCall`
+ */
+export async function respond(deps: ToolDeps, request: ResponseRequest, context: CallContext): Promise<RespondResult> {
+  const asked = { endpoint: '/responses', needsText: true } as const
+  const { value, ...made } = await toolCall(deps, asked, context, (client) => streamed(client, request, context))
+  const fault = value ? lackOf(value, deps.provider) : endedEarly(deps.provider)
+  if (fault) fault.callId = made.callId
+  if (!value || fault) throw fault
+  const route = made.path === '/responses' ? 'responses' : 'chat_fallback'
+  const response = { ...value, output_text: outputText(value) }
+  return { ...made, value: response, route, model: modelTold(value.model, made.model) }
+}
+
+/** @returns the Response that ends the stream; undefined without one */
+async function streamed(
+  client: OpenAI,
+  request: ResponseRequest,
+  { onText, onStep }: CallContext,
+): Promise<ResponseObject | undefined> {
+  const output = streamedOutput()
+  let last: ResponseObject | undefined
+  // A request without a model is one for the configured model.
+  const body = request as ResponseRequest & { model: string }
+  for await (const event of await client.responses.create({ ...body, stream: true })) {
+    output.push(event)
+    if (event.type === 'response.output_text.delta') onText?.(event.delta)
+    else onStep?.(stepIn(event))
+    if (isAnswerEnd(event.type) && 'response' in event) last = event.response && output.complete(event.response)
+  }
+  return last
+}
+
+/** What a model does, by an event that is no text. */
+function stepIn(event: OpenAI.Responses.ResponseStreamEvent): string {
+  const kind = String('item' in event ? event.item?.type : event.type)
+  if (kind.includes('web_search')) return 'searching the web'
+  if (kind.includes('search')) return 'searching'
+  return kind.includes('reasoning') ? 'thinking' : 'working'
+}

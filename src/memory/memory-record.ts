@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import { ListQuery } from '../store/page.ts'
+import type { MemoryRow } from '../store/tables/memory-tables.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
+import { isDeeper, isObject } from '../text/json.ts'
+import { textOf } from '../text/words.ts'
+
+/** The largest value: a text by its own bytes in UTF-8, as escapes are no part of it; anything else as JSON. */
+const MAX_VALUE_BYTES = 256 * 1024
+/** How deep a value may nest, so that no reader of it runs out of stack. */
+const MAX_VALUE_DEPTH = 100
+/** 100 years, so that every time keeps a four-digit year and sorts as text. */
+const MAX_TTL_SECONDS = 3_155_760_000
+
+/** The longest name of a project, in characters. */
+export const MAX_PROJECT = 512
+
+/** Text that both engines can hold as it is: PostgreSQL has no NUL in text, and UTF-8 no half of a surrogate pair. */
+const name = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
+    .refine(isWhole, WHOLE)
+
+const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
+const Namespace = name(128).default('default').describe('A separate set of keys.')
+const Project = name(MAX_PROJECT)
+const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
+
+/** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
+const JsonObject = z.unknown().refine(isObject, { abort: true }).meta({ type: 'object', additionalProperties: {} })
+
+/** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
+const Value = z
+  .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
+  .refine((value) => !isDeeper(value, MAX_VALUE_DEPTH), {
+    error: `must not nest more than ${MAX_VALUE_DEPTH} levels deep`,
+    abort: true,
+  })
+  .refine(isExact, { error: 'must not hold a number beyond 1.8e308, which cannot be stored', abort: true })
+  .refine((value) => Buffer.byteLength(textOrJson(value)) <= MAX_VALUE_BYTES, {
+    error: 'must be at most 256 KiB: a text in UTF-8, anything else as JSON',
+    abort: true,
+  })
+  .describe('The fact itself: text, or any JSON value.')
+
+/** A fact under a key: what one assistant stored and any other can recall. */
+export const Memory = z.object({
+  id: z.string().describe('`mem_…`'),
+  key: Key,
+  namespace: Namespace,
+  project: Project.nullable().describe('The project that it is about; null: every project.'),
+  value: Value,
+  tags: Tags,
+  version: z.int().min(1).describe('1 when created, one more with every store.'),
+  created_at: z.string().describe('RFC 3339, UTC.'),
+  updated_at: z.string().describe('RFC 3339, UTC.'),
+  expires_at: z.string().nullable().describe('RFC 3339, UTC; null when it never expires.'),
+})
+export type Memory = z.infer<typeof Memory>
+
+/**
+ * What storing a memory takes. On an existing key, `tags` and `project` left out keep what it has, and `ttl_seconds` left
+ * out ends its expiry.
+ */
+export const MemoryInput = z.object({
+  key: Key,
+  // Only where it comes in: what was stored before can still be read.
+  value: Value.refine((value) => isWhole(textOf(value)), WHOLE)
+    .refine(isKept, {
+      error:
+        'must not hold a whole number beyond 9007199254740991 (2^53 - 1), of which digits would be lost: send it as text',
+      abort: true,
+    })
+    .describe('The fact itself: text, or any JSON value. Whole numbers beyond 9007199254740991 (2^53 - 1) go as text.'),
+  namespace: Namespace,
+  tags: Tags.optional(),
+  project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
+  ttl_seconds: z
+    .int()
+    .min(1)
+    .max(MAX_TTL_SECONDS)
+    .optional()
+    .describe('Forget the memory after so many seconds; never when left out.'),
+  if_version: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Store only when the memory is still at this version; 0: only when the key does not exist.'),
+})
+export type MemoryInput = z.infer<typeof MemoryInput>
+
+const time = z.iso.datetime({ offset: true })
+
+/** How far memories are looked for. */
+export const Projects = z.literal('all').optional().describe('"all": memories of other projects, too.')
+
+/** What searching takes. `from` and `to` bound `updated_at`, both included. */
+export const MemorySearch = z.object({
+  query: z.string().max(4000).describe('Words to look for in keys, tags and values; endings and typos are forgiven.'),
+  namespace: Namespace.unwrap().optional().describe('Search only this namespace; all of them when left out.'),
+  tags: Tags.optional().describe('Only memories that have all of these tags.'),
+  project: Project.nullable().optional().describe('Memories of this project and of none; without it, only of none.'),
+  projects: Projects,
+  from: time.optional().describe('Only memories stored at this time or later.'),
+  to: time.optional().describe('Only memories stored at this time or earlier.'),
+  limit: z.int().min(1).max(100).default(10).describe('How many results to return, best first.'),
+})
+export type MemorySearch = z.infer<typeof MemorySearch>
+
+/** Which memories to list. */
+export const MemoryList = ListQuery.extend({
+  namespace: Namespace.unwrap().optional().describe('Only this namespace; all of them when left out.'),
+  tag: name(64).optional().describe('Only memories with this tag.'),
+  project: Project.optional().describe('Only memories of this project; of all and of none when left out.'),
+})
+export type MemoryList = z.infer<typeof MemoryList>
+
+/** The columns that `toMemory` reads. */
+export const MEMORY_COLUMNS = [
+  'id',
+  'key',
+  'namespace',
+  'project',
+  'value',
+  'tags',
+  'version',
+  'created_at',
+  'updated_at',
+  'expires_at',
+] as const
+
+/** The memory that a row holds. */
+export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>): Memory {
+  const { id, key, namespace, project, value, tags, version, created_at, updated_at, expires_at } = row
+  return {
+    id,
+    key,
+    namespace,
+    project,
+    value: JSON.parse(value),
+    tags: JSON.parse(tags),
+    version,
+    created_at,
+    updated_at,
+    expires_at,
+  }
+}
+
+const textOrJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Whether all numbers are such as JSON can say: one like 1e400 is read as infinity, and would be stored as null. */
+function isExact(value: unknown): boolean {
+  return everyNumber(value, Number.isFinite)
+}
+
+/**
+ * Whether no whole number has lost digits when it was read, as ids beyond 2^53 do. From 1e21 on, JSON is written with an
+ * exponent, and those of 15 digits are measurements, which lose nothing.
+ */
+function isKept(value: unknown): boolean {
+  const isMeasured = (it: number) => Math.abs(it) >= 1e21 && Number(it.toPrecision(15)) === it
+  return everyNumber(value, (it) => !Number.isInteger(it) || Number.isSafeInteger(it) || isMeasured(it))
+}
+
+function everyNumber(value: unknown, fits: (number: number) => boolean): boolean {
+  if (typeof value === 'number') return fits(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every((part) => everyNumber(part, fits))
+}

@@ -1,0 +1,51 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { MemoryTotalsRow } from '../store/tables/memory-tables.ts'
+
+/** What a namespace holds, or how that changes. */
+export type Totals = Omit<MemoryTotalsRow, 'shard'>
+
+/** A namespace's totals are spread over so many rows, so that writers seldom wait for each other's. */
+const SHARDS = 16
+
+/** Adds to (or, with negative figures, takes from) what a namespace holds; a row that holds nothing is forgotten. */
+export async function addToTotals(
+  trx: Transaction<Schema>,
+  { space, namespace, memories, bytes }: Totals,
+): Promise<void> {
+  const shard = Math.floor(Math.random() * SHARDS)
+  await trx
+    .insertInto('memory_totals')
+    .values({ space, namespace, shard, memories, bytes })
+    .onConflict((conflict) =>
+      conflict.columns(['space', 'namespace', 'shard']).doUpdateSet({
+        memories: sql`memory_totals.memories + excluded.memories`,
+        bytes: sql`memory_totals.bytes + excluded.bytes`,
+      }),
+    )
+    .execute()
+  if (memories < 0)
+    await trx
+      .deleteFrom('memory_totals')
+      .where('space', '=', space)
+      .where('namespace', '=', namespace)
+      .where('shard', '=', shard)
+      .where('memories', '=', 0)
+      .where('bytes', '=', 0)
+      .execute()
+}
+
+/**
+ * What each namespace of a space (or only the given one) holds at `now`, in one read: the running totals less the memories
+ * that have expired but are not yet swept.
+ */
+export async function totals(db: Kysely<Schema>, now: string, space: number, namespace?: string): Promise<Totals[]> {
+  const only = namespace === undefined ? sql`` : sql`and namespace = ${namespace}`
+  const { rows } = await sql<Totals>`
+    select ${space} as space, namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes from (
+      select namespace, memories, bytes from memory_totals where space = ${space} ${only}
+      union all
+      select namespace, -1, -bytes from memories where space = ${space} ${only} and expires_at <= ${now}
+    ) as held group by namespace having sum(memories) > 0 order by namespace`.execute(db)
+  return rows
+}

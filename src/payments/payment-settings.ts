@@ -1,0 +1,98 @@
+import type { Config } from '../config/config-schema.ts'
+import { GazewayError } from '../errors.ts'
+import { type Micros, toMicros } from '../text/money.ts'
+
+/** The public node of Tempo's test network. */
+const TEMPO_NODE = 'https://rpc.moderato.tempo.xyz'
+
+/** A payment method on an EVM chain, complete. */
+export interface EvmSettings {
+  chainId: number
+  rpcUrl: string
+  token: `0x${string}`
+  /** The token's EIP-712 domain. */
+  domain: { name: string; version: string }
+  decimals: number
+  /** Blocks that hold a payment, its own included, before it counts. */
+  confirmations: number
+  /** What one of the chain's own coins is worth, in USD; null where that is not known. */
+  coinUsd: number | null
+  /** The most gas that payments may cost within an hour, in coins. */
+  gasPerHour: number
+  /** Pays the gas of settlements. */
+  privateKey: `0x${string}`
+}
+
+/** A payment method on Tempo, complete. */
+export interface TempoSettings {
+  chainId: number
+  rpcUrl: string
+  token: `0x${string}`
+}
+
+/** What payments are taken with. */
+export interface PaymentSettings {
+  secretKey: string
+  realm: string
+  recipient: `0x${string}`
+  /** What one request to `/v1` costs. */
+  amount: Micros
+  /** The smallest deposit. */
+  leastDeposit: Micros
+  evm: EvmSettings | null
+  tempo: TempoSettings | null
+}
+
+/**
+ * The configuration of payments, complete.
+ *
+ * @throws GazewayError `config_invalid` naming the first key that is missing
+ */
+export function paymentSettings({ mpp, wallet }: Pick<Config, 'mpp' | 'wallet'>): PaymentSettings {
+  const { secret_key, realm, recipient, amount_usd, min_deposit_usd, methods } = mpp
+  return {
+    secretKey: needed('mpp.secret_key', secret_key, 'GAZEWAY_MPP_SECRET_KEY, at least 32 characters'),
+    realm,
+    recipient: address('mpp.recipient', recipient, 'the address that is paid'),
+    amount: toMicros(amount_usd) as Micros,
+    leastDeposit: toMicros(min_deposit_usd) as Micros,
+    evm: methods.includes('evm') ? evmSettings(mpp.evm, wallet.private_key) : null,
+    tempo: methods.includes('tempo') ? tempoSettings(mpp.tempo) : null,
+  }
+}
+
+function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmSettings {
+  return {
+    chainId: needed('mpp.evm.chain_id', evm.chain_id, 'the chain that payments are settled on'),
+    rpcUrl: needed('mpp.evm.rpc_url', evm.rpc_url, 'the URL of a node of that chain'),
+    token: address('mpp.evm.token', evm.token, 'the address of a token with EIP-3009'),
+    domain: {
+      name: needed('mpp.evm.token_name', evm.token_name, "the name in the token's EIP-712 domain"),
+      version: needed('mpp.evm.token_version', evm.token_version, "the version in the token's EIP-712 domain"),
+    },
+    decimals: evm.decimals,
+    confirmations: evm.confirmations,
+    coinUsd: evm.coin_usd,
+    gasPerHour: evm.max_gas_per_hour,
+    privateKey: needed(
+      'wallet.private_key',
+      privateKey,
+      'GAZEWAY_WALLET_PRIVATE_KEY, of an account that can pay for gas',
+    ) as `0x${string}`,
+  }
+}
+
+const tempoSettings = ({ chain_id, rpc_url, token }: Config['mpp']['tempo']): TempoSettings => ({
+  chainId: chain_id,
+  rpcUrl: rpc_url ?? TEMPO_NODE,
+  token: token as `0x${string}`,
+})
+
+const address = (key: string, value: string | null, what: string) => needed(key, value, what) as `0x${string}`
+
+function needed<T>(key: string, value: T | null, what: string): T {
+  if (value !== null) return value
+  throw new GazewayError('config_invalid', `Payments are enabled, but ${key} is not set; accepted: ${what}.`, {
+    param: key,
+  })
+}

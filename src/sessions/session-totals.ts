@@ -1,0 +1,33 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { SessionRow } from '../store/tables/sessions-tables.ts'
+
+/** Counts a session of a user and source, or takes it away again. */
+export async function countSession(
+  trx: Transaction<Schema>,
+  { user_id, source }: Pick<SessionRow, 'user_id' | 'source'>,
+  each: 1 | -1,
+): Promise<void> {
+  await trx
+    .insertInto('session_totals')
+    .values({ user_id, source, sessions: each })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['user_id', 'source'])
+        .doUpdateSet({ sessions: sql`session_totals.sessions + excluded.sessions` }),
+    )
+    .execute()
+}
+
+/** How many sessions there are of a user, from a source, or altogether. */
+export async function readSessionTotal(
+  db: Kysely<Schema>,
+  kind: { user_id?: string | undefined; source?: string | undefined },
+): Promise<number> {
+  let query = db.selectFrom('session_totals').select(({ fn }) => fn.sum<number | null>('sessions').as('sessions'))
+  for (const column of ['user_id', 'source'] as const) {
+    const value = kind[column]
+    if (value !== undefined) query = query.where(column, '=', value)
+  }
+  return Number((await query.executeTakeFirstOrThrow()).sessions ?? 0)
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
+import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/escrow-record.ts'
+import { TASK_STATUSES, taskStatusAt } from '../escrow/task-status.ts'
+import { Memory } from '../memory/memory-record.ts'
+import { ListQuery } from '../store/page.ts'
+import type { TaskRow } from '../store/tables/tasks-tables.ts'
+import { isWhole, WHOLE } from '../store/text.ts'
+import { Amount, toUsd } from '../text/money.ts'
+
+const MOST_CAPABILITIES = 32
+/** Tasks that one can wait for. */
+const MOST_DEPENDENCIES = 50
+
+const noNul = (text: string) => !text.includes('\0')
+
+/** What a task is called. */
+export const TaskTitle = z
+  .string()
+  .trim()
+  .regex(/^\P{Cc}{1,200}$/u)
+  .refine(isWhole, WHOLE)
+  .meta({ accepted: 'text of 1 to 200 characters on one line' })
+
+/** What is to be done. */
+export const TaskDescription = z
+  .string()
+  .max(20_000)
+  .refine(noNul, 'must not contain the NUL character')
+  .refine(isWhole, WHOLE)
+
+/** What a task asks an agent to be able to do. */
+export const Capability = z
+  .string()
+  .trim()
+  .regex(/^\P{Cc}{1,64}$/u)
+  .refine(isWhole, WHOLE)
+  .meta({ accepted: 'text of 1 to 64 characters on one line' })
+
+const Capabilities = z
+  .array(Capability)
+  .max(MOST_CAPABILITIES)
+  .transform((names) => [...new Set(names)])
+
+/** The name that an agent gives itself. */
+const AgentName = z
+  .string()
+  .trim()
+  .regex(/^\P{Cc}{1,128}$/u)
+  .refine(isWhole, WHOLE)
+  .describe('The name that the agent gives itself')
+  .meta({ accepted: 'text of 1 to 128 characters on one line' })
+
+/** The id of a swarm. */
+export const SwarmId = z
+  .string()
+  .regex(/^swarm_[0-9a-f]{32}$/)
+  .meta({ accepted: 'the id of a swarm, such as swarm_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
+
+const LeaseSeconds = z.int().min(1).max(86_400)
+
+/** A task that is to be made. */
+export const NewTask = z.strictObject({
+  title: TaskTitle,
+  description: TaskDescription.default(''),
+  reward_usd: Amount.default(0).describe('Locked in escrow as the task is made'),
+  capabilities: Capabilities.default([]).describe('What it asks of an agent'),
+  gaze_required: z.boolean().default(false).describe('Whether a claim needs an attestation'),
+  recipient: Recipient.optional(),
+  depends_on: z
+    .array(TaskId)
+    .max(MOST_DEPENDENCIES)
+    .transform((ids) => [...new Set(ids)])
+    .default([])
+    .describe('The tasks that must be completed before this one is open'),
+  ttl_seconds: TtlSeconds,
+})
+export type NewTask = z.infer<typeof NewTask>
+
+/** Which tasks to list. */
+export const TaskList = ListQuery.extend({
+  status: z.enum(TASK_STATUSES).optional(),
+  agent: AgentName.optional(),
+  capability: Capability.optional(),
+  swarm_id: SwarmId.optional(),
+})
+export type TaskList = z.infer<typeof TaskList>
+
+/** A claim of a task. */
+export const Claim = z.strictObject({
+  agent: AgentName,
+  attestation_id: AttestationId.optional(),
+  lease_seconds: LeaseSeconds.default(3600).describe('How long the task is the claimant’s without a sign of life.'),
+})
+export type Claim = z.infer<typeof Claim>
+
+/** A sign of life: with the token of the claim, or with its agent where the token was lost. */
+export const Heartbeat = z
+  .strictObject({
+    claim_token: z.string().min(1).max(128).optional(),
+    agent: AgentName.optional().describe('The agent of the claim. It will do where the claim’s token was lost'),
+  })
+  .refine(({ claim_token, agent }) => claim_token !== undefined || agent !== undefined, {
+    path: ['claim_token'],
+    message: 'missing, and so is agent',
+  })
+export type Heartbeat = z.infer<typeof Heartbeat>
+
+/** The end of a task. */
+export const Completion = z.strictObject({
+  agent: AgentName,
+  claim_token: z.string().min(1).max(128).optional(),
+  result: Memory.shape.value.default(null).describe('What came of it: text, or any JSON value of at most 256 KiB.'),
+  status: z.enum(['completed', 'failed']).default('completed'),
+})
+export type Completion = z.infer<typeof Completion>
+
+/** A task as it is shown. */
+export const Task = z.object({
+  id: TaskId,
+  title: z.string(),
+  description: z.string(),
+  reward_usd: z.number(),
+  capabilities: z.array(z.string()),
+  status: z.enum(TASK_STATUSES),
+  creator: z.string().describe('The id of the key that made it'),
+  agent: z.string().nullable(),
+  claimed_by: z.string().nullable().describe('The id of the key that the agent claimed it with; a reward goes to it'),
+  result: z.unknown(),
+  gaze_required: z.boolean(),
+  depends_on: z.array(z.string()),
+  swarm_id: z.string().nullable(),
+  escrow_id: z.string().nullable(),
+  lease_expires_at: z.iso.datetime().nullable(),
+  claimed_at: z.iso.datetime().nullable().describe('When the claim was made that it has, or was completed with'),
+  completed_at: z.iso.datetime().nullable(),
+  reward_expires_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('Until when the reward is locked; then nobody can claim the task'),
+  reward_settlement: z
+    .enum(SETTLEMENT_MODES)
+    .nullable()
+    .describe('Where the reward is paid: on a chain (`evm`), or in the ledger alone, as one that was locked on credit'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+})
+export type Task = z.infer<typeof Task>
+
+/** What there is of tasks and rewards. */
+export const TaskStats = z.object({
+  total: z.int(),
+  by_status: z.record(z.enum(TASK_STATUSES), z.int()),
+  reward_usd: z.object({
+    locked: z.number().describe('In escrow now, expired ones included'),
+    paid: z.number(),
+    refunded: z.number(),
+  }),
+})
+export type TaskStats = z.infer<typeof TaskStats>
+
+/** A row as it is shown at `at`. */
+export function toTask(row: TaskRow, at: string): Task {
+  const status = taskStatusAt(row, at)
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description,
+    reward_usd: toUsd(row.reward_micros),
+    capabilities: JSON.parse(row.capabilities),
+    status,
+    creator: row.creator,
+    agent: status === 'open' ? null : row.agent,
+    claimed_by: status === 'open' ? null : row.claimed_by,
+    result: row.result === null ? null : JSON.parse(row.result),
+    gaze_required: row.gaze_required === 1,
+    depends_on: JSON.parse(row.depends_on),
+    swarm_id: row.swarm_id,
+    escrow_id: row.escrow_id,
+    lease_expires_at: status === 'claimed' ? row.lease_expires_at : null,
+    claimed_at: status === 'open' ? null : row.claimed_at,
+    completed_at: row.completed_at,
+    reward_expires_at: row.reward_expires_at,
+    reward_settlement: row.reward_settlement as SettlementMode | null,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
+import { checkConfig } from '../../src/config/config-schema.ts'
+import { accepts } from '../../src/text/accepted.ts'
+
+const refused = (document: unknown) => checkConfig(document).success === false
+
+describe('the configuration schema', () => {
+  it('fills in every default', () => {
+    const { data } = checkConfig({})
+    assert.equal(data?.upstream.provider, 'xai')
+    assert.equal(data?.upstream.models.primary, 'llm-4.20-multi-agent-beta-0309')
+    assert.equal(data?.http.max_body_bytes, 4 * 1024 * 1024)
+    assert.equal(data?.pricing.margin_usd, 0.08)
+    assert.equal(data?.store.url, null)
+  })
+
+  it('describes every key and what it accepts', () => {
+    for (const { key, schema, description } of CONFIG_KEYS) {
+      assert.match(description, /^\S.*\.$/, key)
+      assert.notEqual(accepts(schema), '', key)
+      assert.equal(schema.safeParse(undefined).success, true, `${key} has a default`)
+    }
+  })
+
+  it('marks as secret what is one', () => {
+    const secret = CONFIG_KEYS.filter((known) => known.secret !== null).map((known) => known.key)
+    assert.deepEqual(secret, [
+      'upstream.api_key',
+      'upstream.headers',
+      'store.url',
+      'agent_gateway.key',
+      'identity.api_key',
+      'wallet.private_key',
+      'mpp.secret_key',
+      'mpp.evm.rpc_url',
+      'mpp.tempo.rpc_url',
+      'chain.rpc_urls',
+    ])
+  })
+
+  it('refuses what it does not know', () => {
+    assert.ok(refused({ htp: {} }))
+    assert.ok(refused({ http: { prot: 1 } }))
+    assert.ok(refused({ upstream: { models: { prime: 'x' } } }))
+    assert.ok(refused(JSON.parse('{"__proto__": {"x": 1}}')))
+  })
+
+  it('takes a provider by name or as a base URL that carries no secret', () => {
+    for (const provider of ['sandbox', 'http://localhost:11434/v1', 'https://api.example.com']) {
+      assert.ok(!refused({ upstream: { provider } }), provider)
+    }
+    for (const provider of ['XAI', 'ftp://x', 'https://u:p@x.com', 'https://x.com/v1?key=1', 'x.com/v1', '']) {
+      assert.ok(refused({ upstream: { provider } }), provider)
+    }
+  })
+
+  it('takes hosts as they are named without a port', () => {
+    for (const host of ['gate.example', 'localhost', '192.0.2.7', '::1', '2001:DB8:0::7'])
+      assert.ok(!refused({ http: { host, allowed_hosts: [host] } }), host)
+    for (const host of ['gate.example:8811', '192.0.2.7:80', '[::1]', '[::1]:8811', '1:2', 'http://gate.example', '']) {
+      assert.ok(refused({ http: { allowed_hosts: [host] } }), host)
+      assert.ok(refused({ http: { host } }), host)
+    }
+  })
+
+  it('takes the absolute path of a project', () => {
+    assert.ok(!refused({ skills: { project: process.cwd() } }))
+    for (const project of ['.', 'project', './project', '~/project'])
+      assert.ok(refused({ skills: { project } }), project)
+  })
+
+  it('refuses paths that could lead elsewhere', () => {
+    for (const path of ['models', '//x', '/a/../b', '/a/./b', '/%2e%2e/x', '/a?b', 'http://x/', '/', '/a/', '/a\\b']) {
+      assert.ok(refused({ upstream: { allowed_paths: [path] } }), path)
+    }
+    assert.ok(!refused({ upstream: { allowed_paths: ['/chat/completions', '/v2/models.list'] } }))
+  })
+
+  it('refuses keys and headers that would break a request line', () => {
+    assert.ok(refused({ upstream: { api_key: 'a\nb' } }))
+    assert.ok(refused({ upstream: { headers: { 'x-a': 'b\r\nc: d' } } }))
+    assert.ok(refused({ upstream: { headers: { 'x a': 'b' } } }))
+  })
+
+  it('takes every whole number of micro-dollars as a price', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000 }), (micros) => {
+        assert.ok(!refused({ pricing: { margin_usd: micros / 1_000_000 } }))
+      }),
+    )
+    assert.ok(refused({ pricing: { margin_usd: 0.0000001 } }))
+    assert.ok(refused({ pricing: { models: { a: 0.1234567 } } }))
+  })
+})
