@@ -166,6 +166,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     now,
     fixedKey: config.identity.api_key,
+    billing: () => live.current().config.wallet.billing,
     onChanged: (id) => limits.forget(id),
     onBound: bindWallet,
     onUnbound: unbindWallet,

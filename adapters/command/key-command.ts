@@ -31,12 +31,15 @@ export interface KeyFlags {
  * @throws GazewayError `validation_failed` with the flag in `param`
  */
 export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags): Promise<void> {
+  const daily = limit('--daily-limit', flags.dailyLimit)
   const input = {
     name: checked('--name', NewKey.shape.name, flags.name),
     scopes: flags.scope.split(',').map((scope) => checked('--scope', Scope, scope.trim())),
     wallet: flags.wallet === undefined ? null : checked('--wallet', WalletAddress, flags.wallet),
-    credit_limit_usd: limit('--credit-limit', flags.creditLimit),
-    daily_limit_usd: limit('--daily-limit', flags.dailyLimit),
+    limits: {
+      credit_limit_usd: limit('--credit-limit', flags.creditLimit),
+      budgets: daily === null ? [] : [{ usd: daily, per: 'day' as const }],
+    },
   }
   const { key, record } = await withKeys(loaded, log, (keys) => keys.create(input))
   process.stdout.write(`${key}\n`)
@@ -82,6 +85,7 @@ async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (keys: Keys, st
         store,
         now: () => new Date(),
         fixedKey: null,
+        billing: () => loaded.config.wallet.billing,
         onBound: bindWallet,
         onUnbound: unbindWallet,
         onError,
@@ -126,8 +130,8 @@ function table(records: readonly KeyRecord[]): string {
       record.name,
       record.scopes.join(','),
       record.wallet,
-      record.credit_limit_usd,
-      record.daily_limit_usd,
+      record.limits.credit_limit_usd,
+      record.limits.budgets.find(({ per }) => per === 'day')?.usd,
       record.created_at,
       record.last_used_at,
       record.revoked_at,

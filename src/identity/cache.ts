@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { KeyRow } from '../store/tables/keys-tables.ts'
+import type { CheckedRow } from './checked-keys.ts'
 import { type Identity, identityOf } from './identity.ts'
 
 /** Keys that are remembered, and as many made-up ids. */
@@ -9,26 +9,23 @@ const REFRESHED_AFTER_MS = 2_000
 /** Age at which an entry is no longer served. With the time that a read takes, a revocation is seen within 5 s. */
 const SERVED_FOR_MS = 4_000
 
-/** The columns that a check needs. */
-export const CHECKED_COLUMNS = ['id', 'name', 'hash', 'scopes', 'wallet', 'revoked_at'] as const
-/** A key's row as far as a check needs it. */
-export type CheckedRow = Pick<KeyRow, (typeof CHECKED_COLUMNS)[number]>
-
-/** What is remembered about one id. Only the bearer of a token with this `hash` has this `identity`. */
+/** What is remembered about one id. Only the bearer of a token with one of these hashes has this `identity`. */
 export interface Entry {
   hash: Buffer
+  /** The hash of the token before the last rotation, while that still works. */
+  previous: { hash: Buffer; untilMs: number } | null
   /** Null where no key with this id is in force. */
   identity: Identity | null
+  /** When the key expires, in milliseconds since 1970; never is Infinity. */
+  expiresMs: number
   /** When the read began, on the clock of `elapsedMs`. */
   readAt: number
   /** Whether its use has been noted. */
   used: boolean
 }
 
-const NO_HASH = Buffer.alloc(32)
-
 /** A revocation is for good, so this entry never grows old. */
-const REVOKED: Entry = Object.freeze({ hash: NO_HASH, identity: null, readAt: Infinity, used: false })
+const REVOKED: Entry = Object.freeze({ ...entryOf(undefined, Infinity) })
 
 /** Keys by id, as of at most 4 s ago. */
 export interface KeyCache {
@@ -36,6 +33,10 @@ export interface KeyCache {
   peek(id: string): Entry | undefined
   /** The same, read from the store where necessary. @throws the store's error */
   get(id: string): Promise<Entry>
+  /** The same, by a read that began now: another process may have rotated the key. @throws the store's error */
+  reread(id: string): Promise<Entry>
+  /** Has the keys read anew that `concerns` finds: what they are held to was changed here. */
+  forget(concerns: (identity: Identity) => boolean): void
   /** Forgets that a key was ever good, whatever a read that is under way will say. */
   revoke(id: string): void
   /** Waits for the reads that are under way. */
@@ -63,9 +64,13 @@ export function createKeyCache({
   // Apart, so that a flood of made-up ids displaces none of the real ones.
   const unknown = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
   const reading = new Map<string, Promise<Entry>>()
+  const underWay = new Set<Promise<Entry>>()
+  /** Grows with each change here. A read that began before one may be of the time before it, and is not remembered. */
+  let changes = 0
 
   async function load(id: string): Promise<Entry> {
     const readAt = elapsedMs()
+    const before = changes
     const row = await read(id)
     // It may have been revoked here while the row was on its way.
     if (known.get(id) === REVOKED) return REVOKED
@@ -73,18 +78,21 @@ export function createKeyCache({
       onRevoked(id)
       return REVOKED
     }
-    const entry = row
-      ? { hash: Buffer.from(row.hash, 'hex'), identity: identityOf(row), readAt, used: false }
-      : { hash: NO_HASH, identity: null, readAt, used: false }
+    const entry = entryOf(row, readAt)
+    if (before !== changes) return entry
     if (row) known.set(id, entry)
     else unknown.set(id, entry)
     return entry
   }
 
   function refresh(id: string): Promise<Entry> {
-    const underWay = reading.get(id)
-    if (underWay) return underWay
-    const started = load(id).finally(() => reading.delete(id))
+    const joined = reading.get(id)
+    if (joined) return joined
+    const started = load(id).finally(() => {
+      underWay.delete(started)
+      if (reading.get(id) === started) reading.delete(id)
+    })
+    underWay.add(started)
     reading.set(id, started)
     return started
   }
@@ -108,9 +116,36 @@ export function createKeyCache({
   return {
     peek,
     get,
+    async reread(id) {
+      const arrivedAt = elapsedMs()
+      const entry = await refresh(id)
+      // It joined a read that had begun before.
+      return entry.readAt < arrivedAt ? refresh(id) : entry
+    },
+    forget(concerns) {
+      changes++
+      reading.clear()
+      for (const [id, { identity }] of known.entries()) if (identity !== null && concerns(identity)) known.delete(id)
+    },
     revoke: (id) => void known.set(id, REVOKED),
     async close() {
-      await Promise.allSettled(reading.values())
+      await Promise.allSettled(underWay)
     },
+  }
+}
+
+/** What is remembered of a key's row, or of an id that has none. */
+function entryOf(row: CheckedRow | undefined, readAt: number): Entry {
+  const { hash = '00'.repeat(32), previous_hash = null, previous_until = null, expires_at = null } = row ?? {}
+  return {
+    hash: Buffer.from(hash, 'hex'),
+    previous:
+      previous_hash === null || previous_until === null
+        ? null
+        : { hash: Buffer.from(previous_hash, 'hex'), untilMs: Date.parse(previous_until) },
+    identity: row === undefined ? null : identityOf(row),
+    expiresMs: expires_at === null ? Infinity : Date.parse(expires_at),
+    readAt,
+    used: false,
   }
 }

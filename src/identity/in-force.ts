@@ -1,11 +1,20 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../store/schema.ts'
-import { CHECKED_COLUMNS } from './cache.ts'
+import { readCheckedKeys } from './checked-keys.ts'
 import { type Identity, identityOf } from './identity.ts'
 
-/** The stored keys that are not revoked, by their id or by the wallet (in lower case) that they are bound to; newest first. */
-export async function keysInForce(db: Kysely<Schema>, of: { id: string } | { wallet: string }): Promise<Identity[]> {
-  const inForce = db.selectFrom('keys').select(CHECKED_COLUMNS).where('revoked_at', 'is', null).orderBy('id', 'desc')
-  const rows = await ('id' in of ? inForce.where('id', '=', of.id) : inForce.where('wallet', '=', of.wallet)).execute()
-  return rows.map(identityOf)
+/**
+ * The stored keys that are neither revoked nor expired, by their id or by the wallet (in lower case) that they are bound to;
+ * newest first.
+ */
+export async function keysInForce(
+  db: Kysely<Schema>,
+  of: { id: string } | { wallet: string },
+  now: Date,
+): Promise<Identity[]> {
+  const at = now.toISOString()
+  const rows = await readCheckedKeys(db, of)
+  return rows
+    .filter(({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > at))
+    .map(identityOf)
 }

@@ -8,8 +8,13 @@ const TOKEN = /^gzw_([0-9a-f]{32})_[\w-]{43}$/
 /** A new key's id and its token, which is shown once: `gzw_`, the id's digits, `_`, the secret in base64url. */
 export function newToken(): { id: string; token: string } {
   const id = newId('key')
+  return { id, token: tokenFor(id) }
+}
+
+/** Another token for a key, with a new secret. */
+export function tokenFor(id: string): string {
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
-  return { id, token: `${id.replace('key_', 'gzw_')}_${secret}` }
+  return `${id.replace('key_', 'gzw_')}_${secret}`
 }
 
 /** The id of the key that `token` claims to be, or null when it is not in the form of a token. Proves nothing. */

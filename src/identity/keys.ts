@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { z } from 'zod'
+import { type Billing, Wallet } from '../config/sections/wallet-section.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
@@ -8,26 +9,22 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { parseInput } from '../wire/validation.ts'
-import { CHECKED_COLUMNS, createKeyCache, type Entry } from './cache.ts'
+import { readBudgets, replaceBudgets, toBudgetRows } from './budgets.ts'
+import { createKeyCache, type Entry } from './cache.ts'
+import { readCheckedKeys } from './checked-keys.ts'
 import { keepFirstKey } from './first-key.ts'
-import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
-import {
-  KEY_COLUMNS,
-  KeyChange,
-  KeyId,
-  type KeyRecord,
-  NewKey,
-  Scope,
-  toChangedColumns,
-  toRecord,
-  toRow,
-} from './key.ts'
-import { hashToken, keyIdOf, newToken } from './key-token.ts'
+import { lockGroup, unknownGroup } from './groups.ts'
+import { ENVIRONMENT_IDENTITY, expired, type Identity, identityOf } from './identity.ts'
+import { keysInForce } from './in-force.ts'
+import { KeyChange, KeyId, type KeyRecord, KeyRotation, NewKey, Scope, scopesOf } from './key.ts'
+import { KEY_COLUMNS, type ShownRow, toChangedColumns, toRecord, toRow } from './key-rows.ts'
+import { hashToken, keyIdOf, newToken, tokenFor } from './key-token.ts'
 import { createLastUsed } from './last-used.ts'
 import { createRevocations } from './revocations.ts'
+import type { SpendOf } from './spend.ts'
 
-export { type Identity, requireScope } from './identity.ts'
-export { KeyChange, KeyId, KeyRecord, NewKey, Scope, WalletAddress } from './key.ts'
+export { type Identity, identityWithoutKey, requireScope } from './identity.ts'
+export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 
 /** The longest token that is looked at, in characters; the longest fixed key has as many. */
 const MAX_TOKEN = 4096
@@ -39,6 +36,15 @@ export interface NewlyMade {
   record: KeyRecord
 }
 
+/** A key whose secret was just replaced. */
+export interface NewlyRotated extends NewlyMade {
+  /** When the token before it stops working; null is now. */
+  previousExpiresAt: string | null
+}
+
+/** The billing of new keys that name none. */
+export type BillingDefaults = Readonly<Record<'platform' | 'other', Billing>>
+
 /** API keys: who may call, and what they may do. */
 export interface Keys {
   /**
@@ -46,18 +52,26 @@ export interface Keys {
    * {@link KeysDeps.onBound} has it.
    *
    * @param keep told of the key in the same transaction
-   * @throws GazewayError `validation_failed`
+   * @throws GazewayError `validation_failed`, also for a group that is not there and an end in the past
    */
   create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
   /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged): Promise<Page<KeyRecord>>
   /**
-   * Changes a key's name or limits, not what it may do. Calls are held to the new limits at once here, within 5 s in other
-   * processes on the store.
+   * Changes what is named of a key, not what it may do: of two who change it at once, the later one decides each field. Calls
+   * are held to it at once here, within 5 s in other processes on the store.
    *
    * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where the key was revoked
    */
   change(id: string, change: z.input<typeof KeyChange>): Promise<KeyRecord>
+  /**
+   * Gives a key a new secret. The token before works until the grace ends; the one before that ends at once here, within 5 s
+   * in other processes on the store.
+   *
+   * @param keep told of the key in the same transaction
+   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where the key was revoked or has expired
+   */
+  rotate(id: string, rotation: z.input<typeof KeyRotation>, keep?: Keep<NewlyRotated>): Promise<NewlyRotated>
   /**
    * Ends a key for good: at once here, within 5 s in other processes on the store. Again is fine. What a key of a wallet has
    * goes where {@link KeysDeps.onUnbound} has it.
@@ -68,15 +82,26 @@ export interface Keys {
   /**
    * Who bears `token`; null is no token.
    *
-   * @throws GazewayError `invalid_api_key`, the same for every token that is not good; or the store's error
+   * @throws GazewayError `invalid_api_key`, the same for every token that is not good; `key_expired`; or the store's error
    */
   authenticate(token: string | null): Promise<Identity>
   /** The identity of a key by its id, of a revoked one, too; null where there is none. */
   find(id: string): Promise<Identity | null>
+  /** The keys that are neither revoked nor expired, by their id or their wallet (in lower case), as the store has them; newest first. */
+  inForce(of: { id: string } | { wallet: string }): Promise<Identity[]>
+  /**
+   * What a caller is held to, by its id, as of at most 4 s ago; without a wait where that is known. Null for one that is no
+   * key, such as a wallet.
+   *
+   * @throws GazewayError `invalid_api_key` where the key was revoked, `key_expired`; or the store's error
+   */
+  identity(id: string): Identity | null | Promise<Identity | null>
+  /** The budgets of a group were changed here: its keys are held to them from now on. */
+  groupChanged(groupId: string): void
   /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
   authenticateCached(token: string | null): Identity | null
   /**
-   * Calls `listener` with the id of each key that is revoked, by whichever process, within some 2 s.
+   * Calls `listener` with the id of each key that is revoked, by whichever process, or expires, within some 2 s.
    *
    * @returns stops listening
    */
@@ -91,11 +116,14 @@ export interface Keys {
   ensureFirstKey(of: { dataDir: string }): Promise<string | null>
   /** Takes another fixed key into force; null is none. */
   setFixedKey(key: string | null): void
-  /** Whether the store has a key that is in force and has the scope `admin`. */
+  /** Whether the store has a key with the scope `admin` that is neither revoked nor expired. */
   hasAdmin(): Promise<boolean>
   /** Stops polling and writes what is noted; the store can then be closed. */
   close(): Promise<void>
 }
+
+const DEFAULT_BILLING: BillingDefaults = Wallet.parse({}).billing
+const FIRST_ADMIN = NewKey.parse({ name: 'first admin', scopes: [...Scope.options] })
 
 /** What keys are kept with. */
 export interface KeysDeps {
@@ -105,6 +133,10 @@ export interface KeysDeps {
   fixedKey: string | null
   /** Told when work in the background failed. */
   onError: (error: unknown) => void
+  /** The billing of new keys that name none, asked for each; the configuration's defaults when absent. */
+  billing?: () => BillingDefaults
+  /** What keys have spent, for their records; nothing when absent. */
+  spendOf?: SpendOf
   /** Told of a key whose name or limits were changed here. */
   onChanged?: (id: string) => void
   /** Part of the transaction that makes a key for a wallet: what is to happen with what the wallet has. */
@@ -119,32 +151,31 @@ export interface KeysDeps {
 
 /** The keys in `store`. */
 export function createKeys(deps: KeysDeps): Keys {
-  const {
-    store,
-    now,
-    fixedKey,
-    onError,
-    onChanged,
-    onBound,
-    onUnbound,
-    onEnded,
-    elapsedMs = () => performance.now(),
-  } = deps
+  const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, onEnded } = deps
+  const { billing = () => DEFAULT_BILLING, spendOf = async () => new Map() } = deps
+  const { elapsedMs = () => performance.now() } = deps
   const { db } = store
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
   const revocations = createRevocations({ store, now, onError, forget: (id) => cache.revoke(id) })
   const cache = createKeyCache({
-    read: (id) => db.selectFrom('keys').select(CHECKED_COLUMNS).where('id', '=', id).executeTakeFirst(),
+    read: async (id) => (await readCheckedKeys(db, { id }))[0],
     elapsedMs,
     onRevoked: revocations.announce,
     onError,
   })
 
-  /** The identity behind `entry` for whoever bears the token with `hash`. */
-  function admit(entry: Entry, hash: Buffer): Identity | null {
-    if (!timingSafeEqual(entry.hash, hash) || entry.identity === null) return null
-    if (!entry.used) {
+  /** Whether the token with `hash` is the one of `entry`, or the one before it in its time of grace. */
+  function opens({ hash: present, previous }: Entry, hash: Buffer): boolean {
+    if (timingSafeEqual(present, hash)) return true
+    return previous !== null && timingSafeEqual(previous.hash, hash) && now().getTime() < previous.untilMs
+  }
+
+  const isExpired = ({ expiresMs }: Entry) => expiresMs !== Infinity && now().getTime() >= expiresMs
+
+  /** The identity behind `entry`, whose token was sent. */
+  function use(entry: Entry): Identity | null {
+    if (!entry.used && entry.identity !== null) {
       entry.used = true
       lastUsed.mark(entry.identity.id)
     }
@@ -157,33 +188,84 @@ export function createKeys(deps: KeysDeps): Keys {
     if (fixedHash !== null && timingSafeEqual(fixedHash, hash)) return ENVIRONMENT_IDENTITY
     const id = keyIdOf(token)
     const entry = id === null ? undefined : cache.peek(id)
-    return entry === undefined ? null : admit(entry, hash)
+    return entry !== undefined && opens(entry, hash) && !isExpired(entry) ? use(entry) : null
   }
 
   async function authenticateStored(token: string): Promise<Identity | null> {
     const id = keyIdOf(token)
-    return id === null ? null : admit(await cache.get(id), hashToken(token))
+    if (id === null) return null
+    const hash = hashToken(token)
+    const known = await cache.get(id)
+    // Another process may have rotated it since.
+    const entry = opens(known, hash) || known.identity === null ? known : await cache.reread(id)
+    if (!opens(entry, hash) || entry.identity === null) return null
+    if (isExpired(entry)) throw expired(entry.identity)
+    return use(entry)
   }
 
-  function newKey(input: z.input<typeof NewKey>) {
-    const key = parseInput(NewKey, input)
+  /** The identity of a caller whom an earlier check has let in. */
+  function stillInForce(entry: Entry): Identity | null {
+    if (entry.identity === null && entry.readAt === Infinity) throw notGood()
+    if (entry.identity !== null && isExpired(entry)) throw expired(entry.identity)
+    return entry.identity
+  }
+
+  /** @throws GazewayError `validation_failed` for an end that is not ahead */
+  function checkEnd(expiresAt: string | null | undefined): void {
+    if (expiresAt == null || Date.parse(expiresAt) > now().getTime()) return
+    throw new GazewayError(
+      'validation_failed',
+      'expires_at: is not ahead of now; accepted: a time in the future, or null. To end a key, revoke it.',
+      { param: 'expires_at' },
+    )
+  }
+
+  function newKey(key: z.output<typeof NewKey>, groupId: string | null) {
     const { id, token } = newToken()
-    return { token, row: toRow(key, { id, hash: hashToken(token), createdAt: now().toISOString() }) }
+    const of = {
+      id,
+      hash: hashToken(token),
+      groupId,
+      billing: billingOf(key, billing()),
+      createdAt: now().toISOString(),
+    }
+    return { token, row: toRow(key, of) }
+  }
+
+  async function records(rows: readonly ShownRow[]): Promise<KeyRecord[]> {
+    const ids = rows.map(({ id }) => id)
+    const [budgets, spent] = await Promise.all([readBudgets(db, ids), spendOf(ids, now())])
+    return rows.map((row) => toRecord(row, budgets.get(row.id) ?? [], spent.get(row.id)))
+  }
+
+  const recordOf = async (row: ShownRow) => (await records([row]))[0] as KeyRecord
+
+  /** Why a key is not changed: there is none, or it was revoked. */
+  async function unchangeable(id: string, db: Pick<Store['db'], 'selectFrom'>): Promise<GazewayError> {
+    const row = await db.selectFrom('keys').select('revoked_at').where('id', '=', id).executeTakeFirst()
+    if (row === undefined) return unknownKey()
+    const why = row.revoked_at === null ? 'has expired; move its end first (expires_at)' : 'was revoked; make a new one'
+    return new GazewayError('conflict', `This key ${why}.`, { param: 'id' })
   }
 
   return {
     async create(input, keep) {
-      const { token, row } = newKey(input)
-      const newlyMade = { key: token, record: toRecord(row) }
-      await store.write(async (trx) => {
+      const key = parseInput(NewKey, input)
+      checkEnd(key.expires_at)
+      const { token, row: ungrouped } = newKey(key, null)
+      return store.write(async (trx) => {
+        const row = { ...ungrouped, group_id: key.group === null ? null : await groupIn(trx, key.group) }
+        const budgets = toBudgetRows(row.id, key.limits.budgets ?? [])
+        const newlyMade = { key: token, record: toRecord(row, budgets, undefined) }
         const insertion = trx.insertInto('keys').values(row).returning('id')
         const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
         // Not made: it was, before the connection was lost.
-        if (!made) return
+        if (!made) return newlyMade
+        await replaceBudgets(trx, row.id, budgets)
         if (row.wallet !== null) await onBound?.(trx, { ...row, wallet: row.wallet })
         await keep?.(trx, newlyMade)
+        return newlyMade
       })
-      return newlyMade
     },
 
     async list(page) {
@@ -193,31 +275,73 @@ export function createKeys(deps: KeysDeps): Keys {
       if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
       if (offset !== undefined) query = query.offset(offset)
       return readPage(page, {
-        rows: (limit) => query.limit(limit).execute(),
+        rows: async (limit) => records(await query.limit(limit).execute()),
         async total() {
           const counted = db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
           return Number((await counted.executeTakeFirstOrThrow()).total)
         },
-        item: toRecord,
+        item: (record) => record,
         cursor: (row) => [row.id],
       })
     },
 
     async change(id, input) {
-      const row = await db
-        .updateTable('keys')
-        .set(toChangedColumns(parseInput(KeyChange, input)))
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
-        .returning(KEY_COLUMNS)
-        .executeTakeFirst()
-      if (row) {
-        onChanged?.(id)
-        return toRecord(row)
-      }
-      const revoked = await db.selectFrom('keys').select('id').where('id', '=', id).executeTakeFirst()
-      if (!revoked) throw unknownKey()
-      throw new GazewayError('conflict', 'This key was revoked; there is nothing left to limit.', { param: 'id' })
+      const change = parseInput(KeyChange, input)
+      checkEnd(change.expires_at)
+      const { group, limits: { budgets } = {} } = change
+      const row = await store.write(async (trx) => {
+        const groupId = group == null ? group : await groupIn(trx, group)
+        const changed = await trx
+          .updateTable('keys')
+          // The row is locked also where budgets alone are changed.
+          .set({ name: sql`name`, ...toChangedColumns(change), ...(groupId !== undefined && { group_id: groupId }) })
+          .where('id', '=', id)
+          .where('revoked_at', 'is', null)
+          .returning(KEY_COLUMNS)
+          .executeTakeFirst()
+        if (changed === undefined) throw await unchangeable(id, trx)
+        checkBilling(scopesOf(changed), changed.billing)
+        if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets ?? []))
+        return changed
+      })
+      cache.forget((identity) => identity.id === id)
+      onChanged?.(id)
+      return recordOf(row)
+    },
+
+    async rotate(id, input, keep) {
+      const { grace_seconds } = parseInput(KeyRotation, input)
+      const key = tokenFor(id)
+      const hash = hashToken(key).toString('hex')
+      const at = now()
+      const rotatedAt = at.toISOString()
+      const previousExpiresAt = grace_seconds === 0 ? null : new Date(at.getTime() + grace_seconds * 1000).toISOString()
+      const spent = (await spendOf([id], at)).get(id)
+      const newlyRotated = await store.write(async (trx) => {
+        const rotated = trx.selectFrom('keys').select(KEY_COLUMNS).where('id', '=', id).where('hash', '=', hash)
+        // There is one where it was rotated before the connection was lost.
+        const already = await rotated.executeTakeFirst()
+        const update = trx
+          .updateTable('keys')
+          .set({
+            hash,
+            previous_hash: previousExpiresAt === null ? null : sql`hash`,
+            previous_until: previousExpiresAt,
+            rotated_at: rotatedAt,
+          })
+          .where('id', '=', id)
+          .where('revoked_at', 'is', null)
+          .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', rotatedAt)]))
+          .returning(KEY_COLUMNS)
+        const row = already ?? (await update.executeTakeFirst())
+        if (row === undefined) throw await unchangeable(id, trx)
+        const record = toRecord(row, (await readBudgets(trx, [id])).get(id) ?? [], spent)
+        const made = { key, record, previousExpiresAt }
+        if (already === undefined) await keep?.(trx, made)
+        return made
+      })
+      cache.forget((identity) => identity.id === id)
+      return newlyRotated
     },
 
     async revoke(id) {
@@ -235,7 +359,7 @@ export function createKeys(deps: KeysDeps): Keys {
       })
       if (!row) throw unknownKey()
       revocations.announce(id)
-      return toRecord(row)
+      return recordOf(row)
     },
 
     async authenticate(token) {
@@ -246,23 +370,33 @@ export function createKeys(deps: KeysDeps): Keys {
         )
       }
       const identity = authenticateCached(token) ?? (await authenticateStored(token))
-      if (identity === null)
-        throw new GazewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.')
+      if (identity === null) throw notGood()
       return identity
     },
 
     async find(id) {
       if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
-      const row = await db.selectFrom('keys').select(CHECKED_COLUMNS).where('id', '=', id).executeTakeFirst()
+      const [row] = await readCheckedKeys(db, { id })
       return row === undefined ? null : identityOf(row)
     },
+
+    inForce: (of) => keysInForce(db, of, now()),
+
+    identity(id) {
+      if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
+      if (!id.startsWith('key_')) return null
+      const entry = cache.peek(id)
+      return entry === undefined ? cache.get(id).then(stillInForce) : stillInForce(entry)
+    },
+
+    groupChanged: (groupId) => cache.forget(({ group }) => group?.id === groupId),
 
     authenticateCached,
     onRevoked: revocations.listen,
 
     async ensureFirstKey({ dataDir }) {
       if (fixedHash !== null) return null
-      return keepFirstKey(store, dataDir, newKey({ name: 'first admin', scopes: [...Scope.options] }))
+      return keepFirstKey(store, dataDir, newKey(FIRST_ADMIN, null))
     },
 
     setFixedKey(key) {
@@ -274,6 +408,7 @@ export function createKeys(deps: KeysDeps): Keys {
         .selectFrom('keys')
         .select('id')
         .where('revoked_at', 'is', null)
+        .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now().toISOString())]))
         .where(sql<boolean>`cast(scopes as text) like '%"admin"%'`)
         .limit(1)
         .executeTakeFirst()
@@ -290,3 +425,29 @@ export function createKeys(deps: KeysDeps): Keys {
 
 /** The id is not repeated: someone may have sent the key itself. */
 const unknownKey = () => new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
+
+const notGood = () =>
+  new GazewayError('invalid_api_key', 'The API key is not valid: it is unknown, was revoked, or was replaced.')
+
+/** The id of a group that stays until the end of the transaction. @throws GazewayError `validation_failed` */
+async function groupIn(trx: Transaction<Schema>, idOrName: string): Promise<string> {
+  const group = await lockGroup(trx, idOrName)
+  if (group === undefined) throw unknownGroup('group')
+  return group.id
+}
+
+/** The billing of a new key. @throws see `checkBilling` */
+function billingOf({ scopes, billing }: z.output<typeof NewKey>, defaults: BillingDefaults): Billing {
+  if (scopes.includes('admin') && billing === undefined) return 'recorded'
+  const chosen = billing ?? defaults[scopes.includes('platform') ? 'platform' : 'other']
+  checkBilling(scopes, chosen)
+  return chosen
+}
+
+/** @throws GazewayError `validation_failed` for an admin's key that is to be charged */
+function checkBilling(scopes: readonly Scope[], billing: Billing): void {
+  if (!scopes.includes('admin') || billing === 'recorded') return
+  throw new GazewayError('validation_failed', 'billing: keys of admins are never charged; accepted: "recorded".', {
+    param: 'billing',
+  })
+}

@@ -7,12 +7,12 @@ const POLL_MS = 2_000
 const LOOK_BACK_MS = 600_000
 const MAX_ANNOUNCED = 10_000
 
-/** Tells who listens that a key is revoked, whichever process did it. */
+/** Tells who listens that a key is revoked, whichever process did it, or has expired. */
 export interface Revocations {
   /** A key is found to be revoked: it is forgotten, and listeners are told, once. */
   announce(id: string): void
   /**
-   * Calls `listener` with the id of each key that is revoked, within some 2 s, or once the store can be asked again; and at
+   * Calls `listener` with the id of each key that is revoked or expires, within some 2 s, or once the store can be asked again; and at
    * first with those of the last ten minutes. The store is polled only while someone listens; listen once, for as long as the process serves.
    *
    * @returns stops listening
@@ -46,8 +46,13 @@ export function createRevocations({
 
   function announce(id: string): void {
     forget(id)
-    if (announced.has(id)) return
-    announced.set(id, true)
+    tell(id, id)
+  }
+
+  /** @param once of what it is told one time at most */
+  function tell(id: string, once: string): void {
+    if (announced.has(once)) return
+    announced.set(once, true)
     for (const listener of listeners) {
       try {
         listener(id)
@@ -60,9 +65,17 @@ export function createRevocations({
   async function poll(): Promise<void> {
     const at = now().getTime()
     const since = new Date(Math.min(knownTo, at) - LOOK_BACK_MS).toISOString()
-    const rows = await store.db.selectFrom('keys').select('id').where('revoked_at', '>=', since).execute()
+    const revoked = store.db.selectFrom('keys').select('id').where('revoked_at', '>=', since)
+    const expired = store.db
+      .selectFrom('keys')
+      .select(['id', 'expires_at'])
+      .where('expires_at', '>=', since)
+      .where('expires_at', '<=', new Date(at).toISOString())
+    const [ended, over] = await Promise.all([revoked.execute(), expired.execute()])
     knownTo = at
-    for (const { id } of rows) announce(id)
+    for (const { id } of ended) announce(id)
+    // Not forgotten: its end may be moved.
+    for (const { id, expires_at } of over) tell(id, `${id} ${expires_at}`)
   }
 
   function tick(): void {

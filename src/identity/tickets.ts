@@ -6,8 +6,8 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { newId } from '../text/ids.ts'
-import { CHECKED_COLUMNS } from './cache.ts'
-import { ENVIRONMENT_IDENTITY, type Identity, identityOf, requireScope } from './identity.ts'
+import { ENVIRONMENT_IDENTITY, type Identity, requireScope } from './identity.ts'
+import { keysInForce } from './in-force.ts'
 import { hashToken } from './key-token.ts'
 
 /** How long a ticket opens a connection, in milliseconds. */
@@ -64,7 +64,7 @@ export interface Tickets {
    * Uses a ticket up.
    *
    * @throws GazewayError `invalid_ticket`, the same whether it was used, has expired, is unknown, or its key
-   *   was revoked or changed
+   *   was revoked or changed or has expired
    */
   redeem(ticket: string): Promise<Admission>
   /**
@@ -110,7 +110,7 @@ export function createTickets(deps: { store: Store; now: () => Date; fixedKey: (
         .returning(['id', 'hash', 'key_id', 'user_name', 'role'])
         .executeTakeFirst()
       if (row === undefined) throw notGood()
-      const maker = row.hash === ofFixedKey ? ENVIRONMENT_IDENTITY : await makerOf(db, row.key_id)
+      const maker = row.hash === ofFixedKey ? ENVIRONMENT_IDENTITY : await makerOf(db, row.key_id, now())
       const role = Role.parse(row.role)
       return { id: row.id, user: row.user_name, role, identity: role === 'admin' ? maker : withoutAdmin(maker) }
     },
@@ -137,15 +137,10 @@ export async function sweepTickets({ db }: Store, now: Date, limit: number): Pro
 }
 
 /** The stored key behind a ticket, as it is now. */
-async function makerOf(db: Kysely<Schema>, keyId: string): Promise<Identity> {
-  const key = await db
-    .selectFrom('keys')
-    .select(CHECKED_COLUMNS)
-    .where('id', '=', keyId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst()
+async function makerOf(db: Kysely<Schema>, keyId: string, now: Date): Promise<Identity> {
+  const [key] = await keysInForce(db, { id: keyId }, now)
   if (key === undefined) throw notGood()
-  return identityOf(key)
+  return key
 }
 
 /** Whoever holds a user's ticket does not act as the admin who made it. */

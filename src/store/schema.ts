@@ -49,6 +49,8 @@ export const RECORD_TABLES = {
   attestation_uses: ['attestation_id'],
   settings: ['path'],
   keys: ['id'],
+  budgets: ['owner', 'per'],
+  key_groups: ['id'],
   idempotency_keys: ['scope', 'key'],
   ledger_accounts: ['id'],
   ledger_transfers: ['chain', 'position'],

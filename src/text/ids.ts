@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'att'
   | 'call'
   | 'key'
+  | 'grp'
   | 'task'
   | 'swarm'
   | 'esc'

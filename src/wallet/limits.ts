@@ -40,8 +40,9 @@ export function createLimits(store: Store, defaultCredit: Micros): KnownLimits {
   async function read(callerId: string): Promise<Limits> {
     const key = await store.db
       .selectFrom('keys')
-      .select(['credit_limit_micros', 'daily_limit_micros'])
-      .where('id', '=', callerId)
+      .leftJoin('budgets', (join) => join.onRef('budgets.owner', '=', 'keys.id').on('budgets.per', '=', 'day'))
+      .select(['keys.credit_limit_micros', 'budgets.micros as daily_limit_micros'])
+      .where('keys.id', '=', callerId)
       .executeTakeFirst()
     const trusted = key !== undefined || callerId === ENVIRONMENT_IDENTITY.id
     return {

@@ -140,7 +140,7 @@ describe('the configuration over REST', () => {
     await instance.set({ 'gaze.min_score': 0.25 })
     const made = await instance.set({ name: 'of a person', scopes: ['platform'] }, { path: '/api/keys' })
     const { id, key } = made.body as { id: string; key: string }
-    await instance.set({ daily_limit_usd: 7.125 }, { path: `/api/keys/${id}`, method: 'PATCH' })
+    await instance.set({ limits: { concurrent: 7125 } }, { path: `/api/keys/${id}`, method: 'PATCH' })
     await call(`${instance.platformUrl}/api/keys/${id}`, instance.admin, { method: 'DELETE' })
     const lines = instance.logged.map((line) => JSON.parse(line)).filter(({ by }) => by !== undefined)
     assert.deepEqual(
@@ -153,7 +153,7 @@ describe('the configuration over REST', () => {
           msg: 'Configuration changed.',
         },
         { by: first?.id, level: 'info', key_id: id, scopes: ['platform'], msg: 'Key made.' },
-        { by: first?.id, level: 'info', key_id: id, changed: ['daily_limit_usd'], msg: 'Key changed.' },
+        { by: first?.id, level: 'info', key_id: id, changed: ['limits'], msg: 'Key changed.' },
         { by: first?.id, level: 'info', key_id: id, msg: 'Key revoked.' },
       ],
     )

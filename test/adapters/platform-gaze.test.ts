@@ -26,7 +26,11 @@ let other: string
 
 before(async () => {
   platform = await startPlatform('sandbox', { withHttp: false })
-  const made = await platform.gateway.keys.create({ name: 'other', scopes: ['platform'], credit_limit_usd: 0 })
+  const made = await platform.gateway.keys.create({
+    name: 'other',
+    scopes: ['platform'],
+    limits: { credit_limit_usd: 0 },
+  })
   other = made.key
 })
 
@@ -281,7 +285,12 @@ describe('verifying a session, a key or a wallet', () => {
 
   it('tells the tier of a wallet, and its money only to whom it belongs', async () => {
     assert.equal((await verify({ wallet })).valid, false)
-    const made = await platform.gateway.keys.create({ name: 'w', scopes: ['platform'], wallet, credit_limit_usd: 3 })
+    const made = await platform.gateway.keys.create({
+      name: 'w',
+      scopes: ['platform'],
+      wallet,
+      limits: { credit_limit_usd: 3 },
+    })
     const seen = await verify({ wallet: `0x${'AB'.repeat(20)}` }, other)
     assert.deepEqual([seen.tier, seen.subject, seen.limits], ['metered', wallet, NOTHING])
     const own = await verify({ wallet }, made.key)

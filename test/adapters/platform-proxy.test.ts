@@ -5,7 +5,7 @@ import { createServer, request as httpRequest, type RequestListener, type Server
 import { type AddressInfo, connect } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { requestHeaders } from '../../adapters/platform/proxy/proxy-headers.ts'
-import type { Identity } from '../../src/identity/identity.ts'
+import { identityWithoutKey } from '../../src/identity/identity.ts'
 import { freePort } from '../doubles/free-port.ts'
 import * as double from '../doubles/upstream.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
@@ -144,7 +144,7 @@ describe('the passage to an agent gateway', () => {
   it('reads in time by their length which headers belong to one connection', () => {
     // By the square of it, this would take most of an hour.
     const connection = `x-once,${' '.repeat(1_000_000)}x`
-    const caller: Identity = { id: 'key_a', name: 'a', scopes: new Set(), wallet: null }
+    const caller = identityWithoutKey({ id: 'key_a', name: 'a', scopes: new Set(), wallet: null })
     const of = { caller, token: null, requestId: 'a', paid: false }
     const sent = requestHeaders({ connection, 'x-once': '1', 'x-mine': '1' }, of)
     assert.deepEqual([sent['x-once'], sent['x-mine']], [undefined, '1'])

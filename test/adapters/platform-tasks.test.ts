@@ -19,7 +19,9 @@ describe('tasks and escrow over the platform', () => {
 
   before(async () => {
     platform = await startPlatform('sandbox', { withHttp: false })
-    other = (await platform.gateway.keys.create({ name: 'other', scopes: ['platform'], credit_limit_usd: 0 })).key
+    other = (
+      await platform.gateway.keys.create({ name: 'other', scopes: ['platform'], limits: { credit_limit_usd: 0 } })
+    ).key
   })
   after(() => platform.close())
 

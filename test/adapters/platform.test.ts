@@ -273,16 +273,18 @@ describe('the platform', () => {
       const { record } = await running.gateway.keys.create({ name: 'limited', scopes: ['platform'] })
       const change = (body: unknown, key = running.admin) =>
         ask(running, 'PATCH', `/api/keys/${record.id}`, { key, body })
-      assert.equal((await change({ credit_limit_usd: 2 }, running.key)).status, 403)
-      const changed = await change({ credit_limit_usd: 2.5, daily_limit_usd: 1 })
-      assert.deepEqual(await changed.json(), { ...record, credit_limit_usd: 2.5, daily_limit_usd: 1 })
+      assert.equal((await change({ limits: { credit_limit_usd: 2 } }, running.key)).status, 403)
+      const limits = { credit_limit_usd: 2.5, budgets: [{ usd: 1, per: 'day' }] }
+      const changed = await change({ limits })
+      assert.deepEqual(await changed.json(), { ...record, limits: { ...record.limits, ...limits }, warnings: [] })
       const refused = await change({ scopes: ['admin'] })
       assert.deepEqual([refused.status, (await errorOf(refused)).param], [422, 'scopes'])
     })
 
     it('are held to their new limits at once', async () => {
       const limits = { credit_limit_usd: 5, daily_limit_usd: null }
-      const { key, record } = await running.gateway.keys.create({ name: 'held', scopes: ['platform'], ...limits })
+      const credit = { limits: { credit_limit_usd: 5 } }
+      const { key, record } = await running.gateway.keys.create({ name: 'held', scopes: ['platform'], ...credit })
       const shown = async () => {
         const { credit_limit_usd, daily_limit_usd } = ((await (await get('/api/wallet', key)).json()) as Json).ledger
         return { credit_limit_usd, daily_limit_usd }
@@ -291,7 +293,10 @@ describe('the platform', () => {
       assert.deepEqual(await shown(), limits)
       assert.equal((await lock()).status, 201)
       const fewer = { credit_limit_usd: 1, daily_limit_usd: 3 }
-      await ask(running, 'PATCH', `/api/keys/${record.id}`, { key: running.admin, body: fewer })
+      await ask(running, 'PATCH', `/api/keys/${record.id}`, {
+        key: running.admin,
+        body: { limits: { credit_limit_usd: 1, budgets: [{ usd: 3, per: 'day' }] } },
+      })
       assert.deepEqual(await shown(), fewer)
       const refused = await lock()
       assert.deepEqual([refused.status, (await errorOf(refused)).code], [402, 'insufficient_credit'])
@@ -333,8 +338,8 @@ describe('the platform', () => {
     })
 
     it('refuse limits with more than 6 decimals', async () => {
-      const reply = await post('/api/keys', { name: 'x', credit_limit_usd: 0.0000001 }, running.admin)
-      assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, 'credit_limit_usd'])
+      const reply = await post('/api/keys', { name: 'x', limits: { credit_limit_usd: 0.0000001 } }, running.admin)
+      assert.deepEqual([reply.status, (await errorOf(reply)).param], [422, 'limits.credit_limit_usd'])
     })
   })
 
@@ -444,7 +449,7 @@ describe('the platform', () => {
       const { key, record } = await running.gateway.keys.create({
         name: 'poor',
         scopes: ['platform'],
-        credit_limit_usd: 0,
+        limits: { credit_limit_usd: 0 },
       })
       const refused = await call({ ...CALL, caller_id: key })
       const error = await errorOf(refused)
@@ -455,7 +460,11 @@ describe('the platform', () => {
     })
 
     it('lets one of two concurrent calls win when credit is there for one', async () => {
-      const { key } = await running.gateway.keys.create({ name: 'two', scopes: ['platform'], credit_limit_usd: 0.1 })
+      const { key } = await running.gateway.keys.create({
+        name: 'two',
+        scopes: ['platform'],
+        limits: { credit_limit_usd: 0.1 },
+      })
       const replies = await Promise.all([1, 2].map(() => call({ ...CALL, caller_id: key })))
       assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 402])
     })

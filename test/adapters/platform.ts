@@ -58,7 +58,11 @@ export async function startPlatform(
     destination: { write: (line) => void logged.push(line) },
   })
   const gateway = await createGateway(loaded, log)
-  const { key, record } = await gateway.keys.create({ name: 'test', scopes: ['platform'], credit_limit_usd: 10 })
+  const { key, record } = await gateway.keys.create({
+    name: 'test',
+    scopes: ['platform'],
+    limits: { credit_limit_usd: 10 },
+  })
   const { key: admin } = await gateway.keys.create({ name: 'admin', scopes: ['admin'] })
   const passes = createPasses()
   const http = withHttp ? await serveHttp(gateway, passes) : null

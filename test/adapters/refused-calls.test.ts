@@ -58,7 +58,11 @@ it('notes calls without a key or with a wrong one, on both services, and nothing
 
 it('notes what a key may not, cannot pay for, or asks too often, under its id', async () => {
   const { gateway, gatewayUrl, url } = running
-  const { key, record } = await gateway.keys.create({ name: 'poor', scopes: ['platform'], credit_limit_usd: 0 })
+  const { key, record } = await gateway.keys.create({
+    name: 'poor',
+    scopes: ['platform'],
+    limits: { credit_limit_usd: 0 },
+  })
   const found = await refusedDuring(async () => {
     assert.equal(await post(`${gatewayUrl}/v1/chat/completions`, CHAT, key), 403)
     for (const status of [402, 402, 402, 429])

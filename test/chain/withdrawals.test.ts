@@ -89,7 +89,7 @@ describe('a withdrawal', () => {
     const { record } = await platform.gateway.keys.create({
       name: 'caller',
       scopes: ['platform'],
-      credit_limit_usd: 10,
+      limits: { credit_limit_usd: 10 },
     })
     const to = newRecipient()
     const asked = (amount_usd: number) => withdraw({ caller_id: record.id, amount_usd, to })

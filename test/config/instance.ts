@@ -41,7 +41,11 @@ export async function startInstance({
     destination: { write: (line) => void logged.push(line) },
   })
   const gateway = await createGateway(loaded, log)
-  const { key: admin } = await gateway.keys.create({ name: 'admin', scopes: ['admin'], credit_limit_usd: 10 })
+  const { key: admin } = await gateway.keys.create({
+    name: 'admin',
+    scopes: ['admin'],
+    limits: { credit_limit_usd: 10 },
+  })
   const passes = createPasses()
   const http = await serveHttp(gateway, passes)
   const platform = await servePlatform(gateway, {

@@ -106,7 +106,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const { key, record } = await platform.gateway.keys.create({
       name: 'poor',
       scopes: ['platform'],
-      credit_limit_usd: 0,
+      limits: { credit_limit_usd: 0 },
     })
     await ask(platform, 'POST', '/api/wallet/metered/call', { body: { ...body, caller_id: key } })
     const page = await console.open('#/overview')

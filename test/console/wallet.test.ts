@@ -16,7 +16,11 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
   before(async () => {
     under = await startConsole()
     const { platform } = under
-    const made = await platform.gateway.keys.create({ name: 'research', scopes: ['platform'], credit_limit_usd: 5 })
+    const made = await platform.gateway.keys.create({
+      name: 'research',
+      scopes: ['platform'],
+      limits: { credit_limit_usd: 5 },
+    })
     other = { key: made.key, id: made.record.id }
     for (const [caller, many] of [[platform.key, CALLS[0]] as const, [other.key, CALLS[1]] as const]) {
       for (let i = 0; i < many; i++) {
@@ -212,12 +216,12 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await row.getByText('$12.50').waitFor()
     await row.getByText('$2.00').waitFor()
     const key = (await under.platform.gateway.keys.list({ limit: 10 })).items.find(({ id }) => id === other.id)
-    assert.deepEqual([key?.credit_limit_usd, key?.daily_limit_usd], [12.5, 2])
+    assert.deepEqual([key?.limits.credit_limit_usd, key?.limits.budgets], [12.5, [{ usd: 2, per: 'day' }]])
 
     await page.getByRole('button', { name: 'Limits of research' }).click()
     assert.ok(await limits.getByRole('button', { name: 'Save limits' }).isDisabled(), 'nothing is changed yet')
     await limits.getByLabel('Credit in USD').fill('20')
-    await under.platform.gateway.keys.change(other.id, { daily_limit_usd: 3 })
+    await under.platform.gateway.keys.change(other.id, { limits: { budgets: [{ usd: 3, per: 'day' }] } })
     await limits.getByRole('button', { name: 'Save limits' }).click()
     await row.getByText('$20.00').waitFor()
     await row.getByText('$3.00').waitFor()

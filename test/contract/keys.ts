@@ -41,17 +41,21 @@ export function keysContract(open: () => Promise<Store>): void {
     it('have limits and names that can be changed, which revoked ones have not', async () => {
       const store = await open()
       const keys = createKeys({ store, now, fixedKey: null, onError })
-      const { record } = await keys.create({ name: 'agent', credit_limit_usd: 1 })
-      const limited = await keys.change(record.id, { daily_limit_usd: 0.25 })
-      assert.deepEqual(limited, { ...record, daily_limit_usd: 0.25 })
-      const freed = await keys.change(record.id, { name: 'agents', credit_limit_usd: null, daily_limit_usd: null })
-      assert.deepEqual(freed, { ...record, name: 'agents', credit_limit_usd: null })
+      const { record } = await keys.create({ name: 'agent', limits: { credit_limit_usd: 1 } })
+      const daily = [{ usd: 0.25, per: 'day' as const }]
+      const limited = await keys.change(record.id, { limits: { budgets: daily } })
+      assert.deepEqual(limited, { ...record, limits: { ...record.limits, budgets: daily } })
+      const freed = await keys.change(record.id, { name: 'agents', limits: { credit_limit_usd: null, budgets: null } })
+      const none = { ...record.limits, credit_limit_usd: null }
+      assert.deepEqual(freed, { ...record, name: 'agents', limits: none })
       assert.deepEqual((await keys.list({ limit: 1 })).items, [freed])
       await assert.rejects(keys.change(record.id, {}), { code: 'validation_failed' })
-      await assert.rejects(keys.change(record.id, { credit_limit_usd: 0.000_000_1 }), { param: 'credit_limit_usd' })
+      await assert.rejects(keys.change(record.id, { limits: { credit_limit_usd: 0.000_000_1 } }), {
+        param: 'limits.credit_limit_usd',
+      })
       await assert.rejects(keys.change(`key_${'0'.repeat(32)}`, { name: 'x' }), { code: 'not_found' })
       await keys.revoke(record.id)
-      await assert.rejects(keys.change(record.id, { credit_limit_usd: 5 }), { code: 'conflict' })
+      await assert.rejects(keys.change(record.id, { limits: { credit_limit_usd: 5 } }), { code: 'conflict' })
       await keys.close()
       await store.close()
     })

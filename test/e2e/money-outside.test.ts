@@ -119,7 +119,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     return ok(await ask('POST', '/api/keys', { key: gateway.key, body }))
   }
   async function rich(name: string, amount_usd = 10): Promise<Person> {
-    const made = await person(name, { credit_limit_usd: 0 })
+    const made = await person(name, { limits: { credit_limit_usd: 0 } })
     const deposit = { caller_id: made.id, amount_usd, reference: `deposit-${made.id}` }
     ok(await ask('POST', '/api/wallet/metered/deposit', { key: gateway.key, body: deposit }))
     return made
@@ -419,7 +419,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     const lying = placeWith({})
     const other = await startGatewayProcess(lying, { args: [...SERVICE, '--upstream', upstream.url], env: ENV })
     const at = await platformOf(other)
-    const body = { name: 'caller', scopes: ['platform'], daily_limit_usd: 1 }
+    const body = { name: 'caller', scopes: ['platform'], limits: { budgets: [{ usd: 1, per: 'day' }] } }
     const { key } = ok(await ask('POST', '/api/keys', { key: other.key, body, at }))
     const call = { ...CALL, caller_id: key, max_tokens: 100 }
     const { billing } = ok(await ask('POST', '/api/wallet/metered/call', { body: call, at }))

@@ -22,7 +22,7 @@ it('a payer with a daily limit makes tasks and paid calls at once, and none wait
   const store = await openStore(url)
   t.after(() => store.close())
   const works = worksOn(store)
-  const payer = await works.payer(100, { daily_limit_usd: 100 })
+  const payer = await works.payer(100, { budgets: [{ usd: 100, per: 'day' }] })
   const holds = createHolds({ store, now: works.clock.now, limitsOf: createLimits(store, 0).of, onOverrun: () => {} })
   const at = works.clock.now().toISOString()
   const newHold = () => ({
@@ -62,7 +62,7 @@ it('tasks and those that wait for them are cancelled at once, and none waits cro
   const store = await openStore(url)
   t.after(() => store.close())
   const works = worksOn(store)
-  const payer = await works.payer(100, { daily_limit_usd: 100 })
+  const payer = await works.payer(100, { budgets: [{ usd: 100, per: 'day' }] })
   const pairs = await Promise.all(Array.from({ length: PAIRS }, () => pair(works, payer)))
 
   await allOrLate(pairs.flat().map(({ id }) => works.tasks.cancel(id, payer)))

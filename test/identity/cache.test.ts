@@ -1,14 +1,26 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { type CheckedRow, createKeyCache, type KeyCache } from '../../src/identity/cache.ts'
+import { createKeyCache, type KeyCache } from '../../src/identity/cache.ts'
+import type { CheckedRow } from '../../src/identity/checked-keys.ts'
 
 const ROW: CheckedRow = {
   id: 'key_1',
   name: 'a',
   hash: 'ab'.repeat(32),
   scopes: '["inference"]',
+  group_id: null,
   wallet: null,
+  billing: 'recorded',
+  credit_limit_micros: null,
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  concurrent: null,
+  models: null,
+  expires_at: null,
+  previous_hash: null,
+  previous_until: null,
   revoked_at: null,
+  budgets: [],
 }
 
 describe('the key cache', () => {

@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { beforeEach, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GazewayError } from '../../src/errors.ts'
+import { Period } from '../../src/identity/budgets.ts'
 import { newToken } from '../../src/identity/key-token.ts'
 import { createKeys, KeyRecord, type Keys, requireScope, Scope } from '../../src/identity/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newFolder, storeIn } from './store.ts'
 
+const DAILY = { usd: 1, per: 'day' }
 const WALLET = `0x${'Ab'.repeat(20)}`
 
 describe('keys', () => {
@@ -63,31 +65,45 @@ describe('keys', () => {
   })
 
   it('gives back what a key was made from, exactly', async () => {
-    const micros = fc.integer({ min: 0, max: 1_000_000_000_000 })
-    const limit = fc.option(micros.map((amount) => amount / 1_000_000))
+    const usd = fc.integer({ min: 1, max: 1_000_000_000_000 }).map((micros) => micros / 1_000_000)
+    const budget = fc.record({ usd, per: fc.constantFrom(...Period.options) }, { noNullPrototype: true })
     await fc.assert(
       fc.asyncProperty(
         fc
           .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
           .filter((name) => /^\P{Cc}{1,100}$/u.test(name.trim())),
         fc.uniqueArray(fc.constantFrom(...Scope.options), { minLength: 1 }),
-        limit,
-        limit,
-        async (name, scopes, credit_limit_usd, daily_limit_usd) => {
-          const { key, record } = await keys.create({ name, scopes, credit_limit_usd, daily_limit_usd })
+        fc.record({
+          credit_limit_usd: fc.option(usd),
+          budgets: fc.uniqueArray(budget, { selector: ({ per }) => per }),
+          requests_per_minute: fc.option(fc.integer({ min: 1, max: 1_000_000 })),
+          tokens_per_minute: fc.option(fc.integer({ min: 1, max: 1_000_000_000 })),
+          concurrent: fc.option(fc.integer({ min: 1, max: 100_000 })),
+        }),
+        fc.option(fc.array(fc.constantFrom('*', 'gpt-*', 'a/b:c'), { minLength: 1, maxLength: 3 })),
+        fc.option(fc.constant('2026-11-21T08:05:00.001+01:00')),
+        async (name, scopes, limits, models, expires_at) => {
+          const { key, record } = await keys.create({ name, scopes, limits, models, expires_at })
           assert.deepEqual(KeyRecord.parse(record), record)
+          const rank = ({ per }: { per: Period }) => Period.options.indexOf(per)
+          const other = scopes.includes('platform') ? 'metered' : 'recorded'
           assert.deepEqual(
             { ...record, id: '' },
             {
               id: '',
               name: name.trim(),
               scopes: record.scopes,
+              group: null,
               wallet: null,
-              credit_limit_usd,
-              daily_limit_usd,
+              billing: scopes.includes('admin') ? 'recorded' : other,
+              limits: { ...limits, budgets: limits.budgets.toSorted((a, b) => rank(a) - rank(b)) },
+              models,
+              expires_at: expires_at === null ? null : '2026-11-21T07:05:00.001Z',
               created_at: '2026-11-21T07:05:00.000Z',
               last_used_at: null,
+              rotated_at: null,
               revoked_at: null,
+              spend: { day_usd: 0, week_usd: 0, month_usd: 0, total_usd: 0 },
             },
           )
           assert.deepEqual(new Set(record.scopes), new Set(scopes))
@@ -160,7 +176,6 @@ describe('keys', () => {
     elapsed += 1_999
     assert.equal(guard.authenticateCached(key)?.id, record.id)
     assert.equal((await guard.authenticate(key)).id, record.id)
-    await refusal(newTokenOf(key), guard)
   })
 
   it('remembers for a while that there is no such key', async () => {
@@ -292,9 +307,22 @@ describe('keys', () => {
       [{ name: 'a', scopes: [] }, 'scopes'],
       [{ name: 'a', scopes: ['root'] }, 'scopes.0'],
       [{ name: 'a', wallet: '0x12' }, 'wallet'],
-      [{ name: 'a', credit_limit_usd: 0.0000001 }, 'credit_limit_usd'],
-      [{ name: 'a', credit_limit_usd: -1 }, 'credit_limit_usd'],
-      [{ name: 'a', daily_limit_usd: 1_000_001 }, 'daily_limit_usd'],
+      [{ name: 'a', group: 'nowhere' }, 'group'],
+      [{ name: 'a', billing: 'free' }, 'billing'],
+      [{ name: 'a', billing: 'metered', scopes: ['admin'] }, 'billing'],
+      [{ name: 'a', limits: { credit_limit_usd: 0.0000001 } }, 'limits.credit_limit_usd'],
+      [{ name: 'a', limits: { credit_limit_usd: -1 } }, 'limits.credit_limit_usd'],
+      [{ name: 'a', limits: { budgets: [{ usd: 0, per: 'day' }] } }, 'limits.budgets.0.usd'],
+      [{ name: 'a', limits: { budgets: [{ usd: 1_000_001, per: 'day' }] } }, 'limits.budgets.0.usd'],
+      [{ name: 'a', limits: { budgets: [{ usd: 1, per: 'year' }] } }, 'limits.budgets.0.per'],
+      [{ name: 'a', limits: { budgets: [DAILY, { usd: 2, per: 'total' }, DAILY] } }, 'limits.budgets.2.per'],
+      [{ name: 'a', limits: { requests_per_minute: 0 } }, 'limits.requests_per_minute'],
+      [{ name: 'a', limits: { tokens_per_minute: 1.5 } }, 'limits.tokens_per_minute'],
+      [{ name: 'a', limits: { concurrent: -1 } }, 'limits.concurrent'],
+      [{ name: 'a', models: [] }, 'models'],
+      [{ name: 'a', models: ['gpt 4'] }, 'models.0'],
+      [{ name: 'a', expires_at: '2026-11-21' }, 'expires_at'],
+      [{ name: 'a', expires_at: '2026-11-21T07:05:00.000Z' }, 'expires_at'],
       [{ name: 'a', id: 'key_x' }, 'id'],
     ]
     for (const [input, param] of cases)

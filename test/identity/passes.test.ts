@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GazewayError } from '../../src/errors.ts'
-import type { Identity } from '../../src/identity/identity.ts'
+import { identityWithoutKey } from '../../src/identity/identity.ts'
 import { type Authenticator, createPasses } from '../../src/identity/passes.ts'
 
-const caller: Identity = { id: 'key_1', name: 'a', scopes: new Set(['platform']), wallet: null }
+const caller = identityWithoutKey({ id: 'key_1', name: 'a', scopes: new Set(['platform']), wallet: null })
 const nobody: Authenticator = {
   authenticateCached: () => null,
   async authenticate() {

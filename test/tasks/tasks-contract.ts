@@ -46,7 +46,7 @@ export function tasksContract(open: OpenStore): void {
       const works = worksOn(await open(t))
       const payer = await works.payer(1)
       await assert.rejects(works.create(payer, { reward_usd: 1.000001 }), { code: 'insufficient_credit', status: 402 })
-      const limited = await works.payer(10, { daily_limit_usd: 2 })
+      const limited = await works.payer(10, { budgets: [{ usd: 2, per: 'day' }] })
       await works.create(limited, { reward_usd: 1.5 })
       await assert.rejects(works.create(limited, { reward_usd: 0.6 }), { code: 'daily_limit_reached' })
       assert.equal((await works.tasks.stats()).total, 1)
@@ -57,7 +57,7 @@ export function tasksContract(open: OpenStore): void {
 
     it('gives what it took of a daily limit back with its refund', async (t) => {
       const works = worksOn(await open(t))
-      const payer = await works.payer(10, { daily_limit_usd: 2 })
+      const payer = await works.payer(10, { budgets: [{ usd: 2, per: 'day' }] })
       const task = await works.create(payer, { reward_usd: 2 })
       await works.tasks.cancel(task.id, payer)
       await works.create(payer, { reward_usd: 2 })

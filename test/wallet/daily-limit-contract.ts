@@ -91,7 +91,7 @@ export function dailyLimitContract(open: OpenStore): void {
     const before = limits.of(id)
     limits.forget(id)
     assert.deepEqual(await before, { creditMicros: 5_000_000, dailyMicros: null })
-    await keys.change(id, { credit_limit_usd: 0, daily_limit_usd: 1 })
+    await keys.change(id, { limits: { credit_limit_usd: 0, budgets: [{ usd: 1, per: 'day' }] } })
     assert.deepEqual(await limits.of(id), { creditMicros: 0, dailyMicros: 1_000_000 })
     await keys.close()
   })

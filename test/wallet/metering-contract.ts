@@ -311,7 +311,7 @@ export function meteringContract(open: () => Promise<Store>): void {
   it('compares receipts with the ledger, and daily spending with its calls', async (t) => {
     const { store, wallet } = await start(t)
     const { db } = store
-    const key = await newKey(store, { daily_limit_usd: 1 })
+    const key = await newKey(store, { budgets: [{ usd: 1, per: 'day' }] })
     const { call_id } = await wallet.meteredCall(ONE_CALL, by(key))
     const day = new Date().toISOString().slice(0, 10)
     const faults = async () => (await wallet.verify()).faults
@@ -353,7 +353,7 @@ export function meteringContract(open: () => Promise<Store>): void {
   it('keeps the daily limit of a key, which starts anew each day', async (t) => {
     let now = new Date('2026-11-21T23:59:59.000Z')
     const { store, upstream, wallet } = await start(t, { now: () => now })
-    const key = await newKey(store, { daily_limit_usd: toUsd(80_045 + ONE_RESERVATION) })
+    const key = await newKey(store, { budgets: [{ usd: toUsd(80_045 + ONE_RESERVATION), per: 'day' }] })
     const call = () => wallet.meteredCall(ONE_CALL, by(key))
     await call()
     upstream.on('/chat/completions', fails(500), json(200, completion('Hello back')))

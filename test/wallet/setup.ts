@@ -104,10 +104,14 @@ export const keysOn = (store: Store) =>
     onError: (error) => assert.fail(String(error)),
   })
 
+/** What a key of a test is held to, and the wallet that it is bound to. */
+export type KeyTerms = NonNullable<z.input<typeof NewKey>['limits']> & { wallet?: string | null }
+
 /** The id of a new key with the default credit. */
-export async function newKey(store: Store, limits: Partial<z.input<typeof NewKey>> = {}): Promise<string> {
+export async function newKey(store: Store, of: KeyTerms = {}): Promise<string> {
   const keys = keysOn(store)
-  const { record } = await keys.create({ name: 'caller', ...limits })
+  const { wallet = null, ...limits } = of
+  const { record } = await keys.create({ name: 'caller', wallet, limits })
   await keys.close()
   return record.id
 }

@@ -1,5 +1,5 @@
 import type { Gateway } from '../../../src/gateway.ts'
-import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
+import { type Identity, identityWithoutKey, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Terms } from '../../../src/payments/payment.ts'
 import { bearerToken, type FrameContext } from '../../web/frame.ts'
 import type { KeylessPayments } from './open-payments.ts'
@@ -55,7 +55,7 @@ export function paidCall(
       payments.countKeyless(c)
       gateway.metering.check(call)
       const id = (await signerOf(c, payments, await terms(wallet))) ?? credentialId(authorization ?? '')
-      return { id, name: `wallet ${wallet}`, scopes: new Set(['platform']), wallet }
+      return identityWithoutKey({ id, name: `wallet ${wallet}`, scopes: new Set(['platform']), wallet })
     },
     async pay() {
       const asked = await terms(wallet)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { type Identity, requireScope } from '../../../src/identity/keys.ts'
+import { type Identity, identityWithoutKey, requireScope } from '../../../src/identity/keys.ts'
 import { referenceOf } from '../../../src/payments/payments.ts'
 import { type Micros, toMicros, toUsd } from '../../../src/text/money.ts'
 import type { Deposit, DepositReceipt } from '../../../src/wallet/wallet.ts'
@@ -16,7 +16,7 @@ export interface PaidDepositDeps {
 }
 
 /** Whoever pays; what is paid shows later who that is. */
-const PAYER: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
+const PAYER = identityWithoutKey({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
 
 /**
  * Who asks for a deposit: an admin, by an API key, or someone who pays it.

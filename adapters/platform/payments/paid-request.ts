@@ -1,7 +1,7 @@
 import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { Identity } from '../../../src/identity/keys.ts'
+import { identityWithoutKey } from '../../../src/identity/keys.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
 import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
 import { cannotRepeat } from '../../http/relay-once.ts'
@@ -11,7 +11,7 @@ import { parseJson, readBytes } from '../../web/json-body.ts'
 import { pathBelowV1 } from '../proxy/proxy.ts'
 
 /** Somebody who has yet to pay. */
-const NOBODY: Identity = Object.freeze({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
+const NOBODY = identityWithoutKey({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
 const MODELS = '/v1/models'
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 

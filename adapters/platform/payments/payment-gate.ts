@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { GazewayError } from '../../../src/errors.ts'
-import type { Identity } from '../../../src/identity/keys.ts'
+import { type Identity, identityWithoutKey } from '../../../src/identity/keys.ts'
 import type { Payment, Terms } from '../../../src/payments/payment.ts'
 import type { Payments, Taken } from '../../../src/payments/payments.ts'
 import { type Micros, toUsd } from '../../../src/text/money.ts'
@@ -118,7 +118,7 @@ export function offering(c: FrameContext, payments: Payments, terms: Terms): (er
 
 /** Who makes a request that came with a payment instead of a key. */
 function payerIdentity({ caller, payer }: Payment): Identity {
-  return { id: caller, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer }
+  return identityWithoutKey({ id: caller, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer })
 }
 
 /** Whether a request did not get what it paid for. */

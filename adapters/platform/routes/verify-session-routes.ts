@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
-import { keysInForce } from '../../../src/identity/in-force.ts'
 import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../caller.ts'
@@ -99,7 +98,7 @@ async function sessionSubject(gateway: Gateway, sessionId: string, asker: Identi
   const { maker, expiresAt } = session
   if (maker === null) return { name: sessionId, account: null, identity: null, expiresAt, proven: true }
   const isFixed = maker === ENVIRONMENT_IDENTITY.id && gateway.loaded.config.identity.api_key !== null
-  const identity = isFixed ? ENVIRONMENT_IDENTITY : (await keysInForce(gateway.store.db, { id: maker }))[0]
+  const identity = isFixed ? ENVIRONMENT_IDENTITY : (await gateway.keys.inForce({ id: maker }))[0]
   return identity === undefined ? null : { ...keySubject(identity, asker), expiresAt }
 }
 
@@ -119,8 +118,8 @@ async function findSessions(
 }
 
 /** A wallet that a key is bound to is that key; another one is known while it has money. */
-async function walletSubject({ store, wallet }: Gateway, address: string, asker: Identity): Promise<Subject | null> {
-  const [bound] = await keysInForce(store.db, { wallet: address })
+async function walletSubject({ keys, wallet }: Gateway, address: string, asker: Identity): Promise<Subject | null> {
+  const [bound] = await keys.inForce({ wallet: address })
   if (bound !== undefined) return { ...keySubject(bound, asker), name: address }
   const { available_usd, held_usd, escrow_usd } = await wallet.balances(address)
   if (available_usd + held_usd + escrow_usd <= 0) return null
@@ -132,8 +131,10 @@ function keySubject(identity: Identity, asker: Identity): Subject {
   return { name: identity.id, account: identity.id, identity, expiresAt: null, proven }
 }
 
+const REFUSED: ReadonlySet<string> = new Set(['invalid_api_key', 'key_expired'])
+
 function nullWhereRefused(error: unknown): null {
-  if (error instanceof GazewayError && error.code === 'invalid_api_key') return null
+  if (error instanceof GazewayError && REFUSED.has(error.code)) return null
   throw error
 }
 

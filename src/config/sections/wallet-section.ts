@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { milliseconds, usd } from './setting-values.ts'
 
+/**
+ * What a key pays for its calls: nothing, so that the cost is recorded alone; what the provider charges; or that and the
+ * margin.
+ */
+export const Billing = z.enum(['recorded', 'cost', 'metered'])
+export type Billing = z.infer<typeof Billing>
+
 /** What a metered call may use, and who settles on the chain. */
 export const Wallet = z.strictObject({
   private_key: z
@@ -19,6 +26,16 @@ export const Wallet = z.strictObject({
   default_credit_limit_usd: usd
     .default(10)
     .describe('How far a key without a credit limit of its own may spend beyond its deposits, in USD.'),
+  billing: z
+    .strictObject({
+      platform: Billing.default('metered').describe(
+        'The billing of a new key with the scope platform that names none.',
+      ),
+      other: Billing.default('recorded').describe(
+        'The billing of any other new key that names none. Keys of admins are always recorded.',
+      ),
+    })
+    .prefault({}),
   max_output_tokens: z
     .int()
     .min(1)

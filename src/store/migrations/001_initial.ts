@@ -43,23 +43,49 @@ const store = ({ json, time, integer, text }: Columns): Statements => [
   sql`insert into settings_revision (id, revision) values (1, 0)`,
 ]
 
-const identity = ({ json, time, integer, text }: Columns): Statements => [
+const identity = ({ json, time, integer, text }: Columns, engine: Engine): Statements => [
   // An API key.
   sql`create table keys (
     id ${text} not null primary key,
     name ${text} not null,
     hash ${text} not null,        -- SHA-256 of the whole token, hex
     scopes ${json} not null,
+    group_id ${text},             -- whose budgets bind it too
     wallet ${text},               -- address whose balance the key shares
+    billing ${text} not null,     -- recorded, cost or metered
     credit_limit_micros ${integer},
-    daily_limit_micros ${integer},
+    requests_per_minute ${integer},
+    tokens_per_minute ${integer},
+    concurrent ${integer},        -- calls at a time
+    models ${json},               -- globs of the models that it may ask; null is all
     first ${integer} unique,      -- 1 for the key made at the first start, else null: there is one at most
     created_at ${time} not null,
+    expires_at ${time},
     last_used_at ${time},
+    rotated_at ${time},
+    previous_hash ${text},        -- of the token before the last rotation
+    previous_until ${time},       -- when that token stops working
     revoked_at ${time}
   )`,
   sql`create index keys_revoked on keys (revoked_at) where revoked_at is not null`,
+  sql`create index keys_expiry on keys (expires_at) where expires_at is not null`,
   sql`create index keys_wallet on keys (wallet) where wallet is not null`,
+  sql`create index keys_of_group on keys (group_id) where group_id is not null and revoked_at is null`,
+
+  // How much the calls of a key, or of all keys of a group, may cost in one period.
+  sql`create table budgets (
+    owner ${text} not null,       -- id of the key or group
+    per ${text} not null,         -- day, week, month or total
+    micros ${integer} not null,
+    primary key (owner, per)
+  ) ${clustered(engine)}`,
+
+  // Keys that share budgets.
+  sql`create table key_groups (
+    id ${text} not null primary key,
+    name ${text} not null unique,
+    created_at ${time} not null
+  )`,
 ]
 
 const idempotency = ({ time, integer, text }: Columns): Statements => [

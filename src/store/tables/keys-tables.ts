@@ -1,21 +1,47 @@
 /**
- * One API key, without its secret: `hash` is the SHA-256 of the whole token, in hex. `scopes` is JSON. `first` is 1 for
- * the key that was made by itself at the first start, null for all others.
+ * One API key, without its secret: `hash` is the SHA-256 of the whole token, in hex. `scopes` and `models` are JSON. `first`
+ * is 1 for the key that was made by itself at the first start, null for all others. Until `previous_until`, the token with
+ * `previous_hash` works too.
  */
 export interface KeyRow {
   id: string
   name: string
   hash: string
   scopes: string
+  group_id: string | null
   wallet: string | null
+  billing: 'recorded' | 'cost' | 'metered'
   credit_limit_micros: number | null
-  daily_limit_micros: number | null
+  requests_per_minute: number | null
+  tokens_per_minute: number | null
+  concurrent: number | null
+  models: string | null
   first: number | null
   created_at: string
+  expires_at: string | null
   last_used_at: string | null
+  rotated_at: string | null
+  previous_hash: string | null
+  previous_until: string | null
   revoked_at: string | null
+}
+
+/** One budget of a key or a group, whose id `owner` is. */
+export interface BudgetRow {
+  owner: string
+  per: 'day' | 'week' | 'month' | 'total'
+  micros: number
+}
+
+/** Keys that share budgets. */
+export interface KeyGroupRow {
+  id: string
+  name: string
+  created_at: string
 }
 
 export interface KeyTables {
   keys: KeyRow
+  budgets: BudgetRow
+  key_groups: KeyGroupRow
 }

@@ -7,7 +7,7 @@ import { href } from '../router.ts'
 import type { Usage } from './usage-records.ts'
 import { DepositDialog } from './wallet-deposit.tsx'
 import { LimitsDialog } from './wallet-limits.tsx'
-import type { KeyRecord } from './wallet-records.ts'
+import { dailyBudget, type KeyRecord } from './wallet-records.ts'
 
 /** All keys with their limits and what they spent; an admin changes limits and credits accounts here. */
 export function Callers() {
@@ -48,15 +48,17 @@ export function Callers() {
             key: 'credit',
             label: 'Credit',
             align: 'right',
-            render: ({ credit_limit_usd }) =>
+            render: ({ limits: { credit_limit_usd } }) =>
               credit_limit_usd === null ? <span class="muted">default</span> : <Money usd={credit_limit_usd} />,
           },
           {
             key: 'daily',
             label: 'A day',
             align: 'right',
-            render: ({ daily_limit_usd }) =>
-              daily_limit_usd === null ? <span class="muted">no limit</span> : <Money usd={daily_limit_usd} />,
+            render: ({ limits }) => {
+              const usd = dailyBudget(limits)
+              return usd === null ? <span class="muted">no limit</span> : <Money usd={usd} />
+            },
           },
           { key: 'used', label: 'Last used', render: ({ last_used_at }) => <When at={last_used_at} /> },
           {

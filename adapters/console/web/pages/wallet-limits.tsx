@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../components/index.ts'
 import { amountIn } from '../typed.ts'
-import type { KeyRecord } from './wallet-records.ts'
+import { dailyBudget, type KeyLimits, type KeyRecord } from './wallet-records.ts'
 
 /** Changes how far a key may spend. */
 export function LimitsDialog({
@@ -14,16 +14,18 @@ export function LimitsDialog({
   onClose: () => void
   onChanged: () => void
 }) {
-  const [credit, setCredit] = useState(textOf(of.credit_limit_usd))
-  const [daily, setDaily] = useState(textOf(of.daily_limit_usd))
+  const { credit_limit_usd, budgets } = of.limits
+  const dailyUsd = dailyBudget(of.limits)
+  const [credit, setCredit] = useState(textOf(credit_limit_usd))
+  const [daily, setDaily] = useState(textOf(dailyUsd))
 
   // What was not changed here, another may have changed meanwhile.
   const change = {
-    ...(credit !== textOf(of.credit_limit_usd) && { credit_limit_usd: amountIn(credit) }),
-    ...(daily !== textOf(of.daily_limit_usd) && { daily_limit_usd: amountIn(daily) }),
+    ...(credit !== textOf(credit_limit_usd) && { credit_limit_usd: amountIn(credit) }),
+    ...(daily !== textOf(dailyUsd) && { budgets: withDaily(budgets, amountIn(daily)) }),
   }
   const save = async () => {
-    await api.patch(`/api/keys/${of.id}`, change)
+    await api.patch(`/api/keys/${of.id}`, { limits: change })
     notify(`The limits of ${of.name} are changed.`)
     onChanged()
     onClose()
@@ -36,14 +38,14 @@ export function LimitsDialog({
             <Field
               label="Credit in USD"
               hint="How far the account may go below zero. Empty: the default of this Gazeway."
-              error={faultOf('credit_limit_usd')}
+              error={faultOf('limits.credit_limit_usd')}
             >
               <TextInput value={credit} onInput={setCredit} inputMode="decimal" placeholder="default" />
             </Field>
             <Field
               label="Spending in a day, in USD"
               hint="From 00:00 UTC. Empty: no limit."
-              error={faultOf('daily_limit_usd')}
+              error={faultOf('limits.budgets.0.usd')}
             >
               <TextInput value={daily} onInput={setDaily} inputMode="decimal" placeholder="no limit" />
             </Field>
@@ -54,5 +56,11 @@ export function LimitsDialog({
     </Dialog>
   )
 }
+
+/** The budgets with another one of the day, which is the first. */
+const withDaily = (budgets: KeyLimits['budgets'], usd: ReturnType<typeof amountIn>) => [
+  ...(usd === null ? [] : [{ usd, per: 'day' }]),
+  ...budgets.filter(({ per }) => per !== 'day'),
+]
 
 const textOf = (usd: number | null): string => (usd === null ? '' : String(usd))

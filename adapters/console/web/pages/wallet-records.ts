@@ -52,14 +52,23 @@ export interface Statement extends List<StatementLine> {
   balances: Balances
 }
 
+/** What a key is held to; null is no limit. */
+export interface KeyLimits {
+  credit_limit_usd: number | null
+  budgets: { usd: number; per: 'day' | 'week' | 'month' | 'total' }[]
+}
+
+/** The most that a key may spend in a day, in USD; null is no limit. */
+export const dailyBudget = ({ budgets }: KeyLimits): number | null =>
+  budgets.find(({ per }) => per === 'day')?.usd ?? null
+
 /** A key, as `GET /api/keys` lists it. */
 export interface KeyRecord {
   id: string
   name: string
   scopes: string[]
   wallet: string | null
-  credit_limit_usd: number | null
-  daily_limit_usd: number | null
+  limits: KeyLimits
   last_used_at: string | null
   revoked_at: string | null
 }

@@ -15,6 +15,7 @@ import {
 } from '../../components/index.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../session.ts'
+import { dailyBudget, type KeyLimits } from '../wallet-records.ts'
 import { NewKeyDialog } from './new-key.tsx'
 
 /** A key as it is shown: everything but the key itself. */
@@ -23,8 +24,7 @@ interface KeyRecord {
   name: string
   scopes: string[]
   wallet: string | null
-  credit_limit_usd: number | null
-  daily_limit_usd: number | null
+  limits: KeyLimits
   created_at: string
   last_used_at: string | null
   revoked_at: string | null
@@ -79,16 +79,16 @@ export function Keys({ isAdmin }: { isAdmin: boolean }) {
             },
             { key: 'scopes', label: 'May use' },
             {
-              key: 'daily_limit_usd',
+              key: 'daily_budget',
               label: 'Daily limit',
               align: 'right',
-              render: (key) => <Money usd={key.daily_limit_usd} />,
+              render: (key) => <Money usd={dailyBudget(key.limits)} />,
             },
             {
-              key: 'credit_limit_usd',
+              key: 'credit_limit',
               label: 'Credit',
               align: 'right',
-              render: (key) => <Money usd={key.credit_limit_usd} />,
+              render: (key) => <Money usd={key.limits.credit_limit_usd} />,
             },
             { key: 'created_at', label: 'Made', render: (key) => <When at={key.created_at} /> },
             { key: 'last_used_at', label: 'Last used', render: (key) => <When at={key.last_used_at} /> },

@@ -25,9 +25,11 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
   const [made, setMade] = useState<{ key: string; name: string } | null>(null)
 
   const make = async () => {
-    const limits = { daily_limit_usd: amountIn(daily), credit_limit_usd: amountIn(credit) }
+    const usd = amountIn(daily)
+    const budgets = usd === null ? [] : [{ usd, per: 'day' }]
+    const limits = { budgets, credit_limit_usd: amountIn(credit) }
     try {
-      setMade(await post('/api/keys', { name, scopes, ...limits, wallet: wallet.trim() || null }))
+      setMade(await post('/api/keys', { name, scopes, limits, wallet: wallet.trim() || null }))
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'idempotency_reply_not_kept') throw error
       throw new Error(LOST)
@@ -76,12 +78,12 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
               ))}
             </fieldset>
             <div class="fields">
-              <Field label="Daily limit in USD" error={faultOf('daily_limit_usd')} hint="Empty is no limit.">
+              <Field label="Daily limit in USD" error={faultOf('limits.budgets.0.usd')} hint="Empty is no limit.">
                 <TextInput value={daily} onInput={setDaily} inputMode="decimal" />
               </Field>
               <Field
                 label="Credit in USD"
-                error={faultOf('credit_limit_usd')}
+                error={faultOf('limits.credit_limit_usd')}
                 hint="How far it may spend beyond its deposits; empty is the default."
               >
                 <TextInput value={credit} onInput={setCredit} inputMode="decimal" />

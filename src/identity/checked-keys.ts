@@ -1,0 +1,55 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
+
+/** The columns that a check needs. */
+const CHECKED_COLUMNS = [
+  'id',
+  'name',
+  'hash',
+  'scopes',
+  'group_id',
+  'wallet',
+  'billing',
+  'credit_limit_micros',
+  'requests_per_minute',
+  'tokens_per_minute',
+  'concurrent',
+  'models',
+  'expires_at',
+  'previous_hash',
+  'previous_until',
+  'revoked_at',
+] as const
+
+/** A key's row as far as a check needs it, with its budgets and those of its group. */
+export interface CheckedRow extends Pick<KeyRow, (typeof CHECKED_COLUMNS)[number]> {
+  budgets: BudgetRow[]
+}
+
+/**
+ * A key by its id, or the keys that are bound to a wallet (in lower case) and not revoked, newest first. One statement reads
+ * the keys and the budgets, so that they are of one moment.
+ */
+export async function readCheckedKeys(
+  db: Kysely<Schema>,
+  of: { id: string } | { wallet: string },
+): Promise<CheckedRow[]> {
+  const query = db
+    .selectFrom('keys')
+    .leftJoin('budgets', (join) => join.on(sql<boolean>`budgets.owner in (keys.id, keys.group_id)`))
+    .select(CHECKED_COLUMNS.map((column) => `keys.${column}` as const))
+    .select(['budgets.owner', 'budgets.per', 'budgets.micros'])
+    .orderBy('keys.id', 'desc')
+  const found =
+    'id' in of
+      ? query.where('keys.id', '=', of.id)
+      : query.where('keys.wallet', '=', of.wallet).where('keys.revoked_at', 'is', null)
+  const keys = new Map<string, CheckedRow>()
+  for (const { owner, per, micros, ...row } of await found.execute()) {
+    const key = keys.get(row.id) ?? { ...row, budgets: [] }
+    keys.set(row.id, key)
+    if (owner !== null && per !== null && micros !== null) key.budgets.push({ owner, per, micros })
+  }
+  return [...keys.values()]
+}

@@ -1,0 +1,207 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { KeyGroupRow } from '../store/tables/keys-tables.ts'
+import { newId } from '../text/ids.ts'
+import { parseInput } from '../wire/validation.ts'
+import { readBudgets, replaceBudgets, toBudgetRecords, toBudgetRows } from './budgets.ts'
+import { GroupChange, GroupId, type GroupRecord, NewGroup } from './group.ts'
+import { type SpendOf, toSpend } from './spend.ts'
+
+export { GroupChange, GroupId, GroupRecord, NewGroup } from './group.ts'
+
+/** Groups of keys: what their keys spend counts against the budgets of the group, too. */
+export interface Groups {
+  /**
+   * @param keep told of the group in the same transaction
+   * @throws GazewayError `validation_failed`, or `conflict` where another group has the name
+   */
+  create(input: z.input<typeof NewGroup>, keep?: Keep<GroupRecord>): Promise<GroupRecord>
+  /** All groups, newest first. @throws GazewayError `invalid_cursor` */
+  list(query: Paged): Promise<Page<GroupRecord>>
+  /** A group by its id or its name; null where there is none. */
+  find(idOrName: string): Promise<GroupRecord | null>
+  /**
+   * Changes a group's name or budgets. Calls are held to new budgets at once here, within 5 s in other processes on the
+   * store.
+   *
+   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where another group has the name
+   */
+  change(id: string, change: z.input<typeof GroupChange>): Promise<GroupRecord>
+  /** @throws GazewayError `not_found`, or `conflict` while keys are in it that are not revoked */
+  remove(id: string): Promise<void>
+}
+
+/** What groups are kept with. */
+export interface GroupsDeps {
+  store: Store
+  now: () => Date
+  spendOf: SpendOf
+  /** Told of a group whose budgets were changed here. */
+  onChanged?: (id: string) => void
+}
+
+/** The groups in `store`. */
+export function createGroups({ store, now, spendOf, onChanged }: GroupsDeps): Groups {
+  const { db } = store
+
+  async function records(groups: readonly KeyGroupRow[]): Promise<GroupRecord[]> {
+    const ids = groups.map(({ id }) => id)
+    const [budgets, spent, keys] = await Promise.all([readBudgets(db, ids), spendOf(ids, now()), countKeys(db, ids)])
+    return groups.map(({ id, name, created_at }) => ({
+      id,
+      name,
+      budgets: toBudgetRecords(budgets.get(id) ?? []),
+      keys: keys.get(id) ?? 0,
+      spend: toSpend(spent.get(id)),
+      created_at,
+    }))
+  }
+
+  const recordOf = async (group: KeyGroupRow) => (await records([group]))[0] as GroupRecord
+
+  return {
+    async create(input, keep) {
+      const { name, budgets } = parseInput(NewGroup, input)
+      const group = { id: newId('grp'), name, created_at: now().toISOString() }
+      const record = { ...group, budgets: [], keys: 0, spend: toSpend(undefined) }
+      const rows = toBudgetRows(group.id, budgets)
+      const made = { ...record, budgets: toBudgetRecords(rows) }
+      await store.write(async (trx) => {
+        const insertion = trx
+          .insertInto('key_groups')
+          .values(group)
+          .onConflict((conflict) => conflict.doNothing())
+        if (!(await insertion.returning('id').executeTakeFirst())) {
+          // It was made already where the connection was lost before that was known.
+          const owner = await trx.selectFrom('key_groups').select('id').where('name', '=', name).executeTakeFirst()
+          if (owner?.id === group.id) return
+          throw nameTaken(name)
+        }
+        await replaceBudgets(trx, group.id, rows)
+        await keep?.(trx, made)
+      })
+      return made
+    },
+
+    async list(page) {
+      const { cursor, offset } = page
+      // Ids sort by creation.
+      let query = pageReader(store, page).selectFrom('key_groups').selectAll().orderBy('id', 'desc')
+      if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([GroupId]))[0])
+      if (offset !== undefined) query = query.offset(offset)
+      return readPage(page, {
+        rows: async (limit) => records(await query.limit(limit).execute()),
+        async total() {
+          const counted = db.selectFrom('key_groups').select(sql<number>`count(*)`.as('total'))
+          return Number((await counted.executeTakeFirstOrThrow()).total)
+        },
+        item: (group) => group,
+        cursor: ({ id }) => [id],
+      })
+    },
+
+    async find(idOrName) {
+      const group = await findGroup(db, idOrName)
+      return group === undefined ? null : recordOf(group)
+    },
+
+    async change(id, input) {
+      const { name, budgets } = parseInput(GroupChange, input)
+      const group = await store.write(async (trx) => {
+        const present = await lockGroup(trx, id)
+        if (present === undefined) throw unknownGroup('id')
+        if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets))
+        return name === undefined ? present : rename(trx, present, name)
+      })
+      if (budgets !== undefined) onChanged?.(id)
+      return recordOf(group)
+    },
+
+    async remove(id) {
+      await store.write(async (trx) => {
+        if ((await lockGroup(trx, id)) === undefined) throw unknownGroup('id')
+        const keys = (await countKeys(trx, [id])).get(id) ?? 0
+        if (keys > 0) throw groupInUse(keys)
+        await replaceBudgets(trx, id, [])
+        await trx.deleteFrom('key_groups').where('id', '=', id).execute()
+      })
+    },
+  }
+}
+
+/**
+ * Keeps a group from being changed or deleted until the end of the transaction.
+ *
+ * @param idOrName by which it is found
+ * @returns undefined where there is none
+ */
+export async function lockGroup(trx: Transaction<Schema>, idOrName: string): Promise<KeyGroupRow | undefined> {
+  return trx
+    .updateTable('key_groups')
+    .set({ name: sql`name` })
+    .where(byIdOrName(idOrName), '=', idOrName)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** The refusal of a group that is not there; it is not repeated. */
+export const unknownGroup = (param: string): GazewayError =>
+  new GazewayError(
+    param === 'id' ? 'not_found' : 'validation_failed',
+    `${param}: there is no such group. GET /api/groups and gazeway group list show those that there are.`,
+    { param },
+  )
+
+const findGroup = (db: Kysely<Schema>, idOrName: string) =>
+  db.selectFrom('key_groups').selectAll().where(byIdOrName(idOrName), '=', idOrName).executeTakeFirst()
+
+const byIdOrName = (text: string) => (GroupId.safeParse(text).success ? 'id' : 'name')
+
+/** @throws GazewayError `conflict` where another group has the name */
+async function rename(trx: Transaction<Schema>, group: KeyGroupRow, name: string): Promise<KeyGroupRow> {
+  // As one statement that is not an error on conflict: PostgreSQL ends the transaction at an error.
+  const renamed = await trx
+    .updateTable('key_groups')
+    .set({ name })
+    .where('id', '=', group.id)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('key_groups as other').select('id').where('name', '=', name).where('id', '<>', group.id))),
+    )
+    .returningAll()
+    .executeTakeFirst()
+  if (renamed === undefined) throw nameTaken(name)
+  return renamed
+}
+
+/** How many keys that are not revoked are in each group. */
+async function countKeys(db: Kysely<Schema>, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('keys')
+    .select(['group_id', sql<number>`count(*)`.as('keys')])
+    .where('group_id', 'in', ids)
+    .where('revoked_at', 'is', null)
+    .groupBy('group_id')
+    .execute()
+  return new Map(rows.map(({ group_id, keys }) => [group_id ?? '', Number(keys)]))
+}
+
+const nameTaken = (name: string) =>
+  new GazewayError('conflict', `There is a group ${JSON.stringify(name)} already; take another name.`, {
+    param: 'name',
+  })
+
+function groupInUse(keys: number): GazewayError {
+  const them = keys === 1 ? '1 key is' : `${keys} keys are`
+  return new GazewayError(
+    'conflict',
+    `${them} in this group. Revoke ${keys === 1 ? 'it' : 'them'}, or take ${keys === 1 ? 'it' : 'them'} out first: PATCH ` +
+      '/api/keys/{id} {"group": null}, or gazeway key edit ID --no-group.',
+    { param: 'id' },
+  )
+}

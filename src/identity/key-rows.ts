@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import type { BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
+import { type Micros, toMicros, toUsd } from '../text/money.ts'
+import { toBudgetRecords } from './budgets.ts'
+import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
+import { type Spent, toSpend } from './spend.ts'
+
+/** The columns of `keys` that a record is made from. */
+export const KEY_COLUMNS = [
+  'id',
+  'name',
+  'scopes',
+  'group_id',
+  'wallet',
+  'billing',
+  'credit_limit_micros',
+  'requests_per_minute',
+  'tokens_per_minute',
+  'concurrent',
+  'models',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+  'rotated_at',
+  'revoked_at',
+] as const
+/** A key's row as far as its record needs it. */
+export type ShownRow = Pick<KeyRow, (typeof KEY_COLUMNS)[number]>
+
+/** What is decided about a new key beside its input. */
+interface NewRow {
+  id: string
+  hash: Buffer
+  groupId: string | null
+  billing: KeyRow['billing']
+  createdAt: string
+}
+
+/** The row of a new key. */
+export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
+  return {
+    id: of.id,
+    name: key.name,
+    hash: of.hash.toString('hex'),
+    scopes: JSON.stringify(Scope.options.filter((scope) => key.scopes.includes(scope))),
+    group_id: of.groupId,
+    wallet: key.wallet,
+    billing: of.billing,
+    credit_limit_micros: null,
+    requests_per_minute: null,
+    tokens_per_minute: null,
+    concurrent: null,
+    ...limitColumns(key.limits),
+    models: key.models === null ? null : JSON.stringify(key.models),
+    first: null,
+    created_at: of.createdAt,
+    expires_at: key.expires_at,
+    last_used_at: null,
+    rotated_at: null,
+    previous_hash: null,
+    previous_until: null,
+    revoked_at: null,
+  }
+}
+
+/** The columns that a change writes: those of the fields that it names. */
+export function toChangedColumns({ name, billing, limits, models, expires_at }: z.output<typeof KeyChange>) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(billing !== undefined && { billing }),
+    ...limitColumns(limits ?? {}),
+    ...(models !== undefined && { models: models === null ? null : JSON.stringify(models) }),
+    ...(expires_at !== undefined && { expires_at }),
+  }
+}
+
+/** The record of a stored key. */
+export function toRecord(row: ShownRow, budgets: readonly BudgetRow[], spent: Spent | undefined): KeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: scopesOf(row),
+    group: row.group_id,
+    wallet: row.wallet,
+    billing: row.billing,
+    limits: {
+      credit_limit_usd: row.credit_limit_micros === null ? null : toUsd(row.credit_limit_micros),
+      budgets: toBudgetRecords(budgets),
+      requests_per_minute: row.requests_per_minute,
+      tokens_per_minute: row.tokens_per_minute,
+      concurrent: row.concurrent,
+    },
+    models: modelsOf(row),
+    expires_at: row.expires_at,
+    created_at: row.created_at,
+    last_used_at: row.last_used_at,
+    rotated_at: row.rotated_at,
+    revoked_at: row.revoked_at,
+    spend: toSpend(spent),
+  }
+}
+
+/** The columns of the limits that are named; budgets have rows of their own. */
+function limitColumns({ credit_limit_usd: credit, ...limits }: NonNullable<z.output<typeof KeyChange>['limits']>) {
+  const { requests_per_minute, tokens_per_minute, concurrent } = limits
+  return {
+    ...(credit !== undefined && { credit_limit_micros: credit === null ? null : (toMicros(credit) as Micros) }),
+    ...(requests_per_minute !== undefined && { requests_per_minute }),
+    ...(tokens_per_minute !== undefined && { tokens_per_minute }),
+    ...(concurrent !== undefined && { concurrent }),
+  }
+}
