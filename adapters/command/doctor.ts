@@ -3,7 +3,6 @@ import { type Detected, detect } from '../../src/agent-gateway/detect.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { checkChains } from '../../src/chain/check-chains.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
-import { KEY_VARIABLES } from '../../src/config/environment.ts'
 import type { Log } from '../../src/config/log.ts'
 import { exposedFiles } from '../../src/config/private-files.ts'
 import { redactUrl } from '../../src/config/redact.ts'
@@ -17,6 +16,7 @@ import { checkPayments } from '../../src/payments/check-payments.ts'
 import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { leftUnfinished } from '../../src/payments/unfinished.ts'
+import { presetOf } from '../../src/providers/providers.ts'
 import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
@@ -219,7 +219,7 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
 
 /** The variables that set a provider's key. */
 function keyVariables(provider: string): string {
-  const own = Object.hasOwn(KEY_VARIABLES, provider) ? KEY_VARIABLES[provider] : undefined
+  const own = presetOf(provider)?.key?.variable
   return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
 }
 

@@ -7,6 +7,7 @@ import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { missingKey } from '../../src/inference/missing-key.ts'
+import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import type { KeyFlags } from './key-command.ts'
 
 const EXAMPLES = `
@@ -36,7 +37,7 @@ const program = new Command('gazeway')
   .option('--platform-port <port>', 'port of the platform (default: 8812)')
   .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
   .option('--store <url>', 'where records are kept: sqlite:PATH or postgres://HOST/DATABASE')
-  .option('--upstream <name|url>', 'provider of models: xai, openai, openrouter, ollama, sandbox, or a base URL')
+  .option('--upstream <name|url>', `provider of models: ${PRESET_NAMES.join(', ')}, or a base URL`)
   .option('--log-level <level>', 'debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
   .exitOverride()

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Provider } from '../../src/inference/provider.ts'
-import { OWN_MODELS } from '../../src/providers/presets.ts'
+import { OWN_MODELS } from '../../src/providers/preset.ts'
 import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
 import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
@@ -79,7 +79,7 @@ export function callMetrics(
   /** Knows what is configured now beside what was: a call may outlast the upstream that it began on. */
   function learn(provider: Provider): void {
     learned = provider
-    for (const name of [...OWN_MODELS, ...provider.aliases])
+    for (const name of [...Object.values(OWN_MODELS), ...provider.aliases])
       models.add(name).add(provider.resolve(name, 'chat').upstream)
     for (const endpoint of [...OWN_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
       paths.add(provider.pathname + endpoint)

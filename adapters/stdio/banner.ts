@@ -1,13 +1,13 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { redactUrl } from '../../src/config/redact.ts'
 import { VERSION } from '../../src/config/version.ts'
-import { PRESETS } from '../../src/providers/presets.ts'
+import { presetOf } from '../../src/providers/providers.ts'
 
 /** Tells a person who started the server in a terminal what it is and what to do with it, on stderr. */
 export function printBanner(loaded: LoadedConfig): void {
   const { dataDir, config } = loaded
   const { provider, api_key } = config.upstream
-  const variable = PRESETS[provider]?.keyVariable
+  const variable = presetOf(provider)?.key?.variable
   const hint =
     variable && !api_key ? ` (no key: set ${variable}, or add --upstream sandbox to try everything without)` : ''
   process.stderr.write(`gazeway ${VERSION}: an MCP tool server. It speaks JSON-RPC on stdin and stdout, so it is started by a coding assistant.
@@ -32,6 +32,6 @@ function entry({ dataDir, storeUrl, config, sources, request }: LoadedConfig) {
   if (isGiven('store.url')) args.push('--store', redactUrl(storeUrl))
   if (isGiven('upstream.provider')) args.push('--upstream', provider)
   const ownKey = sources['upstream.api_key'] === 'environment' ? 'GAZEWAY_UPSTREAM_API_KEY' : null
-  const variable = PRESETS[provider]?.keyVariable ?? ownKey
+  const variable = presetOf(provider)?.key?.variable ?? ownKey
   return { command: 'npx', args, ...(variable ? { env: { [variable]: '…' } } : {}) }
 }

@@ -1,7 +1,8 @@
 import { getProperty } from 'dot-prop'
 import { CONFIG_KEYS, type ConfigKey } from '../../src/config/config-keys.ts'
 import { Config } from '../../src/config/config-schema.ts'
-import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
+import { VARIABLES } from '../../src/config/environment.ts'
+import { KEY_VARIABLES } from '../../src/providers/providers.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { code, table } from './table.ts'
 
@@ -38,6 +39,6 @@ function shown(value: unknown): string {
 
 function variables(key: string): string {
   const own = Object.keys(VARIABLES).filter((variable) => VARIABLES[variable] === key)
-  const borrowed = key === 'upstream.api_key' ? Object.values(KEY_VARIABLES) : []
+  const borrowed = key === 'upstream.api_key' ? KEY_VARIABLES : []
   return [...own, ...borrowed].map(code).join(' or ')
 }

@@ -1,11 +1,17 @@
-const BLOCK = /(<!-- generated:start[^>]*-->\n)[\s\S]*?(\n<!-- generated:end -->)/
+const BLOCK = /(<!-- generated:start[^>]*-->\n)[\s\S]*?(\n<!-- generated:end -->)/g
 
 /**
- * A page with its generated part replaced: what stands between `<!-- generated:start … -->` and `<!-- generated:end -->`.
+ * A page with its generated parts replaced, in their order: what stands between `<!-- generated:start … -->` and
+ * `<!-- generated:end -->`.
  *
- * @throws Error when the page has no such part
+ * @throws Error when the page has another number of such parts
  */
-export function withGenerated(page: string, content: string): string {
-  if (!BLOCK.test(page)) throw new Error('The page has no <!-- generated:start --> … <!-- generated:end --> part.')
-  return page.replace(BLOCK, (_, start: string, end: string) => `${start}\n${content}\n${end}`)
+export function withGenerated(page: string, contents: readonly string[]): string {
+  const found = page.match(BLOCK)?.length ?? 0
+  if (found !== contents.length)
+    throw new Error(
+      `The page has ${found} <!-- generated:start --> … <!-- generated:end --> parts, not ${contents.length}.`,
+    )
+  const rest = [...contents]
+  return page.replace(BLOCK, (_, start: string, end: string) => `${start}\n${rest.shift()}\n${end}`)
 }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { configurationReference } from './configuration.ts'
 import { withGenerated } from './generated-block.ts'
+import { entryExample, serverDescription } from './manifests.ts'
+import { modelsTable, providersTable } from './providers.ts'
 import { toolsReference } from './tools.ts'
 
-/** A page with a generated part. */
+/** A file that is generated, or has parts that are. */
 export interface Page {
   file: string
   /** As it is in the tree. */
@@ -12,12 +14,22 @@ export interface Page {
   expected: string
 }
 
-/** The pages that follow the schemas, as they are and as they should be. Paths start at the working directory. */
+/**
+ * The files that follow the schemas and the presets, as they are and as they should be. Paths start at the working
+ * directory.
+ */
 export function generatedPages(): Page[] {
-  return [page('docs/configuration.md', configurationReference()), page('docs/tools.md', toolsReference())]
+  return [
+    page('README.md', (text) => withGenerated(text, [providersTable()])),
+    page('docs/configuration.md', (text) => withGenerated(text, [configurationReference()])),
+    page('docs/tools.md', (text) => withGenerated(text, [toolsReference()])),
+    page('docs/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),
+    page('mcp.example.json', entryExample),
+    page('server.json', serverDescription),
+  ]
 }
 
-function page(file: string, content: string): Page {
+function page(file: string, generate: (found: string) => string): Page {
   const found = readFileSync(file, 'utf8')
-  return { file, found, expected: withGenerated(found, content) }
+  return { file, found, expected: generate(found) }
 }

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
+import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
 import { CONFIG_KEYS } from './config-keys.ts'
 
@@ -23,13 +24,6 @@ export const VARIABLES: Readonly<Record<string, string>> = {
 /** The variable that sets a configuration key. */
 export const variableOf = (key: string): string | undefined =>
   Object.keys(VARIABLES).find((variable) => VARIABLES[variable] === key)
-
-/** Provider → its own variable for the key, read when `GAZEWAY_UPSTREAM_API_KEY` is not set. */
-export const KEY_VARIABLES: Readonly<Record<string, string>> = {
-  xai: 'XAI_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  openrouter: 'OPENROUTER_API_KEY',
-}
 
 /** Command-line flags that set configuration, as commander names them. Numbers may still be text. */
 export interface ConfigFlags {
@@ -97,12 +91,12 @@ export function readFlags(flags: ConfigFlags): Overrides {
 }
 
 /**
- * The provider's own key, from its own variable; undefined when there is none, or for a provider without one.
+ * The provider's own key, from its own variable, read when `GAZEWAY_UPSTREAM_API_KEY` is not set; undefined when there is none, or for a provider without one.
  *
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
 export function readProviderKey(env: Environment, provider: string): unknown {
-  const variable = Object.hasOwn(KEY_VARIABLES, provider) ? KEY_VARIABLES[provider] : undefined
+  const variable = presetOf(provider)?.key?.variable
   const text = variable && env[variable]?.trim()
   return variable && text ? parseText('upstream.api_key', text, variable) : undefined
 }

@@ -1,8 +1,9 @@
 import { getProperty } from 'dot-prop'
+import { presetOf } from '../providers/providers.ts'
 import type { LoadedConfig } from './config.ts'
 import { CONFIG_KEYS } from './config-keys.ts'
 import { valuesFor } from './dotted.ts'
-import { FLAGS, KEY_VARIABLES, VARIABLES, variableOf } from './environment.ts'
+import { FLAGS, VARIABLES, variableOf } from './environment.ts'
 import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
 import { REDACTED, redactConfig } from './redact.ts'
 
@@ -20,7 +21,7 @@ export function environmentInForce(loaded: LoadedConfig): Record<string, Overrid
   const named = Object.entries(VARIABLES).filter(
     ([variable, key]) => env[variable]?.trim() && !loaded.leftOut.includes(key),
   )
-  const ownKey = KEY_VARIABLES[loaded.config.upstream.provider]
+  const ownKey = presetOf(loaded.config.upstream.provider)?.key?.variable
   const hasKey = named.some(([, key]) => key === 'upstream.api_key')
   if (ownKey !== undefined && !hasKey) named.push([ownKey, 'upstream.api_key'])
   return inForce(loaded, 'environment', named)

@@ -1,8 +1,8 @@
-import { PRESETS } from '../providers/presets.ts'
+import { presetOf } from '../providers/providers.ts'
 
 /** What to do where the upstream's key is missing; null where it has one, or needs none. */
 export function missingKey({ provider, api_key }: { provider: string; api_key: string | null }): string | null {
-  const variable = Object.hasOwn(PRESETS, provider) ? PRESETS[provider]?.keyVariable : undefined
+  const variable = presetOf(provider)?.key?.variable
   if (api_key || !variable) return null
   return (
     `No key is set for the upstream ${provider}. Either set ${variable} (or GAZEWAY_UPSTREAM_API_KEY), ` +

@@ -1,5 +1,6 @@
 import { GazewayError } from '../errors.ts'
-import { OWN_MODELS, PRESETS } from '../providers/presets.ts'
+import { aliasesOf, OWN_MODELS } from '../providers/preset.ts'
+import { presetOf } from '../providers/providers.ts'
 import { lazily } from '../wire/lazily.ts'
 import { VIA } from '../wire/via.ts'
 import { type AnswerLimits, createAnswerLimits } from './answer-limit.ts'
@@ -66,12 +67,13 @@ export interface Provider {
 
 /** The provider that the configuration names. */
 export function createProvider(config: ProviderConfig): Provider {
-  const preset = Object.hasOwn(PRESETS, config.provider) ? PRESETS[config.provider] : undefined
+  const preset = presetOf(config.provider)
   const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
   const missing = missingKey(config)
   // A map: clients may ask for any model, `constructor` too, which every object has.
-  const aliases = new Map(Object.entries({ ...preset?.aliases, ...config.aliases }))
-  const isUnassigned = (model: string) => OWN_MODELS.includes(model) && !aliases.has(model)
+  const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
+  const ownModels = new Set(Object.values(OWN_MODELS))
+  const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   const named = [...new Set([...Object.values(config.models), ...aliases.keys()])]
   return {
     name: preset ? config.provider : new URL(baseUrl).host,

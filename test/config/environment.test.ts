@@ -4,15 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
-import {
-  findDataDir,
-  KEY_VARIABLES,
-  readEnvironment,
-  readFlags,
-  readProviderKey,
-  VARIABLES,
-} from '../../src/config/environment.ts'
-import { PRESETS } from '../../src/config/sections/upstream-section.ts'
+import { findDataDir, readEnvironment, readFlags, readProviderKey, VARIABLES } from '../../src/config/environment.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
 
@@ -88,11 +80,6 @@ describe('the environment', () => {
       assert.ok(
         CONFIG_KEYS.some((known) => known.key === key),
         key,
-      )
-    for (const name of Object.keys(KEY_VARIABLES))
-      assert.ok(
-        PRESETS.some((preset) => preset === name),
-        name,
       )
   })
 

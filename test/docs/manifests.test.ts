@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { z } from 'zod'
-import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
+import { VARIABLES } from '../../src/config/environment.ts'
+import { KEY_VARIABLES } from '../../src/providers/providers.ts'
 import { expanded, start } from './entry.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
@@ -54,7 +55,7 @@ describe('server.json', () => {
   })
 
   it('names variables that are read, and marks the keys as secret', () => {
-    const known = [...Object.keys(VARIABLES), ...Object.values(KEY_VARIABLES), 'GAZEWAY_HOME']
+    const known = [...Object.keys(VARIABLES), ...KEY_VARIABLES, 'GAZEWAY_HOME']
     const { environmentVariables } = ServerDescription.parse(read('server.json')).packages[0]
     for (const { name, isSecret = false } of environmentVariables) {
       assert.ok(known.includes(name), name)

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { KEY_VARIABLES, VARIABLES } from '../../src/config/environment.ts'
+import { VARIABLES } from '../../src/config/environment.ts'
 import { CODES } from '../../src/errors.ts'
-import { PRESETS } from '../../src/providers/presets.ts'
 import { tools } from '../../tools/index.ts'
 import { newPlace, run } from '../e2e/server.ts'
 import { asBuilt, type Entry, start } from './entry.ts'
@@ -126,15 +125,6 @@ describe('README.md', () => {
       tableUnder(readme, 'The twelve tools').map(([tool = '']) => codeIn(tool)[0]),
       names,
     )
-  })
-
-  it('lists every provider and where its key comes from', () => {
-    const rows = tableUnder(readme, 'Models and keys').map(([provider = '', key = '']) => [
-      codeIn(provider)[0],
-      codeIn(key)[0],
-    ])
-    const providers = Object.keys(PRESETS).map((name) => [name, KEY_VARIABLES[name]])
-    assert.deepEqual(rows, [...providers, [undefined, 'GAZEWAY_UPSTREAM_API_KEY']])
   })
 
   it('names flags that the command has and variables that it reads', async () => {

@@ -1,4 +1,4 @@
-import { OWN_MODELS } from '../../src/providers/presets.ts'
+import { OWN_MODELS } from '../../src/providers/preset.ts'
 
 /**
  * A configuration for an upstream that has Gazeway's own model names, unless it says which it has. Without them the upstream
@@ -11,6 +11,6 @@ export function withOwnNames(
   document: { upstream?: object } & Record<string, unknown>,
 ): Record<string, unknown> {
   if (!upstream?.startsWith('http')) return document
-  const aliases = Object.fromEntries(OWN_MODELS.map((id) => [id, id]))
+  const aliases = Object.fromEntries(Object.values(OWN_MODELS).map((id) => [id, id]))
   return { ...document, upstream: { aliases, ...document.upstream } }
 }

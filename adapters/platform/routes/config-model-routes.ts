@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { KEY_VARIABLES } from '../../../src/config/environment.ts'
-import { PRESETS as PROVIDERS } from '../../../src/config/sections/upstream-section.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { PRESETS } from '../../../src/providers/presets.ts'
+import { aliasesOf } from '../../../src/providers/preset.ts'
+import { PRESET_NAMES, PRESETS, presetOf } from '../../../src/providers/providers.ts'
 import { callContext } from '../call-context.ts'
 import { callerOf } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
@@ -15,12 +14,13 @@ const tag = 'Configuration'
 const CUSTOM = 'custom'
 
 const ModelConfig = z.object({
-  provider: z.string().describe(`${PROVIDERS.join(', ')}; ${CUSTOM} where base_url is another service's`),
+  provider: z.string().describe(`${PRESET_NAMES.join(', ')}; ${CUSTOM} where base_url is another service's`),
   base_url: z.string(),
   models: z.object({ primary: z.string(), fallback: z.string(), chat: z.string() }),
   aliases: z.record(z.string(), z.string()).describe("Model id → the provider's id for it, as configured"),
   preset_aliases: z.record(z.string(), z.string()).describe('Those that the provider has by itself'),
   api_key_set: z.boolean(),
+  api_key_needed: z.boolean().describe('Whether the provider is known to ask for a key'),
 })
 type ModelConfig = z.infer<typeof ModelConfig>
 
@@ -32,6 +32,7 @@ const ModelChange = z.strictObject({
   aliases: z.record(z.string(), z.string()).nullable().optional().describe('All of them; those left out are gone'),
   api_key: z.string().nullable().optional().describe('Never shown again'),
   api_key_set: z.boolean().optional().describe('As it was shown; changes nothing'),
+  api_key_needed: z.boolean().optional().describe('As it was shown; changes nothing'),
   preset_aliases: z.record(z.string(), z.string()).optional().describe('As they were shown; change nothing'),
 })
 type ModelChange = z.infer<typeof ModelChange>
@@ -54,14 +55,6 @@ const AvailableModels = z.object({
     .array(z.object({ id: z.string(), label: z.string(), authenticated: z.boolean() }))
     .describe('All that are known by name, and the one in use; authenticated: whether it has the key that it needs'),
 })
-
-const LABELS: Record<string, string> = {
-  xai: 'xAI',
-  openai: 'OpenAI',
-  openrouter: 'OpenRouter',
-  ollama: 'Ollama',
-  sandbox: 'Sandbox (in this process)',
-}
 
 /**
  * Which models are used, and where they are.
@@ -107,9 +100,9 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
       const listed =
         provider === present.provider
           ? await gateway.upstream.models(callContext(c, callerOf(c).id, stopping))
-          : Object.keys(PRESETS[provider]?.aliases ?? {}).map((id) => modelOf(id))
+          : Object.keys(presetAliases(provider)).map((id) => modelOf(id))
       const aliases: Record<string, string> = {
-        ...PRESETS[provider]?.aliases,
+        ...presetAliases(provider),
         ...(provider === present.provider ? present.aliases : {}),
       }
       const models = listed.map((model) => ({ ...model, description: aliases[model.id] ?? '' }))
@@ -126,18 +119,24 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
   }),
 ]
 
+function presetAliases(provider: string): Record<string, string> {
+  const preset = presetOf(provider)
+  return preset ? aliasesOf(preset) : {}
+}
+
 const modelOf = (id: string) => ({ id, object: 'model' as const, created: 0, owned_by: 'gazeway' })
 
 function shown({ config }: Gateway): ModelConfig {
   const { provider, models, aliases, api_key } = config.stored().config.upstream
-  const preset = PRESETS[provider]
+  const preset = presetOf(provider)
   return {
     provider: preset ? provider : CUSTOM,
     base_url: preset?.baseUrl ?? provider,
     models,
     aliases,
-    preset_aliases: preset?.aliases ?? {},
+    preset_aliases: presetAliases(provider),
     api_key_set: api_key !== null,
+    api_key_needed: Boolean(preset?.key),
   }
 }
 
@@ -163,7 +162,7 @@ function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: M
   const baseUrl = sent.base_url === present.base_url ? undefined : sent.base_url
   if (provider === undefined) return baseUrl
   if (provider !== CUSTOM) {
-    if (baseUrl === undefined || baseUrl === PRESETS[provider]?.baseUrl) return provider
+    if (baseUrl === undefined || baseUrl === presetOf(provider)?.baseUrl) return provider
     throw new GazewayError(
       'validation_failed',
       `base_url: ${provider} has its own; leave it out, or send provider "${CUSTOM}" with it.`,
@@ -178,11 +177,10 @@ function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: M
 
 function providersOf({ config, upstream }: Gateway, present: ModelConfig) {
   const { env } = config.current().request
-  const known = PROVIDERS.map((id) => {
-    const variable = KEY_VARIABLES[id]
+  const known = PRESETS.map(({ name: id, label, key }) => {
     const authenticated =
-      id === present.provider ? upstream.provider.hasKey : variable === undefined || Boolean(env[variable]?.trim())
-    return { id, label: LABELS[id] ?? id, authenticated }
+      id === present.provider ? upstream.provider.hasKey : key === null || Boolean(env[key.variable]?.trim())
+    return { id, label, authenticated }
   })
   if (present.provider !== CUSTOM) return known
   return [...known, { id: CUSTOM, label: present.base_url, authenticated: upstream.provider.hasKey }]

@@ -1,19 +1,17 @@
 import { z } from 'zod'
+import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { credential, milliseconds, modelId } from './setting-values.ts'
-
-/** The upstreams that are known by name; any other `upstream.provider` is a base URL. */
-export const PRESETS = ['xai', 'openai', 'openrouter', 'ollama', 'sandbox'] as const
 
 /** Where model calls go, and what may be asked there. */
 export const Upstream = z.strictObject({
   provider: z
     .string()
-    .refine((text) => PRESETS.some((preset) => preset === text) || isBaseUrl(text), 'not a known provider')
-    .default('xai')
+    .refine((text) => PRESET_NAMES.includes(text) || isBaseUrl(text), 'not a known provider')
+    .default(PRESETS[0].name)
     .meta({
       description: 'Where model calls go: a known provider, or the base URL of an OpenAI-compatible service.',
-      accepted: `${PRESETS.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
+      accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
     }),
   api_key: credential.nullable().default(null).meta({
     description: 'The key that the provider asks for.',

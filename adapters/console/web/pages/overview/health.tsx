@@ -12,8 +12,6 @@ const RECENT_MS = 15 * 60_000
 const FAILING_SHARE = 0.5
 /** A chain that does not answer is given up after its own time limit, 5 s unless it is set; only then comes the reply. */
 const CHAINS_MS = 20_000
-/** Providers that need no key. */
-const KEYLESS = new Set(['sandbox', 'ollama', 'custom'])
 
 /** How one part is. */
 interface Part {
@@ -134,7 +132,7 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part 
   const models = config.data
   if (!models || isUnread(config)) return unreadPart(name, config)
   const settings = <a href={href('settings', { id: 'models' })}>Settings</a>
-  if (!models.api_key_set && !KEYLESS.has(models.provider)) {
+  if (models.api_key_needed && !models.api_key_set) {
     return {
       name,
       tone: 'warn',

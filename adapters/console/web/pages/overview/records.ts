@@ -45,6 +45,7 @@ export interface ModelConfig {
   aliases: Record<string, string>
   preset_aliases: Record<string, string>
   api_key_set: boolean
+  api_key_needed: boolean
 }
 
 /** The start of the hour, or of the day in the reader's zone, that a time is in; RFC 3339. */

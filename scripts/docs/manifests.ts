@@ -1,0 +1,38 @@
+import { KEY_VARIABLES, PRESET_NAMES, PRESETS } from '../../src/providers/providers.ts'
+
+interface Variable {
+  name: string
+}
+
+/** `server.json`, which registries of MCP servers read, with the variables of the providers as they are. */
+export function serverDescription(found: string): string {
+  const description = JSON.parse(found)
+  const [npm] = description.packages
+  const isDerived = ({ name }: Variable) => !name.startsWith('GAZEWAY_') || name === 'GAZEWAY_UPSTREAM'
+  const others = npm.environmentVariables.filter((variable: Variable) => !isDerived(variable))
+  npm.environmentVariables = [...keyVariables(), upstreamVariable, ...others]
+  return json(description)
+}
+
+/** `mcp.example.json`: an entry that hands on the provider and whichever key is exported. */
+export function entryExample(): string {
+  const env = Object.fromEntries(['GAZEWAY_UPSTREAM', ...KEY_VARIABLES].map((name) => [name, `\${${name}:-}`]))
+  return json({ mcpServers: { gazeway: { command: 'npx', args: ['-y', 'gazeway'], env } } })
+}
+
+const upstreamVariable = {
+  name: 'GAZEWAY_UPSTREAM',
+  description: `Provider of models: ${PRESET_NAMES.join(', ')}, or an OpenAI-compatible base URL.`,
+  default: PRESETS[0].name,
+}
+
+const keyVariables = () =>
+  PRESETS.flatMap(({ label, key }, index) => {
+    if (key === null) return []
+    const rest = index === 0 ? ', the default provider of models. Without it the model tools say what to do.' : '.'
+    return [{ name: key.variable, description: `Key for ${label}${rest}`, isSecret: true }]
+  })
+
+/** As the formatter has it: short lists on one line. */
+const json = (value: unknown): string =>
+  `${JSON.stringify(value, null, 2).replace(/\[\n\s+("[^[\]{}]*")\n\s+\]/g, (_, items: string) => `[${items.replace(/\n\s+/g, ' ')}]`)}\n`

@@ -1,0 +1,40 @@
+import type { ModelPrices, PresetModel } from '../../src/providers/preset.ts'
+import { PRESETS } from '../../src/providers/providers.ts'
+import { code, table } from './table.ts'
+
+/** The providers that are known by name, where each is and how a key comes to it, as Markdown. */
+export function providersTable(): string {
+  const known = PRESETS.map(({ name, label, baseUrl, key }, index) => [
+    index === 0 ? `${code(name)} (the default)` : code(name),
+    label,
+    code(baseUrl),
+    key === null ? 'none' : `${code(key.variable)}, from [its page of keys](${key.page})`,
+  ])
+  const own = [
+    'a base URL',
+    'any service that speaks OpenAI’s API',
+    'itself',
+    '`GAZEWAY_UPSTREAM_API_KEY`, if it asks for one',
+  ]
+  return table(['name', 'provider', 'address', 'key'], [...known, own])
+}
+
+/** What is known of the providers' models, as Markdown. */
+export function modelsTable(): string {
+  const rows = PRESETS.flatMap(({ name, models }) =>
+    Object.entries(models).map(([id, model]) => [
+      code(name),
+      code(id),
+      ...prices(model),
+      `[${model.date}](${model.source})`,
+    ]),
+  )
+  return table(['provider', 'model', 'input', 'cached input', 'cache write', 'output', 'source'], rows)
+}
+
+const COLUMNS = ['input', 'cached_input', 'cache_write', 'output'] as const
+
+function prices({ prices }: PresetModel): string[] {
+  const known: Partial<ModelPrices> = prices === 'unknown' ? {} : prices
+  return COLUMNS.map((column) => (known[column] === undefined ? 'unknown' : `$${known[column]}`))
+}

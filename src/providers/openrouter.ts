@@ -1,0 +1,41 @@
+import type { Preset } from './preset.ts'
+
+export const openrouter: Preset = {
+  name: 'openrouter',
+  label: 'OpenRouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  protocol: 'openai',
+  key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },
+  roles: {
+    // https://openrouter.ai/x-ai/grok-4.20-multi-agent, released 2026-03-31.
+    research: 'x-ai/grok-4.20-multi-agent',
+    // Its own page could not be read; still live by https://github.com/Significant-Gravitas/AutoGPT/pull/13118, 2026-05-14.
+    reasoning: 'x-ai/grok-4.20',
+    // x-ai/grok-4-fast goes away on 2026-05-15 by its page. Of https://openrouter.ai/x-ai/grok-4.3 tells
+    // https://github.com/anomalyco/models.dev/pull/1704, 2026-05-04.
+    fast_reasoning: 'x-ai/grok-4.3',
+    // The same: x-ai/grok-3-mini is a model that xAI itself no longer lists.
+    chat: 'x-ai/grok-4.3',
+  },
+  models: {
+    // Of two states of a catalogue that disagree neither is taken: $2 and $6, or what x-ai/grok-4.20 costs.
+    'x-ai/grok-4.20-multi-agent': {
+      prices: 'unknown',
+      source:
+        'https://github.com/anomalyco/models.dev/blob/5af3ed8213786a64f69555417fdb56645a8b0e0e/providers/openrouter/models/x-ai/grok-4.20-multi-agent.toml',
+      date: '2026-11-24',
+    },
+    'x-ai/grok-4.20': {
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2 },
+      source:
+        'https://github.com/anomalyco/models.dev/blob/0c009b7f4b806ac9793eb252ba4c419b4013599a/providers/openrouter/models/x-ai/grok-4.20.toml',
+      date: '2026-11-24',
+    },
+    'x-ai/grok-4.3': {
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2 },
+      source:
+        'https://github.com/anomalyco/models.dev/blob/22416dda645c4d67efab78a9809753dfead207d7/providers/openrouter/models/x-ai/grok-4.3.toml',
+      date: '2026-11-24',
+    },
+  },
+}

@@ -1,0 +1,18 @@
+import { ollama } from './ollama.ts'
+import { openai } from './openai.ts'
+import { openrouter } from './openrouter.ts'
+import type { Preset } from './preset.ts'
+import { sandbox } from './sandbox.ts'
+import { xai } from './xai.ts'
+
+/** The providers that are known by name, in the order in which they are shown; the first is the default. */
+export const PRESETS: readonly [Preset, ...Preset[]] = [xai, openai, openrouter, ollama, sandbox]
+
+/** Their names, as in `GAZEWAY_UPSTREAM`; every other value is the base URL of an OpenAI-compatible service. */
+export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name)
+
+/** Their own variables for their keys. */
+export const KEY_VARIABLES: readonly string[] = PRESETS.flatMap(({ key }) => (key === null ? [] : [key.variable]))
+
+/** The preset of that name; undefined for a base URL. */
+export const presetOf = (provider: string): Preset | undefined => PRESETS.find(({ name }) => name === provider)

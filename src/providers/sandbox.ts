@@ -1,0 +1,12 @@
+import { OWN_MODELS, type Preset } from './preset.ts'
+
+/** Answers inside this process, under Gazeway's own names. */
+export const sandbox: Preset = {
+  name: 'sandbox',
+  label: 'Sandbox (in this process)',
+  baseUrl: 'http://sandbox.local/v1',
+  protocol: 'openai',
+  key: null,
+  roles: OWN_MODELS,
+  models: {},
+}

@@ -1,0 +1,25 @@
+import type { Preset } from './preset.ts'
+
+const pricing = { source: 'https://docs.x.ai/developers/pricing', date: '2026-07' }
+
+export const xai: Preset = {
+  name: 'xai',
+  label: 'xAI',
+  baseUrl: 'https://api.x.ai/v1',
+  protocol: 'openai',
+  key: { variable: 'XAI_API_KEY', page: 'https://console.x.ai' },
+  roles: {
+    // https://docs.x.ai/developers/models/grok-4.20-multi-agent-0309 and /grok-4.20-0309, as of July 2026.
+    research: 'grok-4.20-multi-agent-0309',
+    reasoning: 'grok-4.20-0309-reasoning',
+    // grok-4-1-fast-reasoning and grok-3 were retired on 2026-05-15, by
+    // https://docs.x.ai/developers/migration/may-15-retirement, which does not name grok-3-fast.
+    fast_reasoning: 'grok-4.3',
+    chat: 'grok-4.3',
+  },
+  models: {
+    'grok-4.20-multi-agent-0309': { prices: { input: 1.25, output: 2.5, cached_input: 0.2 }, ...pricing },
+    'grok-4.20-0309-reasoning': { prices: { input: 1.25, output: 2.5, cached_input: 0.2 }, ...pricing },
+    'grok-4.3': { prices: { input: 1.25, output: 2.5, cached_input: 0.2 }, ...pricing },
+  },
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { isBaseUrl } from '../../src/config/addresses.ts'
+import { aliasesOf, OWN_MODELS } from '../../src/providers/preset.ts'
+import { KEY_VARIABLES, PRESET_NAMES, PRESETS, presetOf } from '../../src/providers/providers.ts'
+
+describe('the presets', () => {
+  it('have names, labels and variables of their own, and names that are no base URLs', () => {
+    const labels = PRESETS.map(({ label }) => label)
+    for (const list of [PRESET_NAMES, labels, KEY_VARIABLES]) assert.equal(new Set(list).size, list.length, list.join())
+    for (const { name, baseUrl } of PRESETS) {
+      assert.match(name, /^[a-z][a-z0-9]*$/)
+      assert.ok(isBaseUrl(baseUrl) && !baseUrl.endsWith('/'), `${name}: ${baseUrl}`)
+      assert.equal(presetOf(name)?.name, name)
+    }
+    assert.equal(presetOf('constructor'), undefined)
+  })
+
+  it('say where each model and its prices were read, and when', () => {
+    for (const { name, models } of PRESETS)
+      for (const [id, { prices, source, date }] of Object.entries(models)) {
+        assert.match(source, /^https:\/\//, `${name}: ${id}`)
+        assert.match(date, /^20\d\d-\d\d(-\d\d)?$/, `${name}: ${id}`)
+        if (prices === 'unknown') continue
+        for (const [rate, usd] of Object.entries(prices)) assert.ok(usd > 0, `${name}: ${id}: ${rate} is not free`)
+        const { input, output, cached_input = 0 } = prices
+        assert.ok(cached_input < input && input <= output, `${name}: ${id}`)
+      }
+  })
+
+  it('give jobs to models that they know', () => {
+    for (const preset of PRESETS.filter(({ name }) => name !== 'sandbox'))
+      for (const id of Object.values(aliasesOf(preset))) assert.ok(id in preset.models, `${preset.name}: ${id}`)
+  })
+
+  it('answer to the own names by what they do, and to more names where a preset has them', () => {
+    const [xai] = PRESETS
+    assert.equal(aliasesOf(xai)[OWN_MODELS.chat], 'grok-4.3')
+    assert.deepEqual(aliasesOf({ ...xai, roles: { chat: 'a' }, aliases: { fast: 'b' } }), {
+      [OWN_MODELS.chat]: 'a',
+      fast: 'b',
+    })
+  })
+})
