@@ -1,12 +1,30 @@
+import { deepseek } from './deepseek.ts'
+import { fireworks } from './fireworks.ts'
+import { gemini } from './gemini.ts'
+import { groq } from './groq.ts'
+import { mistral } from './mistral.ts'
 import { ollama } from './ollama.ts'
 import { openai } from './openai.ts'
 import { openrouter } from './openrouter.ts'
 import type { Preset } from './preset.ts'
 import { sandbox } from './sandbox.ts'
+import { together } from './together.ts'
 import { xai } from './xai.ts'
 
 /** The providers that are known by name, in the order in which they are shown; the first is the default. */
-export const PRESETS: readonly [Preset, ...Preset[]] = [xai, openai, openrouter, ollama, sandbox]
+export const PRESETS: readonly [Preset, ...Preset[]] = [
+  xai,
+  openai,
+  openrouter,
+  gemini,
+  groq,
+  mistral,
+  deepseek,
+  together,
+  fireworks,
+  ollama,
+  sandbox,
+]
 
 /** Their names, as in `GAZEWAY_UPSTREAM`; every other value is the base URL of an OpenAI-compatible service. */
 export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name)

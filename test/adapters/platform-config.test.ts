@@ -7,6 +7,7 @@ import { after, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
+import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { copyStore } from '../../src/store/copy.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { call, type Instance, startInstance } from '../config/instance.ts'
@@ -448,14 +449,19 @@ describe('the models over REST', () => {
     assert.equal(body.total, ids.length)
     const providers = body.providers as { id: string; authenticated: boolean }[]
     const authenticated = Object.fromEntries(providers.map((provider) => [provider.id, provider.authenticated]))
-    assert.deepEqual(authenticated, {
-      xai: true,
-      openai: false,
-      openrouter: false,
-      ollama: true,
-      sandbox: true,
-      custom: true,
-    })
+    assert.deepEqual(Object.keys(authenticated), [...PRESET_NAMES, 'custom'])
+    const { xai, openai, gemini, ollama, sandbox, custom } = authenticated
+    assert.deepEqual(
+      { xai, openai, gemini, ollama, sandbox, custom },
+      {
+        xai: true,
+        openai: false,
+        gemini: false,
+        ollama: true,
+        sandbox: true,
+        custom: true,
+      },
+    )
     const asked = () => upstream.received.filter(({ path }) => path === '/v1/models').length
     // By the request above, and for the health of the gateway, which the platform asks for as it starts.
     while (asked() < 2) await delay(10)

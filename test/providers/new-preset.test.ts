@@ -38,8 +38,8 @@ describe('a new preset', () => {
     symlinkSync(resolve('node_modules'), at('node_modules'))
     const record = `import type { Preset } from './preset.ts'\nexport const example: Preset = ${JSON.stringify(example)}\n`
     writeFileSync(at('src/providers/example.ts'), record)
-    const index = read('src/providers/providers.ts').replace(/= \[xai, /, '= [xai, example, ')
-    assert.match(index, /\[xai, example, /)
+    const index = read('src/providers/providers.ts').replace(/= \[\s*xai,/, '= [xai, example,')
+    assert.match(index, /\[xai, example,/)
     writeFileSync(at('src/providers/providers.ts'), `import { example } from './example.ts'\n${index}`)
   })
   after(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,0 +1,24 @@
+import type { Preset } from './preset.ts'
+
+// Prices are those of peak hours, twice the rates off peak that the source has.
+export const deepseek: Preset = {
+  name: 'deepseek',
+  label: 'DeepSeek',
+  baseUrl: 'https://api.deepseek.com',
+  protocol: 'openai',
+  key: { variable: 'DEEPSEEK_API_KEY', page: 'https://platform.deepseek.com/api_keys' },
+  roles: {
+    research: 'deepseek-flash',
+    reasoning: 'deepseek-flash',
+    fast_reasoning: 'deepseek-flash',
+    chat: 'deepseek-flash',
+  },
+  models: {
+    'deepseek-flash': {
+      prices: { input: 0.3, output: 1.2, cached_input: 0.006 },
+      source:
+        'https://github.com/anomalyco/models.dev/blob/23c42445a033e7bc6c4a6bf21a8e47fdf1aacb66/providers/deepseek/models/deepseek-flash.toml',
+      date: '2026-11-24',
+    },
+  },
+}

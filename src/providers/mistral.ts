@@ -1,0 +1,30 @@
+import type { Preset } from './preset.ts'
+
+// The price that the source has for mistral-small-latest is that of a model of 2024, so it is not known here.
+export const mistral: Preset = {
+  name: 'mistral',
+  label: 'Mistral AI',
+  baseUrl: 'https://api.mistral.ai/v1',
+  protocol: 'openai',
+  key: { variable: 'MISTRAL_API_KEY', page: 'https://console.mistral.ai/api-keys' },
+  roles: {
+    research: 'mistral-medium-latest',
+    reasoning: 'mistral-medium-latest',
+    fast_reasoning: 'mistral-small-latest',
+    chat: 'mistral-small-latest',
+  },
+  models: {
+    'mistral-medium-latest': {
+      prices: { input: 1.5, output: 7.5 },
+      source:
+        'https://github.com/anomalyco/models.dev/blob/506b1b0279f8494c42921508044367b640cfc212/providers/mistral/models/mistral-medium-latest.toml',
+      date: '2026-11-24',
+    },
+    'mistral-small-latest': {
+      prices: 'unknown',
+      source:
+        'https://github.com/anomalyco/models.dev/blob/7fbe22429db68bfe4b3219fd7d8604105a7419d1/providers/mistral/models/mistral-small-latest.toml',
+      date: '2026-11-24',
+    },
+  },
+}
