@@ -2,6 +2,7 @@ import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { gemini } from './gemini.ts'
 import { groq } from './groq.ts'
+import { lmstudio } from './lmstudio.ts'
 import { mistral } from './mistral.ts'
 import { ollama } from './ollama.ts'
 import { openai } from './openai.ts'
@@ -9,6 +10,7 @@ import { openrouter } from './openrouter.ts'
 import type { Preset } from './preset.ts'
 import { sandbox } from './sandbox.ts'
 import { together } from './together.ts'
+import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 
 /** The providers that are known by name, in the order in which they are shown; the first is the default. */
@@ -23,6 +25,8 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   together,
   fireworks,
   ollama,
+  lmstudio,
+  vllm,
   sandbox,
 ]
 
