@@ -21,6 +21,7 @@ import { createGaze, type Gaze } from './gaze/gaze.ts'
 import { NO_NARRATIVE, narrate } from './gaze/narrate.ts'
 import { gazeSweeps } from './gaze/prune.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
+import { createGroups, type Groups } from './identity/groups.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
 import { followingUpstream } from './inference/following-upstream.ts'
 import { createLiveness, type Liveness } from './inference/liveness.ts'
@@ -89,6 +90,8 @@ export interface Gateway {
   liveness: Liveness
   research: Research
   keys: Keys
+  /** Groups of keys that share budgets. */
+  groups: Groups
   idempotency: Idempotency
   wallet: Wallet
   metering: Metering
@@ -173,6 +176,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onEnded: endSpace,
     onError: (err) => log.error('Keys could not be read or noted.', { err }),
   })
+  const groups = createGroups({ store, now, onChanged: keys.groupChanged })
   const idempotency = createIdempotency({
     store,
     now,
@@ -326,6 +330,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     liveness: createLiveness({ provider: () => upstream.provider, calls }),
     research: createResearch({ upstream, workContext: context.text }),
     keys,
+    groups,
     idempotency,
     wallet,
     metering,

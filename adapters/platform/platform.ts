@@ -30,6 +30,7 @@ import { connectionRoutes } from './routes/connections-routes.ts'
 import { docsRoutes } from './routes/docs-routes.ts'
 import { escrowRoutes } from './routes/escrow-routes.ts'
 import { gazeRoutes } from './routes/gaze-routes.ts'
+import { groupRoutes } from './routes/groups-routes.ts'
 import { healthRoutes } from './routes/health-routes.ts'
 import { jobRoutes } from './routes/jobs-routes.ts'
 import { keyRoutes } from './routes/keys-routes.ts'
@@ -96,7 +97,8 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
   const keyless = keylessLimit(gateway)
   const resources = [
-    ...keyRoutes(gateway),
+    ...keyRoutes(gateway, stopping.signal),
+    ...groupRoutes(gateway),
     ...connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
     ...meteredRoutes(gateway, payments && { ...payments, countKeyless: keyless }, stopping.signal),
     ...walletRoutes(gateway),

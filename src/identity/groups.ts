@@ -10,9 +10,12 @@ import { newId } from '../text/ids.ts'
 import { parseInput } from '../wire/validation.ts'
 import { readBudgets, replaceBudgets, toBudgetRecords, toBudgetRows } from './budgets.ts'
 import { GroupChange, GroupId, type GroupRecord, NewGroup } from './group.ts'
-import { type SpendOf, toSpend } from './spend.ts'
+import { nothingSpent, type SpendOf, toSpend } from './spend.ts'
 
 export { GroupChange, GroupId, GroupRecord, NewGroup } from './group.ts'
+
+/** PostgreSQL's code for a row that a unique index forbids. */
+const UNIQUE_VIOLATION = '23505'
 
 /** Groups of keys: what their keys spend counts against the budgets of the group, too. */
 export interface Groups {
@@ -40,13 +43,14 @@ export interface Groups {
 export interface GroupsDeps {
   store: Store
   now: () => Date
-  spendOf: SpendOf
+  /** What groups have spent, for their records; nothing when absent. */
+  spendOf?: SpendOf
   /** Told of a group whose budgets were changed here. */
   onChanged?: (id: string) => void
 }
 
 /** The groups in `store`. */
-export function createGroups({ store, now, spendOf, onChanged }: GroupsDeps): Groups {
+export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: GroupsDeps): Groups {
   const { db } = store
 
   async function records(groups: readonly KeyGroupRow[]): Promise<GroupRecord[]> {
@@ -164,18 +168,15 @@ const byIdOrName = (text: string) => (GroupId.safeParse(text).success ? 'id' : '
 
 /** @throws GazewayError `conflict` where another group has the name */
 async function rename(trx: Transaction<Schema>, group: KeyGroupRow, name: string): Promise<KeyGroupRow> {
-  // As one statement that is not an error on conflict: PostgreSQL ends the transaction at an error.
-  const renamed = await trx
-    .updateTable('key_groups')
-    .set({ name })
-    .where('id', '=', group.id)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('key_groups as other').select('id').where('name', '=', name).where('id', '<>', group.id))),
-    )
-    .returningAll()
-    .executeTakeFirst()
-  if (renamed === undefined) throw nameTaken(name)
-  return renamed
+  const other = await trx.selectFrom('key_groups').select('id').where('name', '=', name).executeTakeFirst()
+  if (other !== undefined && other.id !== group.id) throw nameTaken(name)
+  const renamed = trx.updateTable('key_groups').set({ name }).where('id', '=', group.id)
+  await renamed.execute().catch((error: unknown) => {
+    // On PostgreSQL writers overlap: another group was given the name since.
+    if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) throw nameTaken(name)
+    throw error
+  })
+  return { ...group, name }
 }
 
 /** How many keys that are not revoked are in each group. */

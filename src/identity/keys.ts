@@ -20,8 +20,8 @@ import { KeyChange, KeyId, type KeyRecord, KeyRotation, NewKey, Scope, scopesOf 
 import { KEY_COLUMNS, type ShownRow, toChangedColumns, toRecord, toRow } from './key-rows.ts'
 import { hashToken, keyIdOf, newToken, tokenFor } from './key-token.ts'
 import { createLastUsed } from './last-used.ts'
-import { createRevocations } from './revocations.ts'
-import type { SpendOf } from './spend.ts'
+import { createRevocations, type EndListener } from './revocations.ts'
+import { nothingSpent, type SpendOf } from './spend.ts'
 
 export { type Identity, identityWithoutKey, requireScope } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
@@ -101,11 +101,12 @@ export interface Keys {
   /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
   authenticateCached(token: string | null): Identity | null
   /**
-   * Calls `listener` with the id of each key that is revoked, by whichever process, or expires, within some 2 s.
+   * Calls `listener` with the id of each key that is revoked, by whichever process, or has expired, within some 2 s: of one
+   * that has expired again and again for ten minutes.
    *
    * @returns stops listening
    */
-  onRevoked(listener: (id: string) => void): () => void
+  onEnded(listener: EndListener): () => void
   /**
    * Makes the first key, an admin's, where the store has none and the configuration no fixed one, and keeps it in
    * `admin.key` in the data folder.
@@ -152,7 +153,7 @@ export interface KeysDeps {
 /** The keys in `store`. */
 export function createKeys(deps: KeysDeps): Keys {
   const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, onEnded } = deps
-  const { billing = () => DEFAULT_BILLING, spendOf = async () => new Map() } = deps
+  const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent } = deps
   const { elapsedMs = () => performance.now() } = deps
   const { db } = store
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
@@ -392,7 +393,7 @@ export function createKeys(deps: KeysDeps): Keys {
     groupChanged: (groupId) => cache.forget(({ group }) => group?.id === groupId),
 
     authenticateCached,
-    onRevoked: revocations.listen,
+    onEnded: revocations.listen,
 
     async ensureFirstKey({ dataDir }) {
       if (fixedHash !== null) return null

@@ -7,17 +7,23 @@ const POLL_MS = 2_000
 const LOOK_BACK_MS = 600_000
 const MAX_ANNOUNCED = 10_000
 
+/** Why a key is refused from now on. An end may be moved; a revocation is for good. */
+export type Ending = 'revoked' | 'expired'
+
+/** Told of each key that is refused from now on. */
+export type EndListener = (id: string, ending: Ending) => void
+
 /** Tells who listens that a key is revoked, whichever process did it, or has expired. */
 export interface Revocations {
   /** A key is found to be revoked: it is forgotten, and listeners are told, once. */
   announce(id: string): void
   /**
-   * Calls `listener` with the id of each key that is revoked or expires, within some 2 s, or once the store can be asked again; and at
+   * Calls `listener` with the id of each key that is revoked, once, or has expired, every 2 s for ten minutes; within some 2 s, or once the store can be asked again; and at
    * first with those of the last ten minutes. The store is polled only while someone listens; listen once, for as long as the process serves.
    *
    * @returns stops listening
    */
-  listen(listener: (id: string) => void): () => void
+  listen(listener: EndListener): () => void
   /** Stops polling, and waits for a poll that is under way. */
   close(): Promise<void>
 }
@@ -37,7 +43,7 @@ export function createRevocations({
   forget: (id: string) => void
   onError: (error: unknown) => void
 }): Revocations {
-  const listeners = new Set<(id: string) => void>()
+  const listeners = new Set<EndListener>()
   const announced = new LRUCache<string, true>({ max: MAX_ANNOUNCED })
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
@@ -46,16 +52,15 @@ export function createRevocations({
 
   function announce(id: string): void {
     forget(id)
-    tell(id, id)
+    if (announced.has(id)) return
+    announced.set(id, true)
+    tell(id, 'revoked')
   }
 
-  /** @param once of what it is told one time at most */
-  function tell(id: string, once: string): void {
-    if (announced.has(once)) return
-    announced.set(once, true)
+  function tell(id: string, ending: Ending): void {
     for (const listener of listeners) {
       try {
-        listener(id)
+        listener(id, ending)
       } catch (error) {
         onError(error)
       }
@@ -65,17 +70,16 @@ export function createRevocations({
   async function poll(): Promise<void> {
     const at = now().getTime()
     const since = new Date(Math.min(knownTo, at) - LOOK_BACK_MS).toISOString()
-    const revoked = store.db.selectFrom('keys').select('id').where('revoked_at', '>=', since)
-    const expired = store.db
-      .selectFrom('keys')
-      .select(['id', 'expires_at'])
+    const keys = store.db.selectFrom('keys').select('id')
+    const revoked = await keys.where('revoked_at', '>=', since).execute()
+    const expired = await keys
       .where('expires_at', '>=', since)
       .where('expires_at', '<=', new Date(at).toISOString())
-    const [ended, over] = await Promise.all([revoked.execute(), expired.execute()])
+      .execute()
     knownTo = at
-    for (const { id } of ended) announce(id)
-    // Not forgotten: its end may be moved.
-    for (const { id, expires_at } of over) tell(id, `${id} ${expires_at}`)
+    for (const { id } of revoked) announce(id)
+    // Each time, for those who were let in just before; the end of a key may have been moved since, and be passed again.
+    for (const { id } of expired) tell(id, 'expired')
   }
 
   function tick(): void {

@@ -17,6 +17,9 @@ export type Spent = Readonly<Record<Period, Micros>>
 /** Finds what keys and groups have spent, by their ids; one that is missing in the reply has spent nothing. */
 export type SpendOf = (ids: readonly string[], now: Date) => Promise<ReadonlyMap<string, Spent>>
 
+/** Where nothing is charged: all have spent nothing. */
+export const nothingSpent: SpendOf = async () => new Map()
+
 /** What was spent, as it is shown. */
 export const toSpend = (spent: Spent | undefined): Spend => ({
   day_usd: toUsd(spent?.day ?? 0),

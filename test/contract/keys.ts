@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createIdempotency, type Idempotency, type Keep, type WorkReply } from '../../src/idempotency/idempotency.ts'
-import { createKeys } from '../../src/identity/keys.ts'
+import { createKeys, type Keys } from '../../src/identity/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const onError = (error: unknown) => assert.fail(String(error))
@@ -42,21 +42,109 @@ export function keysContract(open: () => Promise<Store>): void {
       const store = await open()
       const keys = createKeys({ store, now, fixedKey: null, onError })
       const { record } = await keys.create({ name: 'agent', limits: { credit_limit_usd: 1 } })
-      const daily = [{ usd: 0.25, per: 'day' as const }]
-      const limited = await keys.change(record.id, { limits: { budgets: daily } })
-      assert.deepEqual(limited, { ...record, limits: { ...record.limits, budgets: daily } })
-      const freed = await keys.change(record.id, { name: 'agents', limits: { credit_limit_usd: null, budgets: null } })
-      const none = { ...record.limits, credit_limit_usd: null }
-      assert.deepEqual(freed, { ...record, name: 'agents', limits: none })
+      const budgets = [
+        { usd: 0.25, per: 'day' as const },
+        { usd: 5, per: 'total' as const },
+      ]
+      const limited = await keys.change(record.id, { limits: { budgets: budgets.toReversed(), concurrent: 4 } })
+      assert.deepEqual(limited, { ...record, limits: { ...record.limits, budgets, concurrent: 4 } })
+      const terms = { billing: 'cost' as const, models: ['gpt-*', 'm'], expires_at: '2999-01-31T00:00:00.000Z' }
+      assert.deepEqual(await keys.change(record.id, terms), { ...limited, ...terms })
+      const freed = await keys.change(record.id, {
+        name: 'agents',
+        limits: { credit_limit_usd: null, budgets: [] },
+        models: null,
+        expires_at: null,
+      })
+      const none = { ...record.limits, credit_limit_usd: null, concurrent: 4 }
+      assert.deepEqual(freed, { ...record, name: 'agents', billing: 'cost', limits: none })
       assert.deepEqual((await keys.list({ limit: 1 })).items, [freed])
       await assert.rejects(keys.change(record.id, {}), { code: 'validation_failed' })
-      await assert.rejects(keys.change(record.id, { limits: { credit_limit_usd: 0.000_000_1 } }), {
-        param: 'limits.credit_limit_usd',
-      })
+      const tooFine = { limits: { credit_limit_usd: 0.000_000_1 } }
+      await assert.rejects(keys.change(record.id, tooFine), { param: 'limits.credit_limit_usd' })
+      await assert.rejects(keys.change(record.id, { expires_at: '2020-01-31T00:00:00Z' }), { param: 'expires_at' })
       await assert.rejects(keys.change(`key_${'0'.repeat(32)}`, { name: 'x' }), { code: 'not_found' })
       await keys.revoke(record.id)
       await assert.rejects(keys.change(record.id, { limits: { credit_limit_usd: 5 } }), { code: 'conflict' })
       await keys.close()
+      await store.close()
+    })
+
+    it('keep what each of many who change them at once has named', async () => {
+      const store = await open()
+      const [here, there] = [0, 1].map(() => createKeys({ store, now, fixedKey: null, onError })) as [Keys, Keys]
+      const { record } = await here.create({ name: 'agent', limits: { budgets: [{ usd: 9, per: 'day' }] } })
+      const budgetsOf = (usd: number) => [
+        { usd, per: 'day' as const },
+        { usd, per: 'month' as const },
+      ]
+      const amounts = [1, 2, 3, 4, 5, 6]
+      await Promise.all([
+        ...amounts.map((usd) => (usd % 2 ? here : there).change(record.id, { limits: { budgets: budgetsOf(usd) } })),
+        here.change(record.id, { limits: { concurrent: 3 } }),
+        there.change(record.id, { limits: { requests_per_minute: 7 }, models: ['m'] }),
+      ])
+      const [changed] = (await here.list({ limit: 1 })).items
+      const usd = changed?.limits.budgets[0]?.usd ?? 0
+      assert.ok(amounts.includes(usd), `${usd}`)
+      const limits = { ...record.limits, budgets: budgetsOf(usd), concurrent: 3, requests_per_minute: 7 }
+      assert.deepEqual(changed, { ...record, limits, models: ['m'] })
+      assert.deepEqual((await there.identity(record.id))?.budgets, [
+        { per: 'day', micros: usd * 1_000_000 },
+        { per: 'month', micros: usd * 1_000_000 },
+      ])
+      await store.close()
+    })
+
+    it('get a new secret, and are opened by the one before it until the grace ends', async () => {
+      const store = await open()
+      let clock = new Date('2026-11-21T07:05:00.000Z')
+      const keys = createKeys({ store, now: () => clock, fixedKey: null, onError })
+      const { key: first, record } = await keys.create({ name: 'agent' })
+      const rotated = await keys.rotate(record.id, { grace_seconds: 60 })
+      assert.deepEqual(rotated.record, { ...record, rotated_at: clock.toISOString() })
+      assert.equal(rotated.previousExpiresAt, '2026-11-21T07:06:00.000Z')
+      for (const token of [first, rotated.key]) assert.equal((await keys.authenticate(token)).id, record.id)
+      clock = new Date('2026-11-21T07:05:59.999Z')
+      assert.ok(keys.authenticateCached(first), 'the grace ended early')
+      clock = new Date('2026-11-21T07:06:00.000Z')
+      await assert.rejects(keys.authenticate(first), { code: 'invalid_api_key' })
+      const { key: third } = await keys.rotate(record.id, {})
+      const { key: fourth } = await keys.rotate(record.id, {})
+      await assert.rejects(keys.authenticate(rotated.key), { code: 'invalid_api_key' })
+      for (const token of [third, fourth]) assert.equal((await keys.authenticate(token)).id, record.id)
+      const last = await keys.rotate(record.id, { grace_seconds: 0 })
+      assert.equal(last.previousExpiresAt, null)
+      await assert.rejects(keys.authenticate(fourth), { code: 'invalid_api_key' })
+      await keys.rotate(record.id, {})
+      await keys.revoke(record.id)
+      await assert.rejects(keys.authenticate(last.key), { code: 'invalid_api_key' })
+      await assert.rejects(keys.rotate(record.id, {}), { code: 'conflict' })
+      await assert.rejects(keys.rotate(`key_${'0'.repeat(32)}`, {}), { code: 'not_found' })
+      await store.close()
+    })
+
+    it('are refused once they have expired, until their end is moved', async () => {
+      const store = await open()
+      let clock = new Date('2026-11-21T07:05:00.000Z')
+      const keys = createKeys({ store, now: () => clock, fixedKey: null, onError })
+      const made = { name: 'agent', scopes: ['admin' as const], expires_at: '2026-11-21T08:05:01+01:00' }
+      const { key, record } = await keys.create(made)
+      assert.equal(await keys.hasAdmin(), true)
+      assert.equal((await keys.authenticate(key)).expiresAt, '2026-11-21T07:05:01.000Z')
+      clock = new Date('2026-11-21T07:05:01.000Z')
+      assert.equal(keys.authenticateCached(key), null)
+      const refusal = {
+        code: 'key_expired',
+        status: 401,
+        message: /expired at 2026-11-21T07:05:01\.000Z.*gazeway key edit/,
+      }
+      await assert.rejects(keys.authenticate(key), refusal)
+      await assert.rejects(async () => keys.identity(record.id), refusal)
+      assert.deepEqual([await keys.inForce({ id: record.id }), await keys.hasAdmin()], [[], false])
+      await assert.rejects(keys.rotate(record.id, {}), { code: 'conflict', message: /expires_at/ })
+      await keys.change(record.id, { expires_at: '2026-11-21T07:06:00Z' })
+      assert.equal((await keys.authenticate(key)).id, record.id)
       await store.close()
     })
 

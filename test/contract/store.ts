@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
 import { connectionsContract } from './connections.ts'
 import { gazeContract } from './gaze.ts'
+import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
 import { memorySpacesContract } from './memory-spaces.ts'
@@ -112,6 +113,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     gazeContract(open)
     callsContract(open)
     keysContract(open)
+    keyGroupsContract(open)
     connectionsContract(open)
     retentionContract(open)
     plansContract(open)

@@ -21,7 +21,7 @@ await keys.close()
 await store.close()
 
 async function answer(line: string): Promise<string> {
-  if (line === 'watch') return new Promise((resolve) => keys.onRevoked(resolve))
+  if (line === 'watch') return new Promise((resolve) => keys.onEnded(resolve))
   try {
     return (await keys.authenticate(line)).id
   } catch (error) {

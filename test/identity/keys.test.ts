@@ -202,7 +202,7 @@ describe('keys', () => {
     await open(store).revoke(record.id)
     elapsed += 1_999
     assert.ok(keys.authenticateCached(key))
-    const revoked = new Promise((resolve) => keys.onRevoked(resolve))
+    const revoked = new Promise((resolve) => keys.onEnded(resolve))
     elapsed += 1
     assert.ok(keys.authenticateCached(key), 'the old answer, while the new one is on its way')
     assert.equal(await revoked, record.id)
@@ -256,7 +256,7 @@ describe('keys', () => {
   it('takes a second revocation as the first', async () => {
     const { record } = await keys.create({ name: 'a' })
     const told: string[] = []
-    keys.onRevoked((id) => told.push(id))
+    keys.onEnded((id) => told.push(id))
     const first = await keys.revoke(record.id)
     clock = new Date('2026-11-21T08:00:00.000Z')
     assert.deepEqual(await keys.revoke(record.id), first)
@@ -266,10 +266,10 @@ describe('keys', () => {
 
   it('tells every listener, whatever another one does, until it stops listening', async () => {
     const told: string[] = []
-    keys.onRevoked(() => {
+    keys.onEnded(() => {
       throw new Error('a socket that is gone')
     })
-    const stop = keys.onRevoked((id) => told.push(id))
+    const stop = keys.onEnded((id) => told.push(id))
     const [a, b] = [await keys.create({ name: 'a' }), await keys.create({ name: 'b' })]
     await keys.revoke(a.record.id)
     stop()

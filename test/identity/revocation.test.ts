@@ -43,7 +43,7 @@ describe('a key that is revoked in one process', () => {
       createKeys({ store, now: () => clock, fixedKey: null, onError: (error) => assert.ifError(error) })
     const [here, there] = [process(), process()]
     const told = new Set<string>()
-    here.onRevoked((id) => told.add(id))
+    here.onEnded((id) => told.add(id))
     const revoke = async () => {
       const { record } = await there.create({ name: 'a' })
       await there.revoke(record.id)

@@ -10,6 +10,6 @@ export const CLOSE = {
   tryAgain: 1013,
   /** Someone asked for it with `DELETE /api/connections/{id}`. */
   asked: 4000,
-  /** No valid ticket or key, or the key was revoked. */
+  /** No valid ticket or key, or the key was revoked or has expired. */
   unauthenticated: 4401,
 } as const

@@ -96,8 +96,8 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   const pings = startPings(pingMs)
   const open = new Map<WebSocket, OpenConnection | null>()
   const revoked = new LRUCache<string, true>({ max: MOST_REVOKED })
-  const forgetRevocations = keys.onRevoked((id) => {
-    revoked.set(id, true)
+  const forgetRevocations = keys.onEnded((id, ending) => {
+    if (ending === 'revoked') revoked.set(id, true)
     connections.endThoseOf(id)
   })
   // The fixed key has no id of its own: with another one, all that the last one opened is over.
@@ -186,7 +186,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       close: (reason) =>
         reason === 'asked'
           ? ws.close(CLOSE.asked, 'Someone closed this connection.')
-          : ws.close(CLOSE.unauthenticated, 'The API key was revoked.'),
+          : ws.close(CLOSE.unauthenticated, 'The API key was revoked or has expired.'),
     }
     function onFrame(): void {
       live.messages += 1

@@ -1,0 +1,19 @@
+/**
+ * Tells which texts a glob matches: `*` stands for any characters, none included, everything else for itself. It takes time
+ * in proportion to both lengths.
+ *
+ * @example matchesGlob('gpt-*', 'gpt-4o') // true
+ */
+export function matchesGlob(glob: string, text: string): boolean {
+  const [first = '', ...rest] = glob.split('*')
+  const last = rest.pop()
+  if (last === undefined) return glob === text
+  if (!text.startsWith(first)) return false
+  let from = first.length
+  for (const part of rest) {
+    const at = text.indexOf(part, from)
+    if (at === -1) return false
+    from = at + part.length
+  }
+  return text.length - last.length >= from && text.endsWith(last)
+}
