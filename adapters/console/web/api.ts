@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { endSession, session } from './session.ts'
+import { endSession, session } from './signed-in.ts'
 
 /** How often a Gazeway that does not answer is asked again, in milliseconds. */
 const ASK_AGAIN_MS = 1500

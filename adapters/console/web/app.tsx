@@ -1,13 +1,13 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
-import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/index.ts'
+import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/components.ts'
 import { shortId } from './format.ts'
-import { Mark } from './mark.tsx'
-import { PAGE_GROUPS, pageNamed } from './pages.ts'
+import { Mark } from './logo.tsx'
+import { PAGE_GROUPS, pageNamed } from './page-list.ts'
 import { href, type PageProps, place } from './router.ts'
-import { endSession, session } from './session.ts'
 import { SignIn } from './sign-in.tsx'
+import { endSession, session } from './signed-in.ts'
 
 /** The console: sign-in, or the navigation with the page that the address names. */
 export function App() {

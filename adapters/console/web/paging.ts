@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Live, useLive } from './live.ts'
+import { type Live, useLive } from './use-live.ts'
 
 /** A list as the API gives it. */
 export interface List<T> {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, api } from './api.ts'
-import { Button, ErrorNote, Field, TextInput } from './components/index.ts'
-import { Mark } from './mark.tsx'
-import { beginSession, endedBecause } from './session.ts'
+import { Button, ErrorNote, Field, TextInput } from './components/components.ts'
+import { Mark } from './logo.tsx'
+import { beginSession, endedBecause } from './signed-in.ts'
 
 interface Verified {
   valid: boolean

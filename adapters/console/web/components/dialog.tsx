@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BusyAround } from './busy.ts'
-import { focusFirst } from './focus.ts'
-import { Button } from './form.tsx'
+import { Button } from './fields.tsx'
+import { focusFirst } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 
 /**

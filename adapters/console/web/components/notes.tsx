@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { ApiError } from '../api.ts'
-import { Button } from './form.tsx'
+import { Button } from './fields.tsx'
 import type { Tone } from './layout.tsx'
 
 interface Notice {

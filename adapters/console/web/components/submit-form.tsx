@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api.ts'
-import { focusFirst, submitByKeys } from './focus.ts'
-import { Button } from './form.tsx'
+import { Button } from './fields.tsx'
+import { focusFirst, submitByKeys } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 
 /** What the API found wrong with a field, by the name that it has there; null where nothing is. */

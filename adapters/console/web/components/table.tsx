@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
-import type { Live } from '../live.ts'
 import type { Paged } from '../paging.ts'
-import { useFocusHandedOn } from './focus.ts'
-import { Button } from './form.tsx'
+import type { Live } from '../use-live.ts'
+import { Button } from './fields.tsx'
+import { useFocusHandedOn } from './keyboard-focus.ts'
 
 /** One column. Without `render` it shows the row's field of its key. */
 export interface Column<Row> {

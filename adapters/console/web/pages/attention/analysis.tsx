@@ -12,10 +12,10 @@ import {
   Loading,
   Stat,
   TextInput,
-} from '../../components/index.ts'
+} from '../../components/components.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
-import type { Explained } from './gaze.ts'
+import type { Explained } from './gaze-place.ts'
 
 /** The figures of a session, what stands out in them, and, on demand, the model's reading of them. */
 export function Analysis({ sessionId, records }: { sessionId: string; records: number }) {

@@ -1,4 +1,4 @@
-import { type GazeRecord, placeOf } from './gaze.ts'
+import { type GazeRecord, placeOf } from './gaze-place.ts'
 
 /** A row of the heat map: a place, or some lines of it, and the dwell in each step of time, in milliseconds. */
 export interface HeatRow {

@@ -1,7 +1,7 @@
-import { Card, Empty } from '../../components/index.ts'
+import { Card, Empty } from '../../components/components.ts'
 import { duration } from '../../format.ts'
 import { heatOf, positionsOf } from './buckets.ts'
-import type { GazeRecord } from './gaze.ts'
+import type { GazeRecord } from './gaze-place.ts'
 
 const STEPS = 24
 const COLUMNS = 24

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { Card, Copy, Empty, ErrorNote, LineChart, Loading, Tabs } from '../../components/index.ts'
+import { Card, Copy, Empty, ErrorNote, LineChart, Loading, Tabs } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { type Live, useLive } from '../../live.ts'
+import { type Live, useLive } from '../../use-live.ts'
 import { Analysis } from './analysis.tsx'
 import { AttestationView } from './attestation-view.tsx'
 import { channelsOf } from './buckets.ts'
-import type { Attestation, GazeRecord } from './gaze.ts'
+import type { Attestation, GazeRecord } from './gaze-place.ts'
 import { Heat } from './heat.tsx'
 
 /** The records of a session that are drawn, newest first. */

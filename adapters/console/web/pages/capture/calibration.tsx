@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Button } from '../../components/index.ts'
+import { Button } from '../../components/components.ts'
 import { type GazeMap, type Look, learnGaze } from './gaze-map.ts'
 import type { Face } from './webcam.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Card, ErrorNote, Field, Select, TextInput, useFieldProps } from '../../components/index.ts'
-import { useLive } from '../../live.ts'
+import { Card, ErrorNote, Field, Select, TextInput, useFieldProps } from '../../components/components.ts'
+import { useLive } from '../../use-live.ts'
 import { fileMaterial, type Material, type ReadableTask, sampleMaterial, taskMaterial } from './material.ts'
 
 type Kind = 'sample' | 'task' | 'file'

@@ -1,5 +1,5 @@
 import { ApiError, api } from '../../api.ts'
-import type { Attestation, Tensor } from '../attention/gaze.ts'
+import type { Attestation, Tensor } from '../attention/gaze-place.ts'
 
 /** How often what was recorded is sent, in milliseconds. */
 const SEND_EVERY_MS = 2000

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Badge, Button, Card, Dialog, ErrorNote } from '../../components/index.ts'
+import { Badge, Button, Card, Dialog, ErrorNote } from '../../components/components.ts'
 import { percent } from '../../format.ts'
 import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'

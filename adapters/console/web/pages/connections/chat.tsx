@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Badge, Button, Card, ErrorNote, Field, Select, TextInput } from '../../components/index.ts'
+import { Badge, Button, Card, ErrorNote, Field, Select, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
-import { session } from '../../session.ts'
+import { session } from '../../signed-in.ts'
 import { type AgentSocket, type Incoming, openAgentSocket, QUERIES, type Query, type Reply } from './agent-socket.ts'
 import type { Ticket } from './ticket.ts'
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Button, Copy, Countdown, Dialog, Field, Select, SubmitForm, TextInput } from '../../components/index.ts'
-import { session } from '../../session.ts'
+import { Button, Copy, Countdown, Dialog, Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
+import { session } from '../../signed-in.ts'
 import type { Ticket } from './ticket.ts'
 
 /** Makes a ticket for an agent or a person, and shows it once. */

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { Field, Select, SubmitForm, TextInput } from '../../components/index.ts'
+import { Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
 import { words } from '../../typed.ts'
-import { type Memory, textOf } from './memory.ts'
+import { type Memory, textOf } from './value-text.ts'
 
 const HOUR_SECONDS = 3600
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, api } from '../../api.ts'
-import type { Found } from './memory.ts'
+import type { Found } from './value-text.ts'
 
 /** Whoever types is not asked for at every letter, in milliseconds. */
 const PAUSE_MS = 250

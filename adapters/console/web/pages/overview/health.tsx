@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { messageOf, type Tone, When } from '../../components/index.ts'
+import { messageOf, type Tone, When } from '../../components/components.ts'
 import { duration, percent } from '../../format.ts'
-import { type Live, useLive } from '../../live.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
-import type { CallStats, Health, ModelConfig } from './records.ts'
+import { type Live, useLive } from '../../use-live.ts'
+import type { CallStats, Health, ModelConfig } from './start-of.ts'
 
 /** Calls of this long are looked at to tell whether the provider works now, in milliseconds. */
 const RECENT_MS = 15 * 60_000

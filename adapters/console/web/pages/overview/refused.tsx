@@ -1,11 +1,11 @@
-import { useNames } from '../../components/caller.tsx'
-import { BarList, Card, Empty, ErrorNote } from '../../components/index.ts'
+import { useNames } from '../../components/caller-name.tsx'
+import { BarList, Card, Empty, ErrorNote } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { useLive } from '../../live.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
-import type { CallStats } from './records.ts'
-import { startOf } from './records.ts'
+import { useLive } from '../../use-live.ts'
+import type { CallStats } from './start-of.ts'
+import { startOf } from './start-of.ts'
 
 /** The most callers that are told apart here. */
 const MOST_SHOWN = 6

@@ -1,11 +1,11 @@
-import { type Names, useNames } from '../../components/caller.tsx'
-import { BarList, Card, Empty, ErrorNote, Grid, Stat } from '../../components/index.ts'
+import { type Names, useNames } from '../../components/caller-name.tsx'
+import { BarList, Card, Empty, ErrorNote, Grid, Stat } from '../../components/components.ts'
 import { count, duration, percent, short, usd } from '../../format.ts'
-import { useLive } from '../../live.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
-import type { CallStats, CallSums } from './records.ts'
-import { startOf } from './records.ts'
+import { useLive } from '../../use-live.ts'
+import type { CallStats, CallSums } from './start-of.ts'
+import { startOf } from './start-of.ts'
 
 /** The most callers and models that are told apart here. */
 const MOST_SHOWN = 6

@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
-import { Card, ErrorNote, Grid, LineChart, Loading, type Series, Tabs } from '../../components/index.ts'
+import { Card, ErrorNote, Grid, LineChart, Loading, type Series, Tabs } from '../../components/components.ts'
 import { duration, usd } from '../../format.ts'
-import { useLive } from '../../live.ts'
 import { now } from '../../now.ts'
-import type { CallStats, CallSums } from './records.ts'
-import { startOf } from './records.ts'
+import { useLive } from '../../use-live.ts'
+import type { CallStats, CallSums } from './start-of.ts'
+import { startOf } from './start-of.ts'
 
 const HOUR_MS = 3_600_000
 const SPANS = [

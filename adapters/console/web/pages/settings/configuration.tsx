@@ -11,8 +11,8 @@ import {
   notify,
   Select,
   TextInput,
-} from '../../components/index.ts'
-import { useLive } from '../../live.ts'
+} from '../../components/components.ts'
+import { useLive } from '../../use-live.ts'
 import {
   type ConfigChanged,
   type ConfigShown,

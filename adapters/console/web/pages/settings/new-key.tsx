@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../../api.ts'
-import { Button, Checkbox, Copy, Dialog, Field, SubmitForm, TextInput } from '../../components/index.ts'
+import { Button, Checkbox, Copy, Dialog, Field, SubmitForm, TextInput } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
 import { amountIn } from '../../typed.ts'
 

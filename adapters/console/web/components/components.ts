@@ -1,0 +1,9 @@
+/** Everything that pages are made of. */
+export * from './charts.tsx'
+export * from './dialog.tsx'
+export * from './fields.tsx'
+export * from './inline.tsx'
+export * from './layout.tsx'
+export * from './notes.tsx'
+export * from './submit-form.tsx'
+export * from './table.tsx'

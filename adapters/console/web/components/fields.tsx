@@ -1,0 +1,192 @@
+import { type ComponentChildren, createContext, type JSX } from 'preact'
+import { useContext, useId, useRef } from 'preact/hooks'
+import { useBusyAround } from './busy.ts'
+import { useFocusHandedOn } from './keyboard-focus.ts'
+
+/** What ties a control to its field's label, hint and error. */
+interface FieldIds {
+  id: string
+  describedBy: string | undefined
+  invalid: boolean
+}
+
+const InField = createContext<FieldIds | null>(null)
+
+/** A control with its label, a hint and what is wrong with it. */
+export function Field(props: {
+  label: string
+  hint?: ComponentChildren
+  error?: string | null
+  children: ComponentChildren
+}) {
+  const id = useId()
+  const described = [props.hint ? `${id}-hint` : '', props.error ? `${id}-error` : ''].filter(Boolean).join(' ')
+  return (
+    <div class="field">
+      <label for={id}>{props.label}</label>
+      <InField.Provider value={{ id, describedBy: described || undefined, invalid: Boolean(props.error) }}>
+        {props.children}
+      </InField.Provider>
+      {props.hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {props.hint}
+        </p>
+      )}
+      {props.error && (
+        <p class="field-error" id={`${id}-error`} role="alert">
+          {props.error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What a control of one's own needs to belong to the field around it. */
+export function useFieldProps() {
+  const field = useContext(InField)
+  if (!field) return {}
+  return {
+    id: field.id,
+    'aria-invalid': field.invalid || undefined,
+    ...(field.describedBy && { 'aria-describedby': field.describedBy }),
+  }
+}
+
+/** What a text control accepts beside its value; a subset of what the element does. */
+interface TextOptions {
+  type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'date' | 'datetime-local'
+  name?: string
+  placeholder?: string
+  required?: boolean
+  disabled?: boolean
+  autoComplete?: string
+  spellcheck?: boolean
+  maxLength?: number
+  min?: number | string
+  max?: number | string
+  step?: number | string
+  /** The id of a datalist. */
+  list?: string
+  inputMode?: 'decimal' | 'numeric' | 'text'
+  'aria-label'?: string
+}
+
+/** @param rows more than one makes it a text area */
+export function TextInput({
+  value,
+  onInput,
+  rows = 1,
+  ...options
+}: { value: string; onInput: (value: string) => void; rows?: number } & TextOptions) {
+  const field = useFieldProps()
+  if (rows === 1) {
+    const { type = 'text', ...rest } = options
+    // Its attributes are a union by `type`, which a value of several types belongs to none of.
+    const attributes = { ...field, ...rest, type, value } as JSX.IntrinsicElements['input']
+    return <input {...attributes} onInput={(event) => onInput(event.currentTarget.value)} />
+  }
+  const { placeholder, required, disabled, maxLength, spellcheck, name } = options
+  return (
+    <textarea
+      {...field}
+      rows={rows}
+      placeholder={placeholder}
+      required={required}
+      disabled={disabled}
+      maxLength={maxLength}
+      spellcheck={spellcheck}
+      name={name}
+      aria-label={options['aria-label']}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  )
+}
+
+/** One of several. */
+export function Select<Value extends string>(props: {
+  value: Value
+  options: readonly (Value | { value: Value; label: string })[]
+  onChange: (value: Value) => void
+  disabled?: boolean
+  'aria-label'?: string
+}) {
+  const field = useFieldProps()
+  return (
+    <select
+      {...field}
+      aria-label={props['aria-label']}
+      disabled={props.disabled}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value as Value)}
+    >
+      {props.options.map((option) => {
+        const { value, label } = typeof option === 'string' ? { value: option, label: option } : option
+        return (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        )
+      })}
+    </select>
+  )
+}
+
+/** Yes or no. */
+export function Checkbox(props: {
+  label: ComponentChildren
+  checked: boolean
+  onChange: (checked: boolean) => void
+  disabled?: boolean
+}) {
+  return (
+    <label class="checkbox">
+      <input
+        type="checkbox"
+        checked={props.checked}
+        disabled={props.disabled}
+        onChange={(event) => props.onChange(event.currentTarget.checked)}
+      />
+      <span>{props.label}</span>
+    </label>
+  )
+}
+
+/**
+ * A button. Disabled or busy it keeps the keyboard's focus, which the attribute `disabled` would drop to the top of the page.
+ *
+ * @param busy shows that its work is under way, keeps it from being started twice, and the dialog around it open
+ */
+export function Button(props: {
+  children: ComponentChildren
+  onClick?: (() => void) | undefined
+  tone?: 'plain' | 'primary' | 'danger' | 'quiet'
+  type?: 'button' | 'submit'
+  size?: 'normal' | 'small'
+  busy?: boolean
+  disabled?: boolean
+  label?: string
+}) {
+  const { tone = 'plain', size = 'normal', busy = false } = props
+  const isOff = busy || props.disabled === true
+  const element = useRef<HTMLButtonElement>(null)
+  useBusyAround(busy)
+  useFocusHandedOn(element)
+  return (
+    <button
+      ref={element}
+      type={props.type ?? 'button'}
+      class={`${tone} ${size}`}
+      aria-label={props.label}
+      aria-busy={busy || undefined}
+      aria-disabled={isOff || undefined}
+      onClick={(event) => {
+        if (isOff) event.preventDefault()
+        else props.onClick?.()
+      }}
+    >
+      {busy && <span class="spinner" aria-hidden="true" />}
+      {props.children}
+    </button>
+  )
+}

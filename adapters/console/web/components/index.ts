@@ -1,9 +1,0 @@
-/** Everything that pages are made of. */
-export * from './charts.tsx'
-export * from './dialog.tsx'
-export * from './form.tsx'
-export * from './inline.tsx'
-export * from './layout.tsx'
-export * from './notes.tsx'
-export * from './submit-form.tsx'
-export * from './table.tsx'

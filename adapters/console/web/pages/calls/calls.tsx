@@ -1,0 +1,276 @@
+import {
+  Badge,
+  Button,
+  Card,
+  Copy,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  Grid,
+  Loading,
+  Money,
+  Page,
+  Pager,
+  Select,
+  Stat,
+  TextInput,
+  When,
+} from '../../components/components.ts'
+import { count, duration, shortId, usd } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { go, href, type PageProps } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { useLive } from '../../use-live.ts'
+import './calls.css'
+
+interface Call {
+  call_id: string
+  at: string
+  surface: string
+  caller_id: string | null
+  path: string
+  requested_model: string | null
+  model: string | null
+  upstream: string
+  stream: boolean
+  status: 'ok' | 'error' | 'aborted' | 'refused'
+  http_status: number | null
+  fallback_from: string | null
+  latency_ms: number
+  first_token_ms: number | null
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number; estimated?: boolean } | null
+  upstream_cost_usd: number
+  error: string | null
+  content?: unknown
+}
+
+const TONES = { ok: 'good', error: 'bad', aborted: 'warn', refused: 'warn' } as const
+const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
+type Filters = Record<(typeof FILTERS)[number], string>
+
+/** The audit trail: every call to the provider of models, and one call. */
+export default function Calls({ id, query }: PageProps) {
+  if (id !== null)
+    return (
+      <Page
+        title="Call"
+        intro="One call to the provider, as the audit trail has it."
+        actions={<a href={href('calls')}>All calls</a>}
+      >
+        <OneCall id={id} />
+      </Page>
+    )
+  return (
+    <Page
+      title="Calls"
+      intro="Every call to the provider of models, newest first. Prompts and answers are kept only where the setting audit.store_content says so."
+    >
+      <Trail filters={filtersOf(query)} />
+    </Page>
+  )
+}
+
+function filtersOf(query: URLSearchParams): Filters {
+  return Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Filters
+}
+
+function Trail({ filters }: { filters: Filters }) {
+  const set = (change: Partial<Filters>) => go(href('calls', { query: { ...filters, ...change } }), true)
+  const given = FILTERS.filter((name) => filters[name] !== '')
+  const asked = new URLSearchParams(given.map((name) => [name, asApi(name, filters[name])]))
+  const page = usePage<Call>(`/api/calls${given.length > 0 ? `?${asked}` : ''}`)
+  return (
+    <Card>
+      <div class="call-filters">
+        <Field label="Status">
+          <Select
+            value={filters.status}
+            options={[{ value: '', label: 'All' }, 'ok', 'error', 'aborted', 'refused']}
+            onChange={(status) => set({ status })}
+          />
+        </Field>
+        <Field label="Model">
+          <TextInput value={filters.model} onInput={(model) => set({ model })} maxLength={256} />
+        </Field>
+        <Field label="Path">
+          <TextInput
+            value={filters.path}
+            onInput={(path) => set({ path })}
+            placeholder="/v1/chat/completions"
+            maxLength={1024}
+          />
+        </Field>
+        {session.value?.isAdmin && (
+          <Field label="Caller">
+            <TextInput
+              value={filters.caller_id}
+              onInput={(caller_id) => set({ caller_id })}
+              placeholder="key_…"
+              maxLength={256}
+            />
+          </Field>
+        )}
+        <Field label="From">
+          <TextInput type="datetime-local" value={filters.from} onInput={(from) => set({ from })} />
+        </Field>
+        <Field label="Before">
+          <TextInput type="datetime-local" value={filters.to} onInput={(to) => set({ to })} />
+        </Field>
+        {given.length > 0 && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
+      </div>
+      <ErrorNote error={page.error} onRetry={page.reload} />
+      {page.data === null && page.loading ? (
+        <Loading what="the calls" />
+      ) : (
+        <DataTable<Call>
+          label="Calls"
+          rows={page.items}
+          rowKey={({ call_id }) => call_id}
+          onRow={({ call_id }) => go(href('calls', { id: call_id }))}
+          columns={[
+            { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
+            { key: 'status', label: 'Status', render: (call) => <Outcome call={call} /> },
+            { key: 'model', label: 'Model', render: ({ model, requested_model }) => model ?? requested_model ?? '—' },
+            { key: 'path', label: 'Path' },
+            { key: 'surface', label: 'Through' },
+            {
+              key: 'caller_id',
+              label: 'Caller',
+              render: (call) => (call.caller_id === null ? nobody(call) : shortId(call.caller_id)),
+            },
+            {
+              key: 'tokens',
+              label: 'Tokens',
+              align: 'right',
+              render: ({ usage }) => (usage === null ? '—' : count(usage.total_tokens)),
+            },
+            {
+              key: 'cost',
+              label: 'Cost',
+              align: 'right',
+              render: ({ upstream_cost_usd }) => <Money usd={upstream_cost_usd} />,
+            },
+            { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
+          ]}
+          of={page}
+          empty={
+            given.length > 0 ? (
+              <Empty title="No call matches" hint="Names are matched whole; clear a filter to see more." />
+            ) : (
+              <Empty
+                title="No calls yet"
+                hint="They appear when an assistant or a program asks a model: over MCP, on /v1, or in the chat on the page Connections."
+              />
+            )
+          }
+        />
+      )}
+      <Pager page={page} />
+    </Card>
+  )
+}
+
+/** Times of the form are the reader's; the API wants an offset. */
+function asApi(name: keyof Filters, value: string): string {
+  if (name !== 'from' && name !== 'to') return value
+  const at = new Date(value)
+  return Number.isNaN(at.getTime()) ? value : at.toISOString()
+}
+
+function Outcome({ call: { status, fallback_from } }: { call: Call }) {
+  return (
+    <>
+      <Badge tone={TONES[status]}>{status}</Badge>
+      {fallback_from !== null && (
+        <>
+          {' '}
+          <Badge tone="warn">fallback</Badge>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Who makes a call that no key is known of. */
+const nobody = ({ status }: Call) => (status === 'refused' ? 'no known key' : 'a tool here')
+
+function OneCall({ id }: { id: string }) {
+  const { data: call, error, reload } = useLive<Call>(`/api/calls/${encodeURIComponent(id)}`, { everyMs: 30_000 })
+  if (call === null) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the call" />
+  const { usage } = call
+  return (
+    <>
+      <Grid of="figures">
+        <Stat
+          label="Outcome"
+          value={<Outcome call={call} />}
+          hint={call.http_status === null ? 'no answer' : `HTTP ${call.http_status}`}
+        />
+        <Stat
+          label="Tokens"
+          value={usage === null ? '—' : count(usage.total_tokens)}
+          hint={
+            usage
+              ? `${count(usage.prompt_tokens)} in, ${count(usage.completion_tokens)} out${usage.estimated ? ', estimated' : ''}`
+              : 'not told'
+          }
+        />
+        <Stat label="Cost at the provider" value={usd(call.upstream_cost_usd)} />
+        <Stat
+          label="Took"
+          value={duration(call.latency_ms)}
+          hint={call.first_token_ms === null ? undefined : `first token after ${duration(call.first_token_ms)}`}
+        />
+      </Grid>
+      {call.error !== null && (
+        <Card title="What went wrong">
+          <p>{call.error}</p>
+        </Card>
+      )}
+      <Card title="Details">
+        <dl class="facts">
+          <dt>Call</dt>
+          <dd>
+            <Copy text={call.call_id} />
+          </dd>
+          <dt>Began</dt>
+          <dd>
+            <When at={call.at} />
+          </dd>
+          <dt>Model</dt>
+          <dd>
+            {call.model ?? '—'}
+            {call.requested_model !== null &&
+              call.requested_model !== call.model &&
+              `, asked for as ${call.requested_model}`}
+          </dd>
+          <dt>Provider</dt>
+          <dd>
+            {call.upstream} {call.path}
+            {call.stream && ', streamed'}
+          </dd>
+          <dt>Came in through</dt>
+          <dd>{call.surface}</dd>
+          <dt>Caller</dt>
+          <dd>{call.caller_id === null ? nobody(call) : <code>{call.caller_id}</code>}</dd>
+          {call.fallback_from !== null && (
+            <>
+              <dt>Fallback for</dt>
+              <dd>
+                <a href={href('calls', { id: call.fallback_from })}>{call.fallback_from}</a>
+              </dd>
+            </>
+          )}
+        </dl>
+      </Card>
+      <Card title="Content">
+        {call.content === undefined ? (
+          <p class="hint">Not kept. Set audit.store_content in the settings to keep what is asked and answered.</p>
+        ) : (
+          <pre>{JSON.stringify(call.content, null, 2)}</pre>
+        )}
+      </Card>
+    </>
+  )
+}

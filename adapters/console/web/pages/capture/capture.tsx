@@ -1,0 +1,145 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Button, Card, Empty, ErrorNote, Page, Progress } from '../../components/components.ts'
+import { count } from '../../format.ts'
+import { href, type PageProps } from '../../router.ts'
+import { AttestationView } from '../attention/attestation-view.tsx'
+import type { Tensor } from '../attention/gaze-place.ts'
+import type { GazeMap } from './gaze-map.ts'
+import { type Material, sampleMaterial } from './material.ts'
+import { MaterialChoice } from './material-choice.tsx'
+import { createRecorder, NOTHING_RECORDED, type Recorded, type Recorder } from './recorder.ts'
+import { type Capture as Capturing, startCapture } from './start-capture.ts'
+import { WebcamPanel } from './webcam-panel.tsx'
+import '../attention/attention.css'
+import './capture.css'
+
+/** A person reads, and what the pointer and the webcam tell of their attention becomes an attestation. */
+export default function Capture({ query }: PageProps) {
+  const taskId = query.get('task')
+  return <CapturePage key={taskId} taskId={taskId} />
+}
+
+function CapturePage({ taskId }: { taskId: string | null }) {
+  const [material, setMaterial] = useState<Material | null>(() => (taskId === null ? sampleMaterial() : null))
+  const [recorded, setRecorded] = useState<Recorded | null>(null)
+  const [made, setMade] = useState(0)
+  const [recording, setRecording] = useState(false)
+  const [stopping, setStopping] = useState(false)
+  const running = useRef<{ capture: Capturing; recorder: Recorder } | null>(null)
+  const ended = useRef<Recorder | null>(null)
+  const gazeMap = useRef<GazeMap | null>(null)
+
+  const start = (chosen: Material) => {
+    setMade(0)
+    setRecorded(NOTHING_RECORDED)
+    const recorder = createRecorder({ taskId: chosen.taskId, onChange: setRecorded })
+    const onRecord = (record: Tensor) => {
+      recorder.add(record)
+      setMade((before) => before + 1)
+    }
+    running.current = {
+      capture: startCapture({ material: chosen, gazeMap: () => gazeMap.current, onRecord }),
+      recorder,
+    }
+    setRecording(true)
+  }
+  const stop = async () => {
+    const ending = running.current
+    running.current = null
+    ended.current = ending?.recorder ?? null
+    ending?.capture.stop()
+    setRecording(false)
+    setStopping(true)
+    await ending?.recorder.stop()
+    setStopping(false)
+  }
+  useEffect(() => () => void stop(), [])
+
+  const attestation = recorded?.attestation ?? null
+  return (
+    <Page
+      title="Capture"
+      intro="Read something here while your pointer, and your webcam if you like, tell where your attention is. Gazeway judges whether it looks like a person’s, and attests it."
+      actions={
+        recording || stopping ? (
+          <Button tone="danger" busy={stopping} onClick={() => void stop()}>
+            Stop recording
+          </Button>
+        ) : (
+          <Button tone="primary" disabled={material === null} onClick={() => material && start(material)}>
+            Start recording
+          </Button>
+        )
+      }
+    >
+      <div class="capture">
+        <div class="stack">
+          <MaterialChoice taskId={taskId} disabled={recording} onChange={setMaterial} />
+          {material === null ? (
+            <Card>
+              <Empty title="Nothing to read yet" hint="Choose above what you will read." />
+            </Card>
+          ) : (
+            <Reading material={material} />
+          )}
+        </div>
+        <div class="stack">
+          <Card title="Recording">
+            <p role="status">{wordOf(recording, made, recorded)}</p>
+            {recorded === null && (
+              <p class="hint">
+                Press “Start recording”, then read and let the pointer go along with your eyes. A rest of a tenth of a
+                second becomes a record.
+              </p>
+            )}
+            <ErrorNote
+              error={recorded?.error ?? null}
+              {...(!recording && recorded?.waiting && { onRetry: () => void ended.current?.send() })}
+            />
+            {recorded?.error && (
+              <p class="hint">{count(recorded.waiting)} records wait to be sent; stay on this page until they are.</p>
+            )}
+            {recording && !attestation && <Progress value={made / 20} label="Records" text={count(made)} />}
+            {attestation && <AttestationView attestation={attestation} />}
+            {recorded?.sessionId && (
+              <p>
+                <a href={href('attention', { id: recorded.sessionId })}>See where your attention was</a>
+              </p>
+            )}
+          </Card>
+          <WebcamPanel
+            onFace={(face) => running.current?.capture.see(face)}
+            onMap={(map) => {
+              gazeMap.current = map
+            }}
+          />
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+function Reading({ material }: { material: Material }) {
+  const isFile = 'path' in material.place
+  return (
+    <Card title={material.title}>
+      <ol class={isFile ? 'reading code' : 'reading'} tabIndex={0} aria-label={`Text: ${material.title}`}>
+        {material.lines.map((text, at) => (
+          <li key={`${at}-${text}`} data-line={at + 1}>
+            <span class="number" aria-hidden="true">
+              {at + 1}
+            </span>
+            <span class="text">{text}</span>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function wordOf(recording: boolean, made: number, recorded: Recorded | null): string {
+  if (recording) return `Recording: ${count(made)} ${made === 1 ? 'record' : 'records'} so far.`
+  if (recorded === null) return 'Not recording.'
+  if (made === 0) return 'Stopped. Nothing was recorded: the pointer did not rest in this window.'
+  return `Stopped after ${count(made)} ${made === 1 ? 'record' : 'records'}.`
+}

@@ -1,0 +1,53 @@
+import type { Names } from '../../components/caller-name.tsx'
+import { Button } from '../../components/components.ts'
+import { session } from '../../signed-in.ts'
+import type { Task } from '../tasks/task-status-tone.ts'
+import { type Escrow, isLive } from './escrow-status.ts'
+import { RefundDialog } from './refund-dialog.tsx'
+import { ReleaseDialog } from './release-dialog.tsx'
+
+/** An escrow that is to be released or refunded, and its task. */
+export interface EscrowAsked {
+  what: 'release' | 'refund'
+  escrow: Escrow
+  task: Task
+}
+
+/**
+ * What the signed-in key can do about an escrow: release it, for its payer, whom it pays and admins; refund it, for its payer
+ * and admins.
+ *
+ * @param task the escrow's, once it is known
+ */
+export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; onAsk: (asked: EscrowAsked) => void }) {
+  const { escrow, task, onAsk } = props
+  const { id = '', isAdmin = false } = session.value ?? {}
+  const pays = isAdmin || id === escrow.payer
+  if (!task || !isLive(escrow) || !(pays || id === escrow.recipient)) return null
+  const isLost = task.status === 'failed' || task.status === 'cancelled'
+  const canRelease = escrow.status === 'locked' && task.status === 'completed'
+  const canRefund = pays && (escrow.status === 'expired' || isLost)
+  return (
+    <>
+      {canRelease && (
+        <Button size="small" tone="primary" onClick={() => onAsk({ what: 'release', escrow, task })}>
+          Release…
+        </Button>
+      )}
+      {canRefund && (
+        <Button size="small" onClick={() => onAsk({ what: 'refund', escrow, task })}>
+          Refund…
+        </Button>
+      )}
+      {!canRelease && !canRefund && <span class="muted">Its task is {task.status}</span>}
+    </>
+  )
+}
+
+/** Asks before an escrow is released or refunded. */
+export function EscrowDialog(props: { asked: EscrowAsked; names: Names; onMoved: () => void; onClose: () => void }) {
+  const { asked, ...rest } = props
+  const { what, escrow, task } = asked
+  if (what === 'release') return <ReleaseDialog escrow={escrow} task={task} {...rest} />
+  return <RefundDialog escrow={escrow} task={task} {...rest} />
+}

@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks'
+import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import {
+  Badge,
+  Card,
+  Countdown,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  Grid,
+  Page,
+  Pager,
+  Select,
+  Stat,
+  When,
+} from '../../components/components.ts'
+import { Exact } from '../../components/exact.tsx'
+import { shortId, usd } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { go, href, type PageProps } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { useTasks } from '../tasks/find-task.ts'
+import type { Task, TaskStats } from '../tasks/task-status-tone.ts'
+import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
+import { ESCROW_STATUSES, ESCROW_TONES, type Escrow, type EscrowStatus } from './escrow-status.ts'
+
+/** Rewards that are locked until their tasks are done, and what became of the others. */
+export default function EscrowPage({ query }: PageProps) {
+  const names = useNames()
+  const wanted = query.get('status')
+  const status = ESCROW_STATUSES.find((known) => known === wanted) ?? ''
+  const page = usePage<Escrow>(`/api/wallet/escrow${status && `?status=${status}`}`)
+  const stats = useLive<TaskStats>('/api/tasks/stats')
+  const tasks = useTasks(page.items.map(({ task_id }) => task_id))
+  // Beside the table: a row that moves to the next page takes no dialog with it.
+  const [asked, setAsked] = useState<EscrowAsked | null>(null)
+  const reload = () => {
+    page.reload()
+    stats.reload()
+  }
+  const reward = stats.data?.reward_usd
+  return (
+    <Page
+      title="Escrow"
+      intro="Rewards are locked as tasks are made, and released to whoever completed them against an attestation of attention."
+    >
+      {reward && (
+        <Grid of="figures">
+          <Stat label="Locked now" value={usd(reward.locked)} hint="expired ones included" tone="accent" />
+          <Stat label="Paid out" value={usd(reward.paid)} tone="good" />
+          <Stat label="Refunded" value={usd(reward.refunded)} />
+        </Grid>
+      )}
+      <Card title="Escrows">
+        <div class="filters" style={{ maxWidth: '18rem' }}>
+          <Field label="Status">
+            <Select<EscrowStatus | ''>
+              value={status}
+              options={[{ value: '', label: 'All' }, ...ESCROW_STATUSES]}
+              onChange={(value) => go(href('escrow', { query: { status: value } }), true)}
+            />
+          </Field>
+        </div>
+        <ErrorNote error={page.error ?? stats.error} onRetry={reload} />
+        <DataTable<Escrow>
+          label="Escrows, newest first"
+          rows={page.items}
+          rowKey={({ id }) => id}
+          columns={[
+            {
+              key: 'task_id',
+              label: 'Task',
+              render: ({ task_id }) => (
+                <a href={href('tasks', { id: task_id })} title={task_id}>
+                  {tasks.get(task_id)?.title ?? shortId(task_id)}
+                </a>
+              ),
+            },
+            { key: 'amount', label: 'Amount', align: 'right', render: ({ amount_usd }) => <Exact usd={amount_usd} /> },
+            { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
+            {
+              key: 'recipient',
+              label: 'To',
+              render: (escrow) => <Payee of={escrow} task={tasks.get(escrow.task_id)} names={names} />,
+            },
+            { key: 'status', label: 'Status', render: (escrow) => <EscrowState of={escrow} /> },
+            { key: 'expires', label: 'Expires', render: (escrow) => <Expiry of={escrow} /> },
+            {
+              key: 'actions',
+              label: 'Do',
+              render: (escrow) => <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} onAsk={setAsked} />,
+            },
+          ]}
+          of={page}
+          empty={
+            <Empty
+              title={status ? `No escrow is ${status}` : 'No escrows yet'}
+              hint="A task with a reward locks it here as it is made."
+              action={<a href={href('tasks')}>Go to the tasks</a>}
+            />
+          }
+        />
+        <Pager page={page} />
+      </Card>
+      {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
+    </Page>
+  )
+}
+
+/** Where an escrow stands, and its payment on a chain. */
+export function EscrowState({ of }: { of: Escrow }) {
+  const { status, settlement } = of
+  return (
+    <span class="actions">
+      <Badge tone={ESCROW_TONES[status]}>{status}</Badge>
+      {settlement.status !== 'none' && (
+        <Badge tone={settlement.status === 'failed' ? 'bad' : 'neutral'}>payment {settlement.status}</Badge>
+      )}
+    </span>
+  )
+}
+
+/** Whom an escrow is for: who was named, or whoever completes its task. */
+function Payee({ of, task, names }: { of: Escrow; task: Task | undefined; names: Names }) {
+  const id = of.recipient ?? (task?.status === 'completed' ? task.claimed_by : null)
+  if (id) return <Caller id={id} names={names} />
+  return <span class="muted">{of.status === 'refunded' ? '—' : 'agent'}</span>
+}
+
+function Expiry({ of }: { of: Escrow }) {
+  if (of.status === 'locked') return <Countdown to={of.expires_at} over="expired" />
+  if (of.status === 'expired') return <When at={of.expires_at} />
+  return <span class="muted">—</span>
+}

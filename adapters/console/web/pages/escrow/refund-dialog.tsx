@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import type { Names } from '../../components/caller-name.tsx'
+import { Confirm, Field, notify, TextInput } from '../../components/components.ts'
+import { exactUsd } from '../../components/exact.tsx'
+import { shortId } from '../../format.ts'
+import type { Task } from '../tasks/task-status-tone.ts'
+import type { Escrow } from './escrow-status.ts'
+
+interface Props {
+  escrow: Escrow
+  task: Task
+  names: Names
+  onMoved: () => void
+  onClose: () => void
+}
+
+/** Asks before locked money is given back to whoever paid it. */
+export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
+  const [reason, setReason] = useState('')
+  const why = escrow.status === 'expired' ? 'its time is over' : `the task is ${task.status}`
+  const refund = async () => {
+    await api.post<Escrow>(`/api/wallet/escrow/${escrow.id}/refund`, reason.trim() ? { reason: reason.trim() } : {})
+    notify(`${exactUsd(escrow.amount_usd)} went back to ${names.of(escrow.payer)}.`)
+    onMoved()
+  }
+  return (
+    <Confirm
+      title={`Refund ${exactUsd(escrow.amount_usd)}?`}
+      open
+      action={`Refund ${exactUsd(escrow.amount_usd)}`}
+      onConfirm={refund}
+      onClose={onClose}
+      body={
+        <div class="stack">
+          <dl class="facts">
+            <dt>What moves</dt>
+            <dd>
+              <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
+            </dd>
+            <dt>From</dt>
+            <dd>
+              escrow <code>{shortId(escrow.id)}</code>
+            </dd>
+            <dt>To</dt>
+            <dd>
+              <strong>{names.of(escrow.payer)}</strong>, who locked it
+            </dd>
+            <dt>For</dt>
+            <dd>
+              {task.title}: {why}
+            </dd>
+            <dt>Then</dt>
+            <dd>Nobody is paid for this task. It cannot be undone.</dd>
+          </dl>
+          <Field label="Reason" hint="For whoever reads the escrow later; may be left empty.">
+            <TextInput value={reason} onInput={setReason} maxLength={500} />
+          </Field>
+        </div>
+      }
+    />
+  )
+}

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import type { Names } from '../../components/caller-name.tsx'
+import { Badge, Confirm, Countdown, Field, notify, TextInput } from '../../components/components.ts'
+import { exactUsd } from '../../components/exact.tsx'
+import { percent, shortId } from '../../format.ts'
+import { href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import type { Task } from '../tasks/task-status-tone.ts'
+import type { Attestation, Escrow } from './escrow-status.ts'
+
+interface Props {
+  escrow: Escrow
+  task: Task
+  names: Names
+  onMoved: () => void
+  onClose: () => void
+}
+
+/** Asks before a reward is paid out, with the attestation that proves attention to its task. */
+export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) {
+  const found = useLive<Attestation>(`/api/attestation/status?task_id=${task.id}`, { everyMs: 5000 })
+  const [typed, setTyped] = useState<string | null>(null)
+  const attestation = typed ?? found.data?.id ?? ''
+  const onChain = escrow.settlement.mode === 'evm'
+
+  const release = async () => {
+    await api.post<Escrow>('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
+    notify(`${exactUsd(escrow.amount_usd)} moved to ${recipientOf(escrow, task, names)}.`)
+    onMoved()
+  }
+  return (
+    <Confirm
+      title={`Release ${exactUsd(escrow.amount_usd)}?`}
+      open
+      tone="primary"
+      action={`Release ${exactUsd(escrow.amount_usd)}`}
+      onConfirm={release}
+      onClose={onClose}
+      body={
+        <div class="stack">
+          <dl class="facts">
+            <dt>What moves</dt>
+            <dd>
+              <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
+            </dd>
+            <dt>From</dt>
+            <dd>
+              escrow <code>{shortId(escrow.id)}</code>, where <strong>{names.of(escrow.payer)}</strong> locked it
+            </dd>
+            <dt>To</dt>
+            <dd>
+              <strong>{recipientOf(escrow, task, names)}</strong>
+              {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
+            </dd>
+            <dt>For</dt>
+            <dd>{task.title}</dd>
+            <dt>How</dt>
+            <dd>
+              {onChain
+                ? 'A payment on the chain is queued. It cannot be taken back.'
+                : 'A transfer in the ledger, at once. It cannot be taken back.'}
+            </dd>
+          </dl>
+          <Field
+            label="Attestation"
+            hint={
+              found.data ? (
+                <AttestationState of={found.data} />
+              ) : (
+                <>
+                  No gaze session is bound to this task yet.{' '}
+                  <a href={href('capture', { query: { task: task.id } })}>Record one</a>, or name its attestation.
+                </>
+              )
+            }
+          >
+            <TextInput
+              value={attestation}
+              onInput={setTyped}
+              placeholder="att_…"
+              spellcheck={false}
+              autoComplete="off"
+            />
+          </Field>
+        </div>
+      }
+    />
+  )
+}
+
+/** Whom a reward goes to: who was named, or the key that completed the task. */
+function recipientOf({ recipient, payer }: Escrow, { claimed_by }: Task, names: Names): string {
+  return names.of(recipient ?? claimed_by ?? payer)
+}
+
+function AttestationState({ of }: { of: Attestation }) {
+  const tone = of.status === 'passed' ? 'good' : of.status === 'failed' ? 'bad' : 'warn'
+  return (
+    <>
+      The latest one for this task: <Badge tone={tone}>{of.status}</Badge> score {percent(of.poa_score)}
+      {of.status === 'passed' && (
+        <>
+          , expires in <Countdown to={of.expires_at} over="(expired)" />
+        </>
+      )}
+    </>
+  )
+}

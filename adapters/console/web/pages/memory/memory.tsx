@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks'
+import {
+  Badge,
+  Button,
+  Card,
+  type Column,
+  DataTable,
+  Dialog,
+  Empty,
+  ErrorNote,
+  Field,
+  Loading,
+  notify,
+  Page,
+  Pager,
+  Select,
+  TextInput,
+  When,
+} from '../../components/components.ts'
+import { bytes, count } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { useLive } from '../../use-live.ts'
+import { MemoryEditor } from './memory-editor.tsx'
+import { MemoryView } from './memory-view.tsx'
+import { useSearch } from './use-search.ts'
+import { type Memory, type MemoryStats, textOf } from './value-text.ts'
+import './memory.css'
+
+const EXCERPT = 160
+
+const COLUMNS: readonly Column<Memory>[] = [
+  { key: 'key', label: 'Key', render: ({ key }) => <span class="memory-key">{key}</span> },
+  {
+    key: 'value',
+    label: 'Value',
+    render: ({ value }) => {
+      const text = textOf(value)
+      return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text
+    },
+  },
+  {
+    key: 'tags',
+    label: 'Tags',
+    render: ({ tags }) => (
+      <span class="actions">
+        {tags.map((tag) => (
+          <Badge key={tag}>{tag}</Badge>
+        ))}
+      </span>
+    ),
+  },
+  { key: 'namespace', label: 'Namespace' },
+  { key: 'version', label: 'Version', align: 'right' },
+  { key: 'updated_at', label: 'Stored', render: ({ updated_at }) => <When at={updated_at} /> },
+]
+
+/** The memories that all assistants share: search, read, edit, delete. */
+export default function Memories() {
+  const [words, setWords] = useState('')
+  const [namespace, setNamespace] = useState('')
+  const [tag, setTag] = useState('')
+  const [making, setMaking] = useState(false)
+  const [shown, setShown] = useState<Memory | null>(null)
+  const query = words.trim()
+  const filter = new URLSearchParams({ ...(namespace && { namespace }), ...(tag.trim() && { tag: tag.trim() }) })
+  const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
+  const page = usePage<Memory>(query === '' ? `/api/memory${filter.size > 0 ? `?${filter}` : ''}` : null)
+  const search = useSearch({ query, namespace, tag: tag.trim() })
+  const namespaces = Object.keys(stats.data?.namespaces ?? {})
+
+  const reload = () => {
+    page.reload()
+    search.reload()
+    stats.reload()
+  }
+  const rows = query === '' ? page.items : (search.found?.results.map(({ memory }) => memory) ?? [])
+  const isWaiting = query === '' ? page.data === null && page.loading : search.found === null && search.error === null
+  const excerpts = new Map(search.found?.results.map(({ memory, excerpt }) => [memory.id, excerpt]))
+  const columns = query === '' ? COLUMNS : COLUMNS.map((column) => withExcerpt(column, excerpts))
+
+  return (
+    <Page
+      title="Memory"
+      intro={introOf(stats.data)}
+      actions={
+        <Button tone="primary" onClick={() => setMaking(true)}>
+          New memory
+        </Button>
+      }
+    >
+      <Card>
+        <div class="filters">
+          <Field label="Search">
+            <TextInput
+              type="search"
+              value={words}
+              onInput={setWords}
+              placeholder="Words in keys, values and tags"
+              maxLength={4000}
+            />
+          </Field>
+          <Field label="Namespace">
+            <Select
+              value={namespace}
+              options={[
+                { value: '', label: 'All' },
+                ...namespaces.map((name) => ({
+                  value: name,
+                  label: `${name} (${count(stats.data?.namespaces[name] ?? 0)})`,
+                })),
+              ]}
+              onChange={setNamespace}
+            />
+          </Field>
+          <Field label="Tag">
+            <TextInput value={tag} onInput={setTag} maxLength={64} />
+          </Field>
+        </div>
+        <ErrorNote error={page.error ?? search.error} onRetry={reload} />
+        {query !== '' && search.found && (
+          <p class="muted" role="status">
+            {count(search.found.total)} {search.found.total === 1 ? 'match' : 'matches'}
+            {search.found.total > rows.length && `, the best ${rows.length} are shown`}
+          </p>
+        )}
+        {isWaiting ? (
+          <Loading what="the memories" />
+        ) : (
+          <DataTable<Memory>
+            label="Memories"
+            columns={columns}
+            rows={rows}
+            rowKey={({ id }) => id}
+            onRow={setShown}
+            of={query === '' ? page : { error: search.error, loading: search.found === null }}
+            empty={<Nothing isFiltered={query !== '' || filter.size > 0} />}
+          />
+        )}
+        {query === '' && <Pager page={page} />}
+      </Card>
+      {shown && (
+        <MemoryView
+          key={shown.id}
+          memory={shown}
+          onClose={() => setShown(null)}
+          onChange={(memory) => {
+            setShown(memory)
+            reload()
+          }}
+        />
+      )}
+      <Dialog title="New memory" open={making} onClose={() => setMaking(false)} wide>
+        <MemoryEditor
+          memory={null}
+          onCancel={() => setMaking(false)}
+          onSaved={(memory) => {
+            setMaking(false)
+            notify(`Stored ${memory.key}.`)
+            reload()
+          }}
+        />
+      </Dialog>
+    </Page>
+  )
+}
+
+/** The value's column shows where the words are. */
+function withExcerpt(column: Column<Memory>, excerpts: ReadonlyMap<string, string>): Column<Memory> {
+  return column.key === 'value' ? { ...column, render: ({ id }) => excerpts.get(id) ?? '' } : column
+}
+
+function introOf(stats: MemoryStats | null): string {
+  const what = 'Facts that all assistants on this Gazeway share.'
+  if (stats === null) return what
+  const spaces = Object.keys(stats.namespaces).length
+  return `${what} ${count(stats.count)} kept in ${count(spaces)} ${spaces === 1 ? 'namespace' : 'namespaces'}, ${bytes(stats.bytes)}.`
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No memory matches" hint="Try other words, or clear the filters." />
+  return (
+    <Empty
+      title="Nothing is remembered yet"
+      hint="Assistants store memories with the tool gateway_memory_store; or make one with “New memory”."
+    />
+  )
+}

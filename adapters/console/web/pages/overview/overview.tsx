@@ -1,0 +1,23 @@
+import { Page } from '../../components/components.ts'
+import { useLive } from '../../use-live.ts'
+import { AsOf, HealthPanel } from './health.tsx'
+import { RecentErrors } from './recent-errors.tsx'
+import './overview.css'
+import { Refused } from './refused.tsx'
+import type { Health } from './start-of.ts'
+import { Today } from './today.tsx'
+import { Trends } from './trends.tsx'
+
+/** Whether Gazeway is healthy, what today cost, and who spent it. */
+export default function Overview() {
+  const health = useLive<Health>('/health', { everyMs: 3000 })
+  return (
+    <Page title="Overview" actions={<AsOf health={health.data} />}>
+      <HealthPanel health={health} />
+      <Today />
+      <RecentErrors />
+      <Refused />
+      <Trends />
+    </Page>
+  )
+}

@@ -1,0 +1,66 @@
+import { Badge, Card, DataTable, Empty, ErrorNote, When } from '../../components/components.ts'
+import type { List } from '../../paging.ts'
+import { go, href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+
+interface FailedCall {
+  call_id: string
+  at: string
+  model: string | null
+  requested_model: string | null
+  path: string
+  http_status: number | null
+  error: string | null
+}
+
+/** The last calls that failed, and what to do about each. */
+export function RecentErrors() {
+  const { data, error, reload } = useLive<List<FailedCall>>('/api/calls?status=error&limit=6', { everyMs: 5000 })
+  return (
+    <Card title="Recent errors" actions={<a href={href('calls', { query: { status: 'error' } })}>All failed calls</a>}>
+      <ErrorNote error={data ? null : error} onRetry={reload} />
+      {data && (
+        <DataTable
+          label="Recent errors"
+          rows={data.items}
+          rowKey={({ call_id }) => call_id}
+          onRow={({ call_id }) => go(href('calls', { id: call_id }))}
+          empty={<Empty title="No call has failed" hint="When one does, it shows up here with what to do about it." />}
+          columns={[
+            { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
+            { key: 'model', label: 'Model', render: ({ model, requested_model }) => model ?? requested_model ?? '—' },
+            {
+              key: 'error',
+              label: 'What happened',
+              render: ({ http_status, error: said }) => (
+                <>
+                  {http_status !== null && <Badge tone="bad">{http_status}</Badge>} {said ?? 'No reason was given.'}
+                </>
+              ),
+            },
+            { key: 'todo', label: 'What to do', render: adviceFor },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** What usually helps against a failure. */
+function adviceFor({ http_status: status, model }: FailedCall) {
+  const models = <a href={href('settings', { id: 'models' })}>Settings → Models</a>
+  if (status === 401 || status === 403) return <>The provider refuses the key: enter a valid one in {models}.</>
+  if (status === 402) return 'The account at the provider is out of credit: top it up there.'
+  if (status === 404)
+    return (
+      <>
+        The provider does not know {model ?? 'the model'}: choose another in {models}.
+      </>
+    )
+  if (status === 413) return 'The request is too long for the model: send less context.'
+  if (status === 429) return 'The provider limits the rate: slow down, or raise the limit there.'
+  if (status !== null && status >= 500)
+    return 'Trouble at the provider: it passes by itself, or choose another provider.'
+  if (status !== null && status >= 400) return 'The client sent what the provider does not accept: see the call.'
+  return <>Check the network, and the provider’s address in {models}.</>
+}

@@ -1,0 +1,31 @@
+import { Page, Tabs } from '../../components/components.ts'
+import { go, href, type PageProps } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { Configuration } from './configuration.tsx'
+import { Keys } from './key-list.tsx'
+import { Models } from './model-form.tsx'
+import './settings.css'
+
+const TABS = [
+  { id: 'models', label: 'Models' },
+  { id: 'configuration', label: 'Configuration' },
+  { id: 'keys', label: 'Keys' },
+] as const
+type Tab = (typeof TABS)[number]['id']
+
+/** Models, every setting, and keys. */
+export default function Settings({ id }: PageProps) {
+  const tab = TABS.find((one) => one.id === id)?.id ?? 'models'
+  const isAdmin = session.value?.isAdmin ?? false
+  return (
+    <Page
+      title="Settings"
+      intro={isAdmin ? undefined : 'With this key you can read the settings; changing them needs an admin’s key.'}
+    >
+      <Tabs label="Settings" tabs={TABS} active={tab} onChange={(to: Tab) => go(href('settings', { id: to }))} />
+      {tab === 'models' && <Models isAdmin={isAdmin} />}
+      {tab === 'configuration' && <Configuration isAdmin={isAdmin} />}
+      {tab === 'keys' && <Keys isAdmin={isAdmin} />}
+    </Page>
+  )
+}

@@ -1,0 +1,193 @@
+import { useState } from 'preact/hooks'
+import {
+  Badge,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  Loading,
+  Page,
+  Select,
+  TextInput,
+  When,
+} from '../../components/components.ts'
+import { count } from '../../format.ts'
+import { go, href, type PageProps } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+
+interface Skill {
+  id: string
+  name: string
+  description: string
+  category: string | null
+  tags: string[]
+  version: string | null
+  license: string | null
+  compatibility: string | null
+  path: string | null
+  source: 'project' | 'user' | 'bundled' | 'upstream'
+  enabled: boolean
+  updated_at: string | null
+  warnings: string[]
+  error: string | null
+  content?: string | null
+}
+
+interface SkillList {
+  items: Skill[]
+  total: number
+  warnings: string[]
+  upstream_error: string | null
+}
+
+/** The skills on this machine and on the agent gateway, and one skill. */
+export default function Skills({ id }: PageProps) {
+  if (id !== null)
+    return (
+      <Page title="Skill" actions={<a href={href('skills')}>All skills</a>}>
+        <OneSkill id={id} />
+      </Page>
+    )
+  return (
+    <Page
+      title="Skills"
+      intro="Instructions that agents follow, from the folders of the assistants on this machine and from the agent gateway."
+    >
+      <SkillTable />
+    </Page>
+  )
+}
+
+function SkillTable() {
+  const [search, setSearch] = useState('')
+  const [category, setCategory] = useState('')
+  const filter = new URLSearchParams({ ...(category && { category }), ...(search.trim() && { search: search.trim() }) })
+  const list = useLive<SkillList>(`/api/skills${filter.size > 0 ? `?${filter}` : ''}`, { everyMs: 10_000 })
+  const categories = useLive<{ items: { name: string; count: number }[] }>('/api/skills/categories', {
+    everyMs: 30_000,
+  })
+  return (
+    <Card>
+      <div class="filters">
+        <Field label="Search">
+          <TextInput type="search" value={search} onInput={setSearch} maxLength={1000} />
+        </Field>
+        <Field label="Category">
+          <Select
+            value={category}
+            options={[
+              { value: '', label: 'All' },
+              ...(categories.data?.items ?? []).map((one) => ({
+                value: one.name,
+                label: `${one.name} (${one.count})`,
+              })),
+            ]}
+            onChange={setCategory}
+          />
+        </Field>
+      </div>
+      <ErrorNote error={list.error} onRetry={list.reload} />
+      {[...(list.data?.warnings ?? []), ...(list.data?.upstream_error ? [list.data.upstream_error] : [])].map(
+        (warning) => (
+          <p key={warning} class="hint">
+            {warning}
+          </p>
+        ),
+      )}
+      {list.data === null && list.loading ? (
+        <Loading what="the skills" />
+      ) : (
+        <>
+          <DataTable<Skill>
+            label="Skills"
+            rows={list.data?.items ?? []}
+            rowKey={({ id, source }) => `${source}/${id}`}
+            onRow={({ id }) => go(href('skills', { id }))}
+            columns={[
+              { key: 'name', label: 'Name' },
+              { key: 'description', label: 'What for' },
+              { key: 'category', label: 'Category' },
+              { key: 'source', label: 'From' },
+              { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
+            ]}
+            of={list}
+            empty={
+              filter.size > 0 ? (
+                <Empty title="No skill matches" hint="Try other words, or another category." />
+              ) : (
+                <Empty
+                  title="No skills are installed"
+                  hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills of your home folder or project; it appears here."
+                />
+              )
+            }
+          />
+          {list.data && list.data.total > 0 && (
+            <p class="muted">
+              {count(list.data.total)} {list.data.total === 1 ? 'skill' : 'skills'}
+            </p>
+          )}
+        </>
+      )}
+    </Card>
+  )
+}
+
+function State({ skill: { error, warnings, enabled } }: { skill: Skill }) {
+  if (error !== null) return <Badge tone="bad">cannot be used</Badge>
+  if (!enabled) return <Badge>switched off</Badge>
+  return warnings.length > 0 ? <Badge tone="warn">with warnings</Badge> : <Badge tone="good">ready</Badge>
+}
+
+function OneSkill({ id }: { id: string }) {
+  const { data: skill, error, reload } = useLive<Skill>(`/api/skills/${encodeURIComponent(id)}`, { everyMs: 10_000 })
+  if (skill === null) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the skill" />
+  const facts: [string, string | null][] = [
+    ['Category', skill.category],
+    ['Tags', skill.tags.join(', ') || null],
+    ['Version', skill.version],
+    ['License', skill.license],
+    ['Needs', skill.compatibility],
+    ['From', skill.source],
+    ['File', skill.path],
+  ]
+  return (
+    <>
+      <Card title={skill.name} actions={<State skill={skill} />}>
+        <p>{skill.description}</p>
+        {skill.error !== null && <ErrorNote error={new Error(`Agents cannot use it: ${skill.error}`)} />}
+        {skill.warnings.length > 0 && (
+          <ul class="hint" aria-label="Warnings">
+            {skill.warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        )}
+        <dl class="facts">
+          {facts
+            .filter(([, value]) => value !== null)
+            .flatMap(([name, value]) => [<dt key={`${name}:`}>{name}</dt>, <dd key={name}>{value}</dd>])}
+          {skill.updated_at !== null && (
+            <>
+              <dt>Changed</dt>
+              <dd>
+                <When at={skill.updated_at} />
+              </dd>
+            </>
+          )}
+        </dl>
+      </Card>
+      <Card title="Instructions">
+        {skill.content ? (
+          <pre>{skill.content}</pre>
+        ) : (
+          <Empty
+            title="The instructions cannot be shown"
+            hint={skill.source === 'upstream' ? 'The agent gateway does not tell them.' : 'The file cannot be read.'}
+          />
+        )}
+      </Card>
+    </>
+  )
+}

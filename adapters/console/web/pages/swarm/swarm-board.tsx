@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import {
+  Badge,
+  Button,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Money,
+  Page,
+  Pager,
+  type Tone,
+  When,
+} from '../../components/components.ts'
+import { usePage } from '../../paging.ts'
+import { go, href } from '../../router.ts'
+import '../tasks/tasks.css'
+import { TASK_STATUSES, TASK_TONES, type TaskStatus } from '../tasks/task-status-tone.ts'
+import { NewSwarmDialog } from './new-swarm.tsx'
+
+interface Swarm {
+  swarm_id: string
+  goal: string
+  status: 'running' | 'completed' | 'failed' | 'cancelled'
+  tasks: { by_status: Record<TaskStatus, number> }
+  reward_usd: number
+  created_at: string
+}
+
+const SWARM_TONES: Record<Swarm['status'], Tone> = {
+  running: 'accent',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'neutral',
+}
+
+/** All swarms, newest first. */
+export function SwarmBoard() {
+  const [making, setMaking] = useState(false)
+  const page = usePage<Swarm>('/api/swarms', { everyMs: 5000 })
+  return (
+    <Page
+      title="Swarm"
+      intro="The model divides a goal into tasks that wait for each other; agents claim and complete them side by side."
+      actions={
+        <Button tone="primary" onClick={() => setMaking(true)}>
+          New swarm…
+        </Button>
+      }
+    >
+      <Card title="Swarms">
+        <ErrorNote error={page.error} onRetry={page.reload} />
+        <DataTable<Swarm>
+          label="Swarms, newest first"
+          rows={page.items}
+          rowKey={({ swarm_id }) => swarm_id}
+          onRow={({ swarm_id }) => go(href('swarm', { id: swarm_id }))}
+          columns={[
+            {
+              key: 'goal',
+              label: 'Goal',
+              align: 'words',
+              render: ({ goal }) => <span title={goal}>{firstLine(goal)}</span>,
+            },
+            {
+              key: 'status',
+              label: 'Status',
+              render: ({ status }) => <Badge tone={SWARM_TONES[status]}>{status}</Badge>,
+            },
+            { key: 'done', label: 'Completed', render: ({ tasks }) => <Done of={tasks.by_status} /> },
+            { key: 'now', label: 'Tasks', render: ({ tasks }) => <Statuses of={tasks.by_status} /> },
+            { key: 'reward', label: 'Reward', align: 'right', render: ({ reward_usd }) => <Money usd={reward_usd} /> },
+            { key: 'made', label: 'Made', render: ({ created_at }) => <When at={created_at} /> },
+          ]}
+          of={page}
+          empty={<Empty title="No swarms yet" hint="Name a goal, and see its tasks as a graph." />}
+        />
+        <Pager page={page} />
+      </Card>
+      {making && <NewSwarmDialog onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+/** The most of a goal that a row shows, in characters; all of it is on hover. */
+const MOST_SHOWN = 160
+
+function firstLine(goal: string): string {
+  const [line = ''] = goal.split('\n')
+  if (line.length <= MOST_SHOWN) return line === goal ? goal : `${line} …`
+  const cut = line.slice(0, MOST_SHOWN)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MOST_SHOWN / 2))} …`
+}
+
+function Done({ of }: { of: Swarm['tasks']['by_status'] }) {
+  const all = TASK_STATUSES.reduce((sum, status) => sum + of[status], 0)
+  return (
+    <>
+      {of.completed} of {all} <progress class="short" aria-hidden="true" max={all} value={of.completed} />
+    </>
+  )
+}
+
+function Statuses({ of }: { of: Swarm['tasks']['by_status'] }) {
+  return (
+    <span class="actions">
+      {TASK_STATUSES.filter((status) => of[status] > 0).map((status) => (
+        <Badge key={status} tone={TASK_TONES[status]}>
+          {of[status]} {status}
+        </Badge>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,82 @@
+import { Card, Empty, ErrorNote, Grid, Loading, Page, Progress, Stat } from '../../components/components.ts'
+import { Graph } from '../../components/graph.tsx'
+import { count, usd } from '../../format.ts'
+import type { List } from '../../paging.ts'
+import { href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { TaskTable } from '../tasks/task-board.tsx'
+import { TASK_STATUSES, TASK_TONES, type Task } from '../tasks/task-status-tone.ts'
+
+/** A swarm as a drawn graph that follows its tasks, and as a table. */
+export function SwarmView({ id }: { id: string }) {
+  const path = `/api/tasks?swarm_id=${encodeURIComponent(id)}&limit=100`
+  const { data, error, reload } = useLive<List<Task>>(path, { everyMs: 1500 })
+  // Made in the order of the plan, and listed newest first.
+  const tasks = [...(data?.items ?? [])].reverse()
+  const ids = new Set(tasks.map((task) => task.id))
+  const edges = tasks.flatMap((task) =>
+    task.depends_on.filter((from) => ids.has(from)).map((from) => [from, task.id] as const),
+  )
+  const done = tasks.filter(({ status }) => status === 'completed').length
+  return (
+    <Page
+      title={tasks.length === 0 ? 'Swarm' : `Swarm of ${count(tasks.length)} ${tasks.length === 1 ? 'task' : 'tasks'}`}
+      intro={
+        <>
+          <a href={href('swarm')}>All swarms</a> · arrows lead from a task to those that wait for it
+        </>
+      }
+    >
+      <ErrorNote error={error} onRetry={reload} />
+      {!data && !error && <Loading what="the swarm" />}
+      {data && tasks.length === 0 && (
+        <Card>
+          <Empty
+            title="There is no task of this swarm"
+            hint="The address may be cut off."
+            action={<a href={href('swarm')}>All swarms</a>}
+          />
+        </Card>
+      )}
+      {tasks.length > 0 && (
+        <>
+          <Grid of="figures">
+            {TASK_STATUSES.filter((status) => tasks.some((task) => task.status === status)).map((status) => (
+              <Stat
+                key={status}
+                label={capital(status)}
+                tone={TASK_TONES[status]}
+                value={count(tasks.filter((task) => task.status === status).length)}
+              />
+            ))}
+            <Stat label="Reward" value={usd(sum(tasks.map(({ reward_usd }) => reward_usd)))} />
+          </Grid>
+          <Card title="Graph">
+            <Progress value={done / tasks.length} label="Completed" text={`${done} of ${tasks.length}`} />
+            <Graph
+              label="Tasks and what they wait for"
+              edges={edges}
+              nodes={tasks.map((task) => ({
+                id: task.id,
+                title: task.title,
+                status: task.status,
+                tone: TASK_TONES[task.status],
+                note: task.agent,
+                href: href('tasks', { id: task.id }),
+              }))}
+            />
+          </Card>
+          <Card title="Tasks">
+            <TaskTable label="Tasks of this swarm, in order" tasks={tasks} />
+          </Card>
+        </>
+      )}
+    </Page>
+  )
+}
+
+/** In USD, exact to the micro-dollar. */
+const sum = (amounts: readonly number[]): number =>
+  amounts.reduce((micros, usd) => micros + Math.round(usd * 1e6), 0) / 1e6
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)

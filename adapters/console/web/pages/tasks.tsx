@@ -1,8 +1,0 @@
-import type { PageProps } from '../router.ts'
-import { TaskBoard } from './tasks-board.tsx'
-import { TaskStory } from './tasks-story.tsx'
-
-/** All tasks, or the story of the one that the address names. */
-export default function TasksPage({ id, query }: PageProps) {
-  return id === null ? <TaskBoard query={query} /> : <TaskStory key={id} id={id} />
-}

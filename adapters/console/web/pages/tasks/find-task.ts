@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, api } from '../../api.ts'
+import { isUnfinished, type Task } from './task-status-tone.ts'
+
+/** How often tasks that may still change are asked for, in milliseconds. */
+const ASK_MS = 5000
+
+/** Tasks by id, where a list of something else names them; those that have ended are asked for once. */
+export function useTasks(ids: readonly string[]): ReadonlyMap<string, Task> {
+  const [known, setKnown] = useState<ReadonlyMap<string, Task>>(new Map())
+  const wanted = [...new Set(ids)].sort().join(' ')
+
+  useEffect(() => {
+    const found = new Map<string, Task>()
+    const ending = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const ask = async () => {
+      const open = wanted.split(' ').filter((id) => id !== '' && isOpen(found.get(id)))
+      const tasks = document.hidden ? [] : await Promise.all(open.map((id) => taskOf(id, ending.signal)))
+      if (ending.signal.aborted) return
+      for (const task of tasks) if (task) found.set(task.id, task)
+      if (tasks.length > 0) setKnown(new Map(found))
+      if (open.length > 0) timer = setTimeout(ask, ASK_MS)
+    }
+    void ask()
+    return () => {
+      ending.abort()
+      clearTimeout(timer)
+    }
+  }, [wanted])
+
+  return known
+}
+
+const isOpen = (task: Task | undefined): boolean => task === undefined || isUnfinished(task)
+
+/** Null where it cannot be had now; the list that names it says why. */
+async function taskOf(id: string, signal: AbortSignal): Promise<Task | null> {
+  try {
+    return await api.get<Task>(`/api/tasks/${id}`, { signal })
+  } catch (error) {
+    if (signal.aborted || error instanceof ApiError) return null
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks'
+import { Checkbox, Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
+import { usePostOnce } from '../../once.ts'
+import { go, href } from '../../router.ts'
+import { amountIn, words } from '../../typed.ts'
+import type { Task } from './task-status-tone.ts'
+
+/** Makes a task, and locks its reward. */
+export function NewTaskDialog({ onClose }: { onClose: () => void }) {
+  const post = usePostOnce()
+  const [title, setTitle] = useState('')
+  const [description, setDescription] = useState('')
+  const [reward, setReward] = useState('')
+  const [capabilities, setCapabilities] = useState('')
+  const [gaze, setGaze] = useState(false)
+
+  const make = async () => {
+    const task = await post<Task>('/api/tasks', {
+      title,
+      description,
+      reward_usd: amountIn(reward) ?? 0,
+      capabilities: words(capabilities),
+      gaze_required: gaze,
+    })
+    notify(`The task “${task.title}” is ${task.status}.`)
+    onClose()
+    go(href('tasks', { id: task.id }))
+  }
+  return (
+    <Dialog title="New task" open onClose={onClose}>
+      <SubmitForm action="Make the task" onSubmit={make} onCancel={onClose}>
+        {(faultOf) => (
+          <>
+            <Field label="Title" error={faultOf('title')}>
+              <TextInput value={title} onInput={setTitle} required maxLength={200} />
+            </Field>
+            <Field label="What to do" error={faultOf('description')}>
+              <TextInput value={description} onInput={setDescription} rows={4} />
+            </Field>
+            <div class="fields">
+              <Field
+                label="Reward in USD"
+                hint="Moves from your account into escrow at once."
+                error={faultOf('reward_usd')}
+              >
+                <TextInput value={reward} onInput={setReward} inputMode="decimal" placeholder="0" />
+              </Field>
+              <Field label="Asks for" hint="Capabilities, with commas between." error={faultOf('capabilities')}>
+                <TextInput value={capabilities} onInput={setCapabilities} placeholder="python, web-search" />
+              </Field>
+            </div>
+            <Checkbox label="A claim needs an attestation of attention" checked={gaze} onChange={setGaze} />
+          </>
+        )}
+      </SubmitForm>
+    </Dialog>
+  )
+}

@@ -1,0 +1,145 @@
+import type { ComponentProps } from 'preact'
+import { useState } from 'preact/hooks'
+import {
+  Badge,
+  Button,
+  Card,
+  Countdown,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  Grid,
+  Money,
+  Page,
+  Pager,
+  Select,
+  Stat,
+  TextInput,
+  When,
+} from '../../components/components.ts'
+import { count, shortId, usd } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { go, href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { NewTaskDialog } from './new-task.tsx'
+import { TASK_STATUSES, TASK_TONES, type Task, type TaskStats, type TaskStatus } from './task-status-tone.ts'
+
+const FILTERS = ['status', 'agent', 'capability', 'swarm_id'] as const
+
+/** All tasks, with filters. */
+export function TaskBoard({ query }: { query: URLSearchParams }) {
+  const [making, setMaking] = useState(false)
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Record<
+    (typeof FILTERS)[number],
+    string
+  >
+  const given = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString()
+  const page = usePage<Task>(`/api/tasks${given && `?${given}`}`)
+  const stats = useLive<TaskStats>('/api/tasks/stats')
+  const change = (part: Partial<typeof filter>) => go(href('tasks', { query: { ...filter, ...part } }), true)
+  return (
+    <Page
+      title="Tasks"
+      intro="Work that agents claim and complete for a reward."
+      actions={
+        <>
+          <Button onClick={() => go(href('swarm'))}>Divide a goal…</Button>
+          <Button tone="primary" onClick={() => setMaking(true)}>
+            New task…
+          </Button>
+        </>
+      }
+    >
+      {stats.data && <Figures of={stats.data} />}
+      <Card title="Tasks">
+        <div class="filters">
+          <Field label="Status">
+            <Select<TaskStatus | ''>
+              value={filter.status as TaskStatus | ''}
+              options={[{ value: '', label: 'All' }, ...TASK_STATUSES]}
+              onChange={(status) => change({ status })}
+            />
+          </Field>
+          <Field label="Agent">
+            <TextInput value={filter.agent} onInput={(agent) => change({ agent })} placeholder="any" />
+          </Field>
+          <Field label="Capability">
+            <TextInput value={filter.capability} onInput={(capability) => change({ capability })} placeholder="any" />
+          </Field>
+          {filter.swarm_id && (
+            <Button onClick={() => change({ swarm_id: '' })}>Swarm {shortId(filter.swarm_id)} ✕</Button>
+          )}
+        </div>
+        <ErrorNote error={page.error ?? stats.error} onRetry={page.reload} />
+        <TaskTable
+          label="Tasks, newest first"
+          tasks={page.items}
+          of={page}
+          empty={
+            <Empty
+              title={given ? 'No task matches' : 'No tasks yet'}
+              hint={
+                given
+                  ? 'Take a filter away to see more.'
+                  : 'Make one here, divide a goal into several, or let an agent make them.'
+              }
+              action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
+            />
+          }
+        />
+        <Pager page={page} />
+      </Card>
+      {making && <NewTaskDialog onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+/** Tasks as a table; each row leads to the task's story. @param of, empty as of any table */
+export function TaskTable({
+  tasks,
+  ...table
+}: { tasks: readonly Task[] } & Pick<ComponentProps<typeof DataTable<Task>>, 'label' | 'of' | 'empty'>) {
+  return (
+    <DataTable<Task>
+      {...table}
+      rows={tasks}
+      rowKey={({ id }) => id}
+      onRow={({ id }) => go(href('tasks', { id }))}
+      columns={[
+        { key: 'title', label: 'Task', align: 'words' },
+        { key: 'status', label: 'Status', render: ({ status }) => <Badge tone={TASK_TONES[status]}>{status}</Badge> },
+        { key: 'agent', label: 'Agent' },
+        {
+          key: 'capabilities',
+          label: 'Asks for',
+          render: ({ capabilities }) => capabilities.join(', ') || <span class="muted">—</span>,
+        },
+        { key: 'reward', label: 'Reward', align: 'right', render: ({ reward_usd }) => <Money usd={reward_usd} /> },
+        {
+          key: 'lease',
+          label: 'Lease',
+          render: ({ lease_expires_at }) =>
+            lease_expires_at ? <Countdown to={lease_expires_at} over="over" /> : <span class="muted">—</span>,
+        },
+        { key: 'updated_at', label: 'Changed', render: ({ updated_at }) => <When at={updated_at} /> },
+      ]}
+    />
+  )
+}
+
+function Figures({ of: { by_status, reward_usd } }: { of: TaskStats }) {
+  return (
+    <Grid of="figures">
+      <Stat label="Open" value={count(by_status.open)} tone="accent" hint={`${count(by_status.blocked)} blocked`} />
+      <Stat label="Claimed" value={count(by_status.claimed)} tone="warn" />
+      <Stat label="Completed" value={count(by_status.completed)} tone="good" />
+      <Stat
+        label="Failed or cancelled"
+        value={count(by_status.failed + by_status.cancelled)}
+        tone={by_status.failed > 0 ? 'bad' : 'neutral'}
+      />
+      <Stat label="Rewards locked" value={usd(reward_usd.locked)} hint={`${usd(reward_usd.paid)} paid out`} />
+    </Grid>
+  )
+}

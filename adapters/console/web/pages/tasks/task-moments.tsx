@@ -1,0 +1,107 @@
+import type { Names } from '../../components/caller-name.tsx'
+import { Countdown } from '../../components/components.ts'
+import { exactUsd } from '../../components/exact.tsx'
+import type { Moment } from '../../components/timeline.tsx'
+import { shortId } from '../../format.ts'
+import { href } from '../../router.ts'
+import type { Escrow } from '../escrow/escrow-status.ts'
+import type { Task } from './task-status-tone.ts'
+
+/** The story of a task and its escrows: what is known of it, and what may come next. */
+export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names): Moment[] {
+  const made: Moment = { at: task.created_at, title: `Made by ${names.of(task.creator)}` }
+  return [
+    made,
+    ...escrows.map((escrow) => lockMoment(escrow, names)),
+    ...workMoments(task),
+    ...escrows.flatMap((escrow) => endMoments(escrow, names)),
+    ...nextMoments(task, escrows),
+  ]
+}
+
+function lockMoment({ created_at: at, amount_usd, payer }: Escrow, names: Names): Moment {
+  return { at, title: `${exactUsd(amount_usd)} locked`, detail: `By ${names.of(payer)}`, tone: 'accent' }
+}
+
+function endMoments(escrow: Escrow, names: Names): Moment[] {
+  const amount = exactUsd(escrow.amount_usd)
+  const moments: Moment[] = []
+  if (escrow.released_at)
+    moments.push({
+      at: escrow.released_at,
+      title: `${amount} released to ${names.of(escrow.recipient ?? '')}`,
+      tone: 'good',
+      detail: escrow.gaze.attestation_id && (
+        <>
+          Against the attestation <code title={escrow.gaze.attestation_id}>{shortId(escrow.gaze.attestation_id)}</code>
+        </>
+      ),
+    })
+  if (escrow.settled_at)
+    moments.push({
+      at: escrow.settled_at,
+      title: 'Paid on the chain',
+      tone: 'good',
+      detail: escrow.settlement.tx_hash && <code>{escrow.settlement.tx_hash}</code>,
+    })
+  if (escrow.status === 'expired') moments.push({ at: escrow.expires_at, title: 'Escrow expired', tone: 'warn' })
+  if (escrow.refunded_at)
+    moments.push({
+      at: escrow.refunded_at,
+      title: `${amount} back to ${names.of(escrow.payer)}`,
+      detail: escrow.reason,
+      tone: 'warn',
+    })
+  return moments
+}
+
+/** What agents did. When it was claimed is not kept once it has ended. */
+function workMoments(task: Task): Moment[] {
+  const { status, agent, updated_at: at } = task
+  const claimed: Moment = { at: null, title: `Claimed by ${agent}`, tone: 'warn' }
+  switch (status) {
+    case 'claimed':
+      return [{ ...claimed, at, title: `With ${agent}`, detail: <Lease of={task} /> }]
+    case 'completed':
+      return [claimed, { at, title: `Completed by ${agent}`, tone: 'good' }]
+    case 'failed':
+      return [claimed, { at, title: `Given up by ${agent}`, tone: 'bad' }]
+    case 'cancelled':
+      return [...(agent ? [claimed] : []), { at, title: 'Cancelled', tone: 'bad' }]
+    default:
+      return at === task.created_at ? [] : [{ at, title: status === 'open' ? 'Open for agents' : 'Changed' }]
+  }
+}
+
+const Lease = ({ of }: { of: Task }) =>
+  of.lease_expires_at && (
+    <>
+      Last sign of life; the lease ends in <Countdown to={of.lease_expires_at} />
+    </>
+  )
+
+/** What the task waits for now. */
+function nextMoments(task: Task, escrows: readonly Escrow[]): Moment[] {
+  const ahead = (title: string, detail?: Moment['detail']): Moment => ({ at: null, title, detail, ahead: true })
+  const locked = escrows.find(({ status }) => status === 'locked')
+  const expiry = locked && (
+    <>
+      The reward stays locked for <Countdown to={locked.expires_at} over="no longer" />
+    </>
+  )
+  if (task.status === 'blocked') return [ahead('Opens once the tasks that it waits for are completed', expiry)]
+  if (task.status === 'open') return [ahead('Waits for an agent to claim it', expiry)]
+  if (task.status === 'claimed') return [ahead('Waits for its completion', expiry)]
+  if (task.status === 'completed' && locked)
+    return [
+      ahead(
+        'Waits for the release of its reward',
+        <>
+          {expiry}. It needs an attestation of attention:{' '}
+          <a href={href('capture', { query: { task: task.id } })}>record one</a>.
+        </>,
+      ),
+    ]
+  if (escrows.some(({ status }) => status === 'expired')) return [ahead('Waits for the refund of its reward')]
+  return []
+}

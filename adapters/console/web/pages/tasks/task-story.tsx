@@ -1,0 +1,207 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import {
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  Copy,
+  ErrorNote,
+  Grid,
+  Loading,
+  notify,
+  Page,
+  When,
+} from '../../components/components.ts'
+import { Exact, exactUsd } from '../../components/exact.tsx'
+import { Timeline } from '../../components/timeline.tsx'
+import { shortId } from '../../format.ts'
+import type { List } from '../../paging.ts'
+import { href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { useLive } from '../../use-live.ts'
+import { EscrowState } from '../escrow/escrow.tsx'
+import { EscrowActions, type EscrowAsked, EscrowDialog } from '../escrow/escrow-actions.tsx'
+import { type Escrow, isLive } from '../escrow/escrow-status.ts'
+import { useTasks } from './find-task.ts'
+import { momentsOf } from './task-moments.tsx'
+import './tasks.css'
+import { isUnfinished, TASK_TONES, type Task } from './task-status-tone.ts'
+
+/** What happened to one task and to its reward, and what can be done now. */
+export function TaskStory({ id }: { id: string }) {
+  const names = useNames()
+  const task = useLive<Task>(`/api/tasks/${encodeURIComponent(id)}`, { everyMs: 2000 })
+  const escrows = useLive<List<Escrow>>(`/api/wallet/escrow?task_id=${encodeURIComponent(id)}&limit=20`)
+  const [asked, setAsked] = useState<EscrowAsked | null>(null)
+  if (!task.data) {
+    return (
+      <Page title="Task">
+        {task.error ? <ErrorNote error={task.error} onRetry={task.reload} /> : <Loading what="the task" />}
+        <a href={href('tasks')}>All tasks</a>
+      </Page>
+    )
+  }
+  const { data } = task
+  const reload = () => {
+    task.reload()
+    escrows.reload()
+  }
+  return (
+    <Page
+      title={data.title}
+      intro={
+        <>
+          <Badge tone={TASK_TONES[data.status]}>{data.status}</Badge> <a href={href('tasks')}>All tasks</a>
+          {data.swarm_id && (
+            <>
+              {' · '}
+              <a href={href('swarm', { id: data.swarm_id })}>The swarm that it belongs to</a>
+            </>
+          )}
+        </>
+      }
+      actions={<CancelTask task={data} escrows={escrows.data?.items} names={names} onCancelled={reload} />}
+    >
+      <ErrorNote error={task.error ?? escrows.error} onRetry={reload} />
+      <Grid>
+        <Card title="Story">
+          <Timeline label="What happened" moments={momentsOf(data, escrows.data?.items ?? [], names)} />
+        </Card>
+        <div class="stack">
+          <Card title="Task">
+            {data.description && <p class="task-text">{data.description}</p>}
+            <Facts of={data} names={names} />
+          </Card>
+          {escrows.data?.items.map((escrow) => (
+            <Card
+              key={escrow.id}
+              title={`Escrow of ${exactUsd(escrow.amount_usd)}`}
+              actions={<EscrowActions escrow={escrow} task={data} onAsk={setAsked} />}
+            >
+              <dl class="facts">
+                <dt>Status</dt>
+                <dd>
+                  <EscrowState of={escrow} />
+                </dd>
+                <dt>From</dt>
+                <dd>
+                  <Caller id={escrow.payer} names={names} />
+                </dd>
+                <dt>To</dt>
+                <dd>
+                  {escrow.recipient ? <Caller id={escrow.recipient} names={names} /> : 'whoever completes the task'}
+                </dd>
+                <dt>Expires</dt>
+                <dd>
+                  <When at={escrow.expires_at} />
+                </dd>
+              </dl>
+            </Card>
+          ))}
+          {data.result !== null && (
+            <Card title="Result">
+              <pre>{typeof data.result === 'string' ? data.result : JSON.stringify(data.result, null, 2)}</pre>
+            </Card>
+          )}
+        </div>
+      </Grid>
+      {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
+    </Page>
+  )
+}
+
+function Facts({ of, names }: { of: Task; names: Names }) {
+  const before = useTasks(of.depends_on)
+  return (
+    <dl class="facts">
+      <dt>Reward</dt>
+      <dd>
+        <Exact usd={of.reward_usd} />
+      </dd>
+      <dt>Made by</dt>
+      <dd>
+        <Caller id={of.creator} names={names} />
+      </dd>
+      {of.agent && (
+        <>
+          <dt>Agent</dt>
+          <dd>
+            {of.agent}
+            {of.claimed_by && (
+              <>
+                , with the key <Caller id={of.claimed_by} names={names} />
+              </>
+            )}
+          </dd>
+        </>
+      )}
+      <dt>Asks for</dt>
+      <dd>{of.capabilities.length > 0 ? of.capabilities.join(', ') : 'nothing in particular'}</dd>
+      <dt>Attention</dt>
+      <dd>{of.gaze_required ? 'a claim needs an attestation' : 'needed for the reward only'}</dd>
+      {of.depends_on.length > 0 && (
+        <>
+          <dt>Waits for</dt>
+          <dd>
+            {of.depends_on.map((id) => (
+              <div key={id}>
+                <a href={href('tasks', { id })}>{before.get(id)?.title ?? shortId(id)}</a> {before.get(id)?.status}
+              </div>
+            ))}
+          </dd>
+        </>
+      )}
+      <dt>Id</dt>
+      <dd>
+        <Copy text={of.id} />
+      </dd>
+    </dl>
+  )
+}
+
+/** Cancels the task, for its creator and admins, once it is said what that moves. @param props.escrows once they are known */
+function CancelTask(props: {
+  task: Task
+  escrows: readonly Escrow[] | undefined
+  names: Names
+  onCancelled: () => void
+}) {
+  const { task, escrows, names, onCancelled } = props
+  const [asking, setAsking] = useState(false)
+  const live = escrows?.find(isLive)
+  const { id = '', isAdmin = false } = session.value ?? {}
+  if (!isUnfinished(task) || !(isAdmin || id === task.creator)) return null
+  const cancel = async () => {
+    await api.delete<Task>(`/api/tasks/${task.id}`)
+    notify(`“${task.title}” is cancelled.`)
+    onCancelled()
+  }
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Cancel the task…</Button>
+      <Confirm
+        title="Cancel this task?"
+        open={asking}
+        action="Cancel the task"
+        onConfirm={cancel}
+        onClose={() => setAsking(false)}
+        body={
+          <div class="stack">
+            {!escrows && <p>What is locked for it moves back to whoever locked it.</p>}
+            {live && (
+              <p>
+                <strong>{exactUsd(live.amount_usd)}</strong> moves from its escrow back to{' '}
+                <strong>{names.of(live.payer)}</strong>.
+              </p>
+            )}
+            {escrows && !live && <p>No money moves: nothing is locked for the task.</p>}
+            {task.agent && <p>The agent {task.agent}, which works on it, is not paid.</p>}
+            <p>Tasks that wait for it are cancelled and refunded, too.</p>
+          </div>
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,159 @@
+import { useState } from 'preact/hooks'
+import { api, PATIENT_MS } from '../../api.ts'
+import { Caller, callersToChoose, type Names } from '../../components/caller-name.tsx'
+import {
+  Button,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  messageOf,
+  notify,
+  Pager,
+  Select,
+  TextInput,
+  When,
+} from '../../components/components.ts'
+import { Exact } from '../../components/exact.tsx'
+import { count, duration, shortId } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { session } from '../../signed-in.ts'
+import type { Receipt, Usage } from './usage-records.ts'
+
+/** Which receipts are shown: a caller's id, and the first and last day in the reader's zone (`2026-11-21`); empty is all. */
+export interface ReceiptFilter {
+  caller: string
+  from: string
+  to: string
+}
+
+/** The receipts of metered calls, and the way to have all of a selection as a file. */
+export function Receipts(props: {
+  filter: ReceiptFilter
+  names: Names
+  onFilter: (query: Record<string, string>) => void
+}) {
+  const { filter, names } = props
+  const selection = new URLSearchParams(selectionOf(filter)).toString()
+  const page = usePage<Receipt, Usage>(`/api/wallet/metered/usage${selection && `?${selection}`}`)
+  const [busy, setBusy] = useState(false)
+  const change = (part: Partial<ReceiptFilter>) => props.onFilter({ ...filter, ...part })
+
+  const download = async () => {
+    setBusy(true)
+    try {
+      const csv = await api.text(`/api/wallet/metered/usage${selection && `?${selection}`}`, {
+        accept: 'text/csv',
+        timeoutMs: PATIENT_MS,
+      })
+      saveAs('receipts.csv', new Blob([csv], { type: 'text/csv' }))
+      notify('The receipts are in your downloads.')
+    } catch (error) {
+      notify(messageOf(error), 'bad')
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Card
+      title="Receipts"
+      actions={
+        <Button busy={busy} disabled={page.total === 0} onClick={download}>
+          Download CSV
+        </Button>
+      }
+    >
+      <div class="filters">
+        {session.value?.isAdmin && (
+          <Field label="Caller">
+            <Select
+              value={filter.caller}
+              options={[{ value: '', label: 'Everyone' }, ...callersToChoose(names, filter.caller)]}
+              onChange={(caller) => change({ caller })}
+            />
+          </Field>
+        )}
+        <Field label="From">
+          <TextInput type="date" value={filter.from} onInput={(from) => change({ from })} />
+        </Field>
+        <Field label="Up to">
+          <TextInput type="date" value={filter.to} onInput={(to) => change({ to })} />
+        </Field>
+      </div>
+      <ErrorNote error={page.error} onRetry={page.reload} />
+      <DataTable<Receipt>
+        label="Receipts, newest first"
+        rows={page.items}
+        rowKey={({ call_id }) => call_id}
+        columns={[
+          { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
+          { key: 'call_id', label: 'Call', render: ({ call_id }) => <code title={call_id}>{shortId(call_id)}</code> },
+          { key: 'caller', label: 'Caller', render: ({ caller_id }) => <Caller id={caller_id} names={names} /> },
+          { key: 'model', label: 'Model' },
+          {
+            key: 'tokens',
+            label: 'Tokens',
+            align: 'right',
+            render: ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`,
+          },
+          {
+            key: 'cost',
+            label: 'Upstream',
+            align: 'right',
+            render: ({ billing }) => <Exact usd={billing.upstream_cost_usd} />,
+          },
+          {
+            key: 'margin',
+            label: 'Margin',
+            align: 'right',
+            render: ({ billing }) => <Exact usd={billing.margin_usd} />,
+          },
+          { key: 'total', label: 'Total', align: 'right', render: ({ billing }) => <Exact usd={billing.total_usd} /> },
+          { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
+        ]}
+        of={page}
+        empty={
+          <Empty
+            title="No receipts here"
+            hint={selection ? 'None of this caller and time; widen the selection.' : 'Each metered call leaves one.'}
+            action={
+              selection && (
+                <Button size="small" onClick={() => props.onFilter({})}>
+                  Show all
+                </Button>
+              )
+            }
+          />
+        }
+      />
+      <Pager page={page} />
+    </Card>
+  )
+}
+
+/** A filter as the API takes it: times in UTC, the last one excluded. */
+function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string> {
+  return {
+    ...(caller && { caller_id: caller }),
+    ...(from && { from: midnight(from, 0) }),
+    ...(to && { to: midnight(to, 1) }),
+  }
+}
+
+/** When a day of the reader's begins, or the day so many days later; what is no day is for the API to refuse. */
+function midnight(day: string, later: number): string {
+  const at = new Date(`${day}T00:00`)
+  at.setDate(at.getDate() + later)
+  return Number.isNaN(at.getTime()) ? day : at.toISOString()
+}
+
+/** Has the browser save a file. */
+function saveAs(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

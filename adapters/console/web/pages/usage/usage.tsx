@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+import { type Names, useNames } from '../../components/caller-name.tsx'
+import {
+  BarList,
+  Card,
+  Empty,
+  ErrorNote,
+  Field,
+  Grid,
+  LineChart,
+  Loading,
+  Page,
+  Select,
+  Stat,
+} from '../../components/components.ts'
+import { count, short, usd } from '../../format.ts'
+import { go, href, type PageProps } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { Receipts } from './receipt-table.tsx'
+import { daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
+import type { Sums, Usage } from './usage-records.ts'
+
+/** What metered calls cost: by day, by caller and by model, and each one's receipt. */
+export default function UsagePage({ query }: PageProps) {
+  const [period, setPeriod] = useState<Period>('30')
+  const names = useNames()
+  return (
+    <Page
+      title="Usage"
+      intro="What metered calls cost. Days are UTC days, as bills count them."
+      actions={
+        <Field label="Period">
+          <Select value={period} options={PERIODS} onChange={setPeriod} />
+        </Field>
+      }
+    >
+      {/* Of each period its own: no sum stands under another one, also while that is asked for. */}
+      <Spending key={period} period={period} names={names} />
+      <Receipts
+        filter={{ caller: query.get('caller') ?? '', from: query.get('from') ?? '', to: query.get('to') ?? '' }}
+        names={names}
+        onFilter={(filter) => go(href('usage', { query: filter }), true)}
+      />
+    </Page>
+  )
+}
+
+/** The sums of one period. */
+function Spending({ period, names }: { period: Period; names: Names }) {
+  const from = startOf(period, new Date())
+  const of = `/api/wallet/metered/usage?limit=1&from=${from}`
+  const byDay = useLive<Usage>(`${of}&group_by=day`, { everyMs: 5000 })
+  const byModel = useLive<Usage>(`${of}&group_by=model`, { everyMs: 5000 })
+  const { data } = byDay
+  return (
+    <>
+      <ErrorNote error={byDay.error ?? byModel.error} onRetry={byDay.reload} />
+      {!data && byDay.loading && <Loading what="what was used" />}
+      {data && <Totals of={data.totals} />}
+      {data && data.totals.calls === 0 && (
+        <Card>
+          <Empty
+            title="No metered calls in this period"
+            hint={
+              <>
+                Agents make them with <code>POST /api/wallet/metered/call</code>; what they cost is shown here at once.
+              </>
+            }
+          />
+        </Card>
+      )}
+      {data && data.totals.calls > 0 && (
+        <Grid>
+          <Card title="Spending by day" wide>
+            <LineChart
+              label="Spending by day"
+              days
+              filled
+              series={[
+                { label: 'Total', points: daysOf(data.groups, from, (day) => day.total_usd) },
+                { label: 'Upstream cost', points: daysOf(data.groups, from, (day) => day.upstream_cost_usd) },
+              ]}
+              format={usd}
+            />
+          </Card>
+          <Card title="By caller">
+            <BarList
+              label="Spending by caller"
+              items={data.by_caller.slice(0, 12).map((sums) => ({
+                label: names.of(sums.caller_id),
+                value: sums.total_usd,
+                text: textOf(sums),
+                href: href('usage', { query: { caller: sums.caller_id } }),
+              }))}
+            />
+          </Card>
+          <Card title="By model">
+            {byModel.data && (
+              <BarList
+                label="Spending by model"
+                items={byModel.data.groups
+                  .toSorted((a, b) => b.total_usd - a.total_usd)
+                  .map((sums) => ({ label: sums.key, value: sums.total_usd, text: textOf(sums) }))}
+              />
+            )}
+          </Card>
+        </Grid>
+      )}
+    </>
+  )
+}
+
+function Totals({ of }: { of: Sums }) {
+  return (
+    <Grid of="figures">
+      <Stat label="Spent" value={usd(of.total_usd)} hint="upstream cost and margin" />
+      <Stat label="Upstream cost" value={usd(of.upstream_cost_usd)} />
+      <Stat label="Margin" value={usd(of.margin_usd)} tone="good" />
+      <Stat label="Calls" value={count(of.calls)} />
+      <Stat label="Tokens" value={short(of.total_tokens)} />
+    </Grid>
+  )
+}
+
+const textOf = ({ total_usd, calls }: Sums): string =>
+  `${usd(total_usd)} · ${count(calls)} ${calls === 1 ? 'call' : 'calls'}`

@@ -1,0 +1,112 @@
+import {
+  Badge,
+  Card,
+  Copy,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Grid,
+  Loading,
+  Money,
+  Stat,
+  When,
+} from '../../components/components.ts'
+import { usd } from '../../format.ts'
+import { session } from '../../signed-in.ts'
+import { useLive } from '../../use-live.ts'
+import type { Balances, ChainBalance, Wallet } from './wallet-records.ts'
+
+/** What the signed-in key has, in the ledger and on every chain. */
+export function Account() {
+  const wallet = useLive<Wallet>('/api/wallet')
+  if (!wallet.data) {
+    return wallet.error ? <ErrorNote error={wallet.error} onRetry={wallet.reload} /> : <Loading what="your balances" />
+  }
+  const { ledger, address, settlement, balances } = wallet.data
+  return (
+    <>
+      <ErrorNote error={wallet.error} onRetry={wallet.reload} />
+      <BalanceStats of={ledger} />
+      <Card
+        title="On chains"
+        actions={
+          settlement === 'evm' ? (
+            <Badge tone="good">Rewards are paid on a chain</Badge>
+          ) : (
+            <Badge>Rewards are paid in the ledger</Badge>
+          )
+        }
+      >
+        {address && <Copy text={address} label="Copy address" />}
+        <DataTable<ChainBalance>
+          label="Balances on chains"
+          rows={balances}
+          rowKey={({ chain_id }) => String(chain_id)}
+          columns={[
+            { key: 'chain', label: 'Chain', render: ({ chain, chain_id }) => `${chain} (${chain_id})` },
+            {
+              key: 'native',
+              label: 'Coins',
+              align: 'right',
+              render: ({ native }) => amountsOf(native ? [native] : []),
+            },
+            { key: 'tokens', label: 'Tokens', align: 'right', render: ({ tokens }) => amountsOf(tokens) },
+            { key: 'block_number', label: 'Block', align: 'right' },
+            {
+              key: 'as_of',
+              label: 'Read',
+              render: ({ as_of, error }) => (error ? <Badge tone="bad">{error}</Badge> : <When at={as_of} />),
+            },
+          ]}
+          empty={
+            address ? (
+              <Empty title="No chain is configured" hint="Name chains under chain.networks in Settings." />
+            ) : (
+              <Empty
+                title="No address to read"
+                hint={
+                  session.value?.isAdmin
+                    ? 'Set wallet.private_key, so that Gazeway has an account of its own, or bind a wallet to a key as you make it.'
+                    : 'A wallet is bound to a key as it is made: gazeway key create --wallet 0x…'
+                }
+              />
+            )
+          }
+        />
+      </Card>
+    </>
+  )
+}
+
+/** The balances of one caller. */
+export function BalanceStats({ of }: { of: Balances }) {
+  const { available_usd, held_usd, escrow_usd, credit_limit_usd, daily_limit_usd } = of
+  const left = available_usd + credit_limit_usd
+  return (
+    <Grid of="figures">
+      <Stat
+        label="Available"
+        value={<Money usd={available_usd} />}
+        hint={`${usd(Math.max(0, left))} can be spent, credit included`}
+        tone={left <= 0 ? 'bad' : 'neutral'}
+      />
+      <Stat label="Set aside" value={<Money usd={held_usd} />} hint="for calls under way" />
+      <Stat label="In escrow" value={<Money usd={escrow_usd} />} hint="for tasks that are not done" />
+      <Stat label="Credit" value={<Money usd={credit_limit_usd} />} hint="how far below zero it may go" />
+      <Stat
+        label="Daily limit"
+        value={daily_limit_usd === null ? 'None' : <Money usd={daily_limit_usd} />}
+        hint="from 00:00 UTC"
+      />
+    </Grid>
+  )
+}
+
+function amountsOf(amounts: ChainBalance['tokens']) {
+  if (amounts.length === 0) return <span class="muted">—</span>
+  return amounts.map(({ symbol, amount }) => (
+    <div key={symbol}>
+      {amount} {symbol}
+    </div>
+  ))
+}

@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks'
+import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Pager, When } from '../../components/components.ts'
+import { shortId } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import type { Usage } from '../usage/usage-records.ts'
+import { DepositDialog } from './deposit-dialog.tsx'
+import { LimitsDialog } from './limits-dialog.tsx'
+import { dailyBudget, type KeyRecord } from './wallet-records.ts'
+
+/** All keys with their limits and what they spent; an admin changes limits and credits accounts here. */
+export function Callers() {
+  const page = usePage<KeyRecord>('/api/keys')
+  const usage = useLive<Usage>('/api/wallet/metered/usage?limit=1', { everyMs: 10_000 })
+  const [limited, setLimited] = useState<KeyRecord | null>(null)
+  const [credited, setCredited] = useState<KeyRecord | null>(null)
+  const spentBy = new Map(usage.data?.by_caller.map(({ caller_id, ...sums }) => [caller_id, sums]))
+  return (
+    <Card title="Callers">
+      <ErrorNote error={page.error ?? usage.error} onRetry={page.reload} />
+      <DataTable<KeyRecord>
+        label="Callers, newest first"
+        rows={page.items}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            key: 'name',
+            label: 'Caller',
+            render: ({ id, name, revoked_at }) => (
+              <>
+                <a href={href('wallet', { id: 'ledger', query: { caller: id } })}>{name}</a>{' '}
+                <code class="muted" title={id}>
+                  {shortId(id)}
+                </code>
+                {revoked_at && <Badge tone="bad">revoked</Badge>}
+              </>
+            ),
+          },
+          { key: 'calls', label: 'Calls', align: 'right', render: ({ id }) => spentBy.get(id)?.calls ?? 0 },
+          {
+            key: 'spent',
+            label: 'Spent on calls',
+            align: 'right',
+            render: ({ id }) => <Money usd={spentBy.get(id)?.total_usd ?? 0} />,
+          },
+          {
+            key: 'credit',
+            label: 'Credit',
+            align: 'right',
+            render: ({ limits: { credit_limit_usd } }) =>
+              credit_limit_usd === null ? <span class="muted">default</span> : <Money usd={credit_limit_usd} />,
+          },
+          {
+            key: 'daily',
+            label: 'A day',
+            align: 'right',
+            render: ({ limits }) => {
+              const usd = dailyBudget(limits)
+              return usd === null ? <span class="muted">no limit</span> : <Money usd={usd} />
+            },
+          },
+          { key: 'used', label: 'Last used', render: ({ last_used_at }) => <When at={last_used_at} /> },
+          {
+            key: 'actions',
+            label: 'Change',
+            render: (key) =>
+              key.revoked_at === null && (
+                <div class="actions">
+                  <Button size="small" label={`Limits of ${key.name}`} onClick={() => setLimited(key)}>
+                    Limits
+                  </Button>
+                  <Button size="small" label={`Deposit for ${key.name}`} onClick={() => setCredited(key)}>
+                    Deposit
+                  </Button>
+                </div>
+              ),
+          },
+        ]}
+        of={page}
+        empty={<Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
+      />
+      <Pager page={page} />
+      {limited && <LimitsDialog of={limited} onClose={() => setLimited(null)} onChanged={page.reload} />}
+      {credited && <DepositDialog to={credited} onClose={() => setCredited(null)} />}
+    </Card>
+  )
+}

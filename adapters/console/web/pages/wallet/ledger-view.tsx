@@ -1,0 +1,136 @@
+import { callersToChoose, type Names, useNames } from '../../components/caller-name.tsx'
+import {
+  Badge,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  Pager,
+  Select,
+  type Tone,
+  When,
+} from '../../components/components.ts'
+import { Exact } from '../../components/exact.tsx'
+import { shortId } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { go, href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { BalanceStats } from './account-view.tsx'
+import type { Statement, StatementLine } from './wallet-records.ts'
+
+/** What each kind of transfer is, in words. */
+const KINDS: Record<string, { label: string; tone: Tone }> = {
+  deposit: { label: 'Deposit', tone: 'good' },
+  reserve: { label: 'Set aside for a call', tone: 'neutral' },
+  capture: { label: 'Call charged, rest back', tone: 'neutral' },
+  void: { label: 'Call failed, all back', tone: 'neutral' },
+  lock: { label: 'Locked in escrow', tone: 'accent' },
+  release: { label: 'Reward paid', tone: 'good' },
+  refund: { label: 'Escrow refunded', tone: 'warn' },
+  withdraw: { label: 'Paid back on a chain', tone: 'warn' },
+  settle: { label: 'Settled on a chain', tone: 'neutral' },
+  purchase: { label: 'Request paid from credit', tone: 'neutral' },
+  return: { label: 'Request failed, credit back', tone: 'neutral' },
+  bind: { label: 'From a wallet to its key', tone: 'neutral' },
+}
+
+/** The statement of one account, which an admin chooses. @param of whose; the signed-in key's where it is null */
+export function Ledger({ of }: { of: string | null }) {
+  const names = useNames()
+  const { id: own = '', isAdmin = false } = session.value ?? {}
+  const caller = of ?? own
+  const others = callersToChoose(names, caller).filter(({ value }) => value !== own)
+  return (
+    <>
+      {isAdmin && (
+        <div class="filters">
+          <Field label="Account of">
+            <Select
+              value={caller}
+              options={[{ value: own, label: names.of(own) }, ...others]}
+              onChange={(id) => go(href('wallet', { id: 'ledger', query: { caller: id === own ? null : id } }), true)}
+            />
+          </Field>
+        </div>
+      )}
+      {/* Of each account its own: nobody's money stands under another name, also while that is asked for. */}
+      <Account key={caller} of={caller === own ? null : caller} names={names} />
+    </>
+  )
+}
+
+/** What an account has, and what moved in it. */
+function Account({ of, names }: { of: string | null; names: Names }) {
+  const query = of === null ? '' : `?caller_id=${encodeURIComponent(of)}`
+  const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
+  return (
+    <>
+      {page.data && <BalanceStats of={page.data.balances} />}
+      <Card title="Statement">
+        <ErrorNote error={page.error} onRetry={page.reload} />
+        <DataTable<StatementLine>
+          label="Transfers, newest first"
+          rows={page.items}
+          rowKey={({ key }) => key}
+          columns={[
+            { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
+            { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
+            { key: 'entries', label: 'From → to', render: (line) => wayOf(line, names) },
+            { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
+            {
+              key: 'amount_usd',
+              label: 'Amount',
+              align: 'right',
+              render: ({ amount_usd }) => <Exact usd={amount_usd} signed />,
+            },
+          ]}
+          of={page}
+          empty={
+            <Empty
+              title="Nothing has moved in this account"
+              hint="Deposits, metered calls and escrows are listed here as they happen."
+            />
+          }
+        />
+        <Pager page={page} />
+      </Card>
+    </>
+  )
+}
+
+function Kind({ of }: { of: string }) {
+  const { label, tone } = KINDS[of] ?? { label: of, tone: 'neutral' as const }
+  return <Badge tone={tone}>{label}</Badge>
+}
+
+/** Which accounts a transfer moved money between, in words. */
+function wayOf({ entries }: StatementLine, names: Names): string {
+  const named = (below: boolean) =>
+    entries
+      .filter(({ amount_usd }) => amount_usd < 0 === below)
+      .map(({ account }) => accountName(account, names))
+      .join(', ')
+  return `${named(true)} → ${named(false)}`
+}
+
+function accountName(account: string, names: Names): string {
+  const [kind = '', ...rest] = account.split(':')
+  const owner = rest.join(':')
+  if (kind === 'caller') return names.of(owner)
+  if (kind === 'escrow') return `escrow ${shortId(owner)}`
+  const words: Record<string, string> = {
+    held: 'set aside',
+    upstream_cost: 'upstream cost',
+    revenue: 'margin',
+    deposits: 'deposits',
+    settling: 'to be settled',
+  }
+  return words[kind] ?? kind
+}
+
+/** What a transfer's key is about: `capture:call_…` is about the call. */
+function subjectOf(key: string): string {
+  const id = key.split(':').find((part) => /^[a-z]+_[0-9a-f]{20,}$/.test(part))
+  return id ? shortId(id) : key.replace(/^deposit:/, '')
+}

@@ -1,0 +1,48 @@
+import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Money, Stat } from '../../components/components.ts'
+import { useLive } from '../../use-live.ts'
+import type { Pricing } from './wallet-records.ts'
+
+/** What metered calls cost. */
+export function Prices() {
+  const { data, error, reload } = useLive<Pricing>('/api/wallet/metered/pricing', { everyMs: 10_000 })
+  if (!data) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the prices" />
+  return (
+    <>
+      <Grid of="figures">
+        <Stat label="Margin of a call" value={<Money usd={data.margin_usd} />} hint="added to what its tokens cost" />
+        <Stat label="Token" value={data.token} hint="that settlements are paid in" />
+        <Stat label="Network" value={data.network} hint="that they are paid on" />
+      </Grid>
+      <Card title="Models">
+        <DataTable
+          label="Prices of models"
+          rows={data.models}
+          rowKey={({ id }) => id}
+          columns={[
+            { key: 'id', label: 'Model', render: ({ id }) => <code>{id}</code> },
+            { key: 'use', label: 'For' },
+            {
+              key: 'price',
+              label: 'Per 1,000 tokens',
+              align: 'right',
+              render: ({ price_per_1k_tokens_usd }) => <Money usd={price_per_1k_tokens_usd} />,
+            },
+            {
+              key: 'call',
+              label: 'A call of 2,000 tokens',
+              align: 'right',
+              render: ({ price_per_1k_tokens_usd }) => <Money usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />,
+            },
+          ]}
+          empty={<Empty title="No model is metered" />}
+        />
+        <p class="hint">Change prices in Settings, under pricing.</p>
+      </Card>
+    </>
+  )
+}
+
+/** What a call of so many tokens costs, in USD with at most 6 decimals: tokens × price + margin. */
+function callPrice(tokens: number, pricePer1k: number, { margin_usd }: Pricing): number {
+  return Math.round((tokens * pricePer1k * 1e6) / 1000 + margin_usd * 1e6) / 1e6
+}
