@@ -4,6 +4,7 @@ import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely
 import { createCalls } from '../../src/calls/calls.ts'
 import { EscrowList } from '../../src/escrow/escrow.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
+import { createGroups } from '../../src/identity/groups.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
 import { createSessions } from '../../src/sessions/sessions.ts'
@@ -89,6 +90,7 @@ export function plansContract(open: () => Promise<Store>): void {
         gaze: createGaze({ store: on, config: GAZE, now }),
         calls: createCalls({ store: on, onError }),
         keys: createKeys({ store: on, now, fixedKey: null, onError }),
+        groups: createGroups({ store: on, now }),
         sessions: createSessions({ store: on, now, chatModel: () => 'm' }),
         tasks,
         escrows,
@@ -161,6 +163,9 @@ export function plansContract(open: () => Promise<Store>): void {
       'statistics of calls of a caller': () => services.calls.stats({ group_by: 'day', caller_id: 'key_1' }),
       'fallbacks of calls': () => services.calls.fallbacks({ from, to, caller_id: 'key_1' }),
       keys: () => services.keys.list({ limit: 5 }),
+      'one key, and what it is held to': () => services.keys.find(`key_${'0'.repeat(32)}`),
+      'keys of a wallet, and what they are held to': () => services.keys.inForce({ wallet: '0x1' }),
+      'groups of keys': () => services.groups.list({ limit: 5 }),
       swarms: () => services.tasks.swarms({ limit: 5 }),
       'swarms after a cursor': () => services.tasks.swarms({ limit: 5, cursor: encodeCursor([SWARM]) }),
       sessions: () => services.sessions.list({ limit: 5 }, ADMIN),
