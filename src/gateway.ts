@@ -5,12 +5,11 @@ import { callSweeps } from './calls/retention.ts'
 import { type Chain, createChain, type OnConfirmed } from './chain/chain.ts'
 import { movingToken } from './chain/moving-token.ts'
 import { createWithdrawals, type Withdrawals } from './chain/withdrawals.ts'
-import { configFile, type LoadedConfig } from './config/config.ts'
-import { fileHome } from './config/file-home.ts'
-import { type LiveConfig, openLiveConfig } from './config/live-config.ts'
+import type { LoadedConfig } from './config/config.ts'
+import type { LiveConfig } from './config/live-config.ts'
 import type { Log } from './config/log.ts'
+import { openConfig } from './config/open-config.ts'
 import { redactText } from './config/redact.ts'
-import { tableHome } from './config/table-home.ts'
 import { connectionSweeps } from './connections/connections.ts'
 import { createAllowRoot } from './context/allowed-root.ts'
 import { type ContextInput, createContext, type WorkContext } from './context/context.ts'
@@ -370,33 +369,4 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
 function unwritten(records: number, cause: unknown): GazewayError {
   const why = cause instanceof Error ? cause.message : `the store did not take them within ${CLOSE_MS / 1000} s.`
   return new GazewayError('store_unavailable', `${records} of the call records could not be written: ${why}`, { cause })
-}
-
-/** The configuration from now on: of machines on one PostgreSQL in the store, of those on one data folder in its file. */
-async function openConfig(read: LoadedConfig, store: Store, log: Log): Promise<LiveConfig> {
-  const home =
-    store.engine === 'postgres'
-      ? tableHome({
-          store,
-          now: () => new Date(),
-          onRefused: (key) =>
-            log.warn('A setting in the store is not one of this version; it is passed over.', { key }),
-        })
-      : fileHome(configFile(read.dataDir))
-  const live = await openLiveConfig({
-    loaded: read,
-    home,
-    onFault: (err) => log.error('A change of the configuration is not in force.', { err }),
-  })
-  const learn = () => log.keepOut([...live.current().secrets, ...live.stored().secrets])
-  learn()
-  const { level } = live.current().config.log
-  if (level !== read.config.log.level) log.setLevel(level)
-  live.onChange((next, before) => {
-    learn()
-    if (next.config.log.level !== before.config.log.level) log.setLevel(next.config.log.level)
-    for (const key of next.leftOut.filter((known) => !before.leftOut.includes(known)))
-      log.warn('A key in the environment is not sent to the new address: it is for the one of the start.', { key })
-  })
-  return live
 }

@@ -1,28 +1,37 @@
-import type { z } from 'zod'
 import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Config } from '../../src/config/config-schema.ts'
 import type { Log } from '../../src/config/log.ts'
+import { Billing } from '../../src/config/sections/wallet-section.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { createKeys, KeyId, type KeyRecord, type Keys, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import type { Store } from '../../src/store/store.ts'
-import { accepts } from '../../src/text/accepted.ts'
-import { Amount } from '../../src/text/money.ts'
+import { KeyRotation } from '../../src/identity/key.ts'
+import { KeyId, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
+import { modelWarnings } from '../../src/identity/model-warnings.ts'
+import { createProvider } from '../../src/inference/provider.ts'
 import { readBalances } from '../../src/wallet/account-balances.ts'
-import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
-import { explain } from '../../src/wire/validation.ts'
-
-/** Keys that are read at a time for the table. */
-const PAGE = 1000
+import { checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
+import { keyTable } from './key-table.ts'
+import { all, withKeys } from './with-keys.ts'
 
 /** What a key is made from on the command line, as commander names it. */
-export interface KeyFlags {
+export interface KeyFlags extends LimitFlags {
   name: string
   /** Separated by commas. */
   scope: string
   wallet?: string
-  creditLimit?: string
-  dailyLimit?: string
+  group?: string
+  billing?: string
+  models?: string
+  expires?: string
+}
+
+/** What is changed of a key; `group` is false for none. */
+export interface KeyChangeFlags extends LimitFlags {
+  name?: string
+  group?: string | false
+  billing?: string
+  models?: string
+  expires?: string
 }
 
 /**
@@ -31,29 +40,77 @@ export interface KeyFlags {
  * @throws GazewayError `validation_failed` with the flag in `param`
  */
 export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags): Promise<void> {
-  const daily = limit('--daily-limit', flags.dailyLimit)
   const input = {
     name: checked('--name', NewKey.shape.name, flags.name),
     scopes: flags.scope.split(',').map((scope) => checked('--scope', Scope, scope.trim())),
     wallet: flags.wallet === undefined ? null : checked('--wallet', WalletAddress, flags.wallet),
-    limits: {
-      credit_limit_usd: limit('--credit-limit', flags.creditLimit),
-      budgets: daily === null ? [] : [{ usd: daily, per: 'day' as const }],
-    },
+    group: flags.group ?? null,
+    limits: limitsIn(flags),
+    ...termsIn(flags),
   }
-  const { key, record } = await withKeys(loaded, log, (keys) => keys.create(input))
-  process.stdout.write(`${key}\n`)
-  process.stderr.write(
-    `This is the key of ${record.name} (${record.id}, ${record.scopes.join(', ')}). It is not shown again.\n`,
+  await withKeys(loaded, log, async ({ keys, config }) => {
+    const { key, record } = await keys.create(input)
+    warn(input.models, config)
+    process.stdout.write(`${key}\n`)
+    process.stderr.write(
+      `This is the key of ${record.name} (${record.id}, ${record.scopes.join(', ')}). It is not shown again.\n`,
+    )
+  })
+}
+
+/**
+ * Changes what the flags name of a key; running servers hold it to that within 5 s.
+ *
+ * @throws GazewayError `not_found`, `conflict` for a key that was revoked, `validation_failed` as {@link createKey}
+ */
+export async function editKey(loaded: LoadedConfig, log: Log, id: string, flags: KeyChangeFlags): Promise<void> {
+  const known = checked('ID', KeyId, id)
+  const limits = limitsIn(flags)
+  const change = {
+    ...(flags.name !== undefined && { name: checked('--name', NewKey.shape.name, flags.name) }),
+    ...(flags.group !== undefined && { group: flags.group === false ? null : flags.group }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...termsIn(flags),
+  }
+  if (Object.keys(change).length === 0)
+    throw new GazewayError('validation_failed', 'Nothing to change; gazeway key edit --help shows what can be.', {
+      param: '--help',
+    })
+  await withKeys(loaded, log, async ({ keys, groups, config }) => {
+    const record = await keys.change(known, change)
+    warn(change.models, config)
+    process.stdout.write(keyTable([record], await all(groups.list)))
+    process.stderr.write('Servers that are running hold it to this within 5 seconds.\n')
+  })
+}
+
+/**
+ * Gives a key a new secret and prints the new key on stdout, and nothing else there.
+ *
+ * @throws GazewayError `not_found`, `conflict` for a key that was revoked or has expired, `validation_failed`
+ */
+export async function rotateKey(loaded: LoadedConfig, log: Log, id: string, flags: { grace: string }): Promise<void> {
+  const known = checked('ID', KeyId, id)
+  const grace_seconds = graceIn(flags.grace, KeyRotation.shape.grace_seconds)
+  const { key, record, previousExpiresAt } = await withKeys(loaded, log, ({ keys }) =>
+    keys.rotate(known, { grace_seconds }),
   )
+  process.stdout.write(`${key}\n`)
+  const before =
+    previousExpiresAt === null
+      ? 'Servers that are running refuse the one before within 5 seconds.'
+      : `The one before works until ${previousExpiresAt}.`
+  process.stderr.write(`This is the new key of ${record.name} (${id}). It is not shown again. ${before}\n`)
 }
 
 /** Prints all keys, newest first, as a table. */
 export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
-  const records = await withKeys(loaded, log, allKeys)
-  if (records.length === 0)
-    process.stderr.write('There are no keys yet. Make one with: gazeway key create --name NAME\n')
-  else process.stdout.write(table(records))
+  await withKeys(loaded, log, async ({ keys, groups }) => {
+    const records = await all(keys.list)
+    if (records.length === 0)
+      process.stderr.write('There are no keys yet. Make one with: gazeway key create --name NAME\n')
+    else process.stdout.write(keyTable(records, await all(groups.list)))
+  })
 }
 
 /**
@@ -63,7 +120,7 @@ export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Promise<void> {
   const known = checked('ID', KeyId, id)
-  const { name, left } = await withKeys(loaded, log, async (keys, store) => {
+  const { name, left } = await withKeys(loaded, log, async ({ keys, store }) => {
     const record = await keys.revoke(known)
     return { ...record, left: await readBalances(store, known, createLimits(store, 0).of) }
   })
@@ -76,68 +133,17 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Pro
     )
 }
 
-async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (keys: Keys, store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(loaded.storeUrl)
-  const onError = (err: unknown) => log.error('Keys could not be read or noted.', { err })
-  try {
-    return await work(
-      createKeys({
-        store,
-        now: () => new Date(),
-        fixedKey: null,
-        billing: () => loaded.config.wallet.billing,
-        onBound: bindWallet,
-        onUnbound: unbindWallet,
-        onError,
-      }),
-      store,
-    )
-  } finally {
-    await store.close()
+/** What a key may ask, pays and lasts, as far as flags name it. */
+function termsIn({ billing, models, expires }: Pick<KeyFlags, 'billing' | 'models' | 'expires'>) {
+  return {
+    ...(billing !== undefined && { billing: checked('--billing', Billing, billing) }),
+    ...(models !== undefined && { models: modelsIn(models) }),
+    ...(expires !== undefined && { expires_at: endIn(expires, new Date()) }),
   }
 }
 
-async function allKeys(keys: Keys): Promise<KeyRecord[]> {
-  const records: KeyRecord[] = []
-  let cursor: string | null | undefined
-  while (cursor !== null) {
-    const page = await keys.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-    records.push(...page.items)
-    cursor = page.next_cursor
-  }
-  return records
-}
-
-function checked<S extends z.ZodType>(flag: string, schema: S, value: string): z.output<S> {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  throw new GazewayError('validation_failed', explain(result.error, schema, value, flag).message, { param: flag })
-}
-
-/** An amount as it is written: a number that was rounded to 6 decimals would no longer be what was asked for. */
-function limit(flag: string, text: string | undefined): number | null {
-  if (text === undefined) return null
-  const amount = /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Amount.safeParse(Number(text)) : undefined
-  if (amount?.success) return amount.data
-  throw new GazewayError('validation_failed', `${flag}: not accepted; accepted: ${accepts(Amount)}.`, { param: flag })
-}
-
-function table(records: readonly KeyRecord[]): string {
-  const head = ['ID', 'NAME', 'SCOPES', 'WALLET', 'CREDIT USD', 'DAILY USD', 'CREATED', 'LAST USED', 'REVOKED']
-  const rows = records.map((record) =>
-    [
-      record.id,
-      record.name,
-      record.scopes.join(','),
-      record.wallet,
-      record.limits.credit_limit_usd,
-      record.limits.budgets.find(({ per }) => per === 'day')?.usd,
-      record.created_at,
-      record.last_used_at,
-      record.revoked_at,
-    ].map((value) => String(value ?? '-')),
-  )
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')
-  return [head, ...rows].map((cells) => `${line(cells).trimEnd()}\n`).join('')
+/** Tells of globs that match no model of the configuration. The upstream is not asked. */
+function warn(globs: readonly string[] | null | undefined, { upstream, pricing }: Config): void {
+  const known = [...createProvider(upstream).aliases, ...Object.keys(pricing.models)]
+  for (const warning of modelWarnings(globs ?? [], known)) process.stderr.write(`Warning: ${warning}\n`)
 }

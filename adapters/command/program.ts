@@ -8,7 +8,7 @@ import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { missingKey } from '../../src/inference/missing-key.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
-import type { KeyFlags } from './key-command.ts'
+import { addKeyCommands } from './key-program.ts'
 
 const EXAMPLES = `
 Without a command gazeway is an MCP tool server on stdin and stdout; a coding assistant starts it.
@@ -76,34 +76,7 @@ program
     if (!(await runDoctor(loaded, log))) process.exitCode = 1
   })
 
-const key = program.command('key').description('make, list and revoke the API keys of the HTTP services')
-key
-  .command('create')
-  .description('make a key and print it, once')
-  .requiredOption('--name <name>', 'a name that says what the key is for')
-  .option('--scope <scopes>', 'what it may do: inference, platform, admin, separated by commas', 'inference')
-  .option('--wallet <address>', 'wallet address that its calls belong to: 0x…')
-  .option('--credit-limit <usd>', 'how far it may spend beyond its deposit')
-  .option('--daily-limit <usd>', 'how much it may spend in a day (UTC)')
-  .action(async (flags: KeyFlags) => {
-    const { loaded, log } = await start()
-    await (await import('./key-command.ts')).createKey(loaded, log, flags)
-  })
-key
-  .command('list')
-  .description('list all keys, without their secrets')
-  .action(async () => {
-    const { loaded, log } = await start()
-    await (await import('./key-command.ts')).listKeys(loaded, log)
-  })
-key
-  .command('revoke')
-  .description('revoke a key; running servers refuse it within 5 s')
-  .argument('<id>', 'the id of a key, as `gazeway key list` shows it')
-  .action(async (id: string) => {
-    const { loaded, log } = await start()
-    await (await import('./key-command.ts')).revokeKey(loaded, log, id)
-  })
+addKeyCommands(program, start)
 
 program
   .command('store')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
@@ -11,8 +11,12 @@ import { creditAccount } from '../../src/wallet/deposits.ts'
 import { CLI, newPlace, type Place } from './server.ts'
 
 /** Runs `gazeway key …` to its end. */
-async function key(place: Place, ...args: string[]) {
-  const child = spawn(process.execPath, [CLI, 'key', ...args], {
+const key = (place: Place, ...args: string[]) => gazeway(place, 'key', ...args)
+/** Runs `gazeway group …` to its end. */
+const group = (place: Place, ...args: string[]) => gazeway(place, 'group', ...args)
+
+async function gazeway(place: Place, ...args: string[]) {
+  const child = spawn(process.execPath, [CLI, ...args], {
     cwd: place.project,
     env: place.env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -34,20 +38,21 @@ async function bearer(place: Place, token: string) {
   }
 }
 
+/** The rows of a table, by the words of its head. */
+function rowsOf(table: string): Record<string, string>[] {
+  const [head = '', ...rows] = table.trimEnd().split('\n')
+  const titles = head.split(/ {2,}/)
+  return rows.map((row) => Object.fromEntries(row.split(/ {2,}/).map((cell, i) => [titles[i] ?? '', cell])))
+}
+
+const UNKNOWN = `key_${'0'.repeat(32)}`
+const idOf = (token: string): string => `key_${token.slice(4, 36)}`
+
 describe('gazeway key', () => {
   it('makes a key, prints it alone on stdout, and lists and revokes it', async () => {
     const place = newPlace()
     const wallet = `0x${'ab'.repeat(20)}`
-    const flags = [
-      '--scope',
-      'platform, inference',
-      '--wallet',
-      wallet,
-      '--credit-limit',
-      '5.25',
-      '--daily-limit',
-      '0.000001',
-    ]
+    const flags = ['--scope', 'platform, inference', '--wallet', wallet, '--credit', '5.25', '--budget', '0.000001/day']
     const made = await key(place, 'create', '--name', 'my ide', ...flags)
     assert.equal(made.code, 0, made.stderr)
     assert.match(made.stdout, /^gzw_[0-9a-f]{32}_[\w-]{43}\n$/)
@@ -56,17 +61,23 @@ describe('gazeway key', () => {
     assert.equal(made.stderr, `This is the key of my ide (${id}, inference, platform). It is not shown again.\n`)
     assert.deepEqual([...(await bearer(place, token)).scopes], ['inference', 'platform'])
 
-    const { stdout: table } = await key(place, 'list')
-    const [head = '', row = '', ...rest] = table.trimEnd().split('\n')
+    const [row = {}, ...rest] = rowsOf((await key(place, 'list')).stdout)
     assert.deepEqual(rest, [])
-    assert.match(
-      head,
-      /^ID {2,}NAME {2,}SCOPES {2,}WALLET {2,}CREDIT USD {2,}DAILY USD {2,}CREATED {2,}LAST USED {2,}REVOKED$/,
-    )
-    const cells = row.split(/ {2,}/)
-    assert.deepEqual(cells.slice(0, 6), [id, 'my ide', 'inference,platform', wallet, '5.25', '0.000001'])
-    assert.match(cells[7] ?? '', /^\d{4}-\d\d-\d\dT.*Z$/)
-    assert.equal(cells[8], '-')
+    const { CREATED: created, 'LAST USED': used, ...shown } = row
+    assert.deepEqual(shown, {
+      ID: id,
+      NAME: 'my ide',
+      SCOPES: 'inference,platform',
+      GROUP: '-',
+      WALLET: wallet,
+      BILLING: 'metered',
+      LIMITS: 'credit 5.25, 0.000001 a day',
+      MODELS: '-',
+      'SPENT USD': '-',
+      EXPIRES: '-',
+      REVOKED: '-',
+    })
+    for (const at of [created, used]) assert.match(at ?? '', /^\d{4}-\d\d-\d\dT.*Z$/)
 
     for (const _ of ['once', 'again']) {
       const revoked = await key(place, 'revoke', id)
@@ -74,9 +85,72 @@ describe('gazeway key', () => {
       assert.match(revoked.stderr, /is revoked\. Servers that are running refuse it within 5 seconds\.\n$/)
     }
     await assert.rejects(bearer(place, token), { code: 'invalid_api_key' })
-    assert.match((await key(place, 'list')).stdout, /Z {2}\d{4}-\d\d-\d\dT\S+Z\n$/)
+    assert.match(rowsOf((await key(place, 'list')).stdout)[0]?.REVOKED ?? '', /^\d{4}-\d\d-\d\dT\S+Z$/)
     for (const file of readdirSync(place.data))
       assert.ok(!readFileSync(join(place.data, file)).includes(token.slice(37)), file)
+  })
+
+  it('changes what a key is held to, and nothing that it was not told to', async () => {
+    const place = newPlace()
+    await group(place, 'create', '--name', 'team', '--budget', '20/day', '--budget', '300/month')
+    const terms = ['--budget', '1/total', '--budget', '0.5/day', '--concurrent', '4', '--group', 'team']
+    const limits = ['--requests-per-minute', '60', '--tokens-per-minute', '9000', '--models', 'llm-*, sandbox']
+    const made = await key(place, 'create', '--name', 'ann', ...terms, ...limits, '--expires', '90d')
+    assert.equal(made.code, 0, made.stderr)
+    const id = idOf(made.stdout)
+    const [before = {}] = rowsOf((await key(place, 'list')).stdout)
+    assert.equal(before.LIMITS, '0.5 a day, 1 in total, 60 requests a minute, 9000 tokens a minute, 4 at a time')
+    assert.deepEqual([before.GROUP, before.BILLING, before.MODELS], ['team', 'recorded', 'llm-*,sandbox'])
+    const days = (Date.parse(before.EXPIRES ?? '') - Date.now()) / 86_400_000
+    assert.ok(days > 89.9 && days < 90, `${days} days`)
+
+    const changes = ['--name', 'anna', '--budget', '7/week', '--concurrent', 'none', '--billing', 'cost']
+    const edited = await key(place, 'edit', id, ...changes)
+    assert.deepEqual([edited.code, edited.stderr], [0, 'Servers that are running hold it to this within 5 seconds.\n'])
+    const [after = {}] = rowsOf(edited.stdout)
+    const now = { NAME: 'anna', BILLING: 'cost', LIMITS: '7 a week, 60 requests a minute, 9000 tokens a minute' }
+    assert.deepEqual(after, { ...before, ...now })
+    const freed = ['--no-group', '--models', 'all', '--expires', 'never', '--budget', 'none']
+    const [last = {}] = rowsOf((await key(place, 'edit', id, ...freed)).stdout)
+    const none = { GROUP: '-', MODELS: '-', EXPIRES: '-' }
+    assert.deepEqual(last, { ...after, ...none, LIMITS: '60 requests a minute, 9000 tokens a minute' })
+  })
+
+  it('rotates a key, whose secret before works until the grace ends', async () => {
+    const place = newPlace()
+    const first = (await key(place, 'create', '--name', 'a')).stdout.trim()
+    const rotated = await key(place, 'rotate', idOf(first))
+    assert.equal(rotated.code, 0, rotated.stderr)
+    assert.match(rotated.stdout, /^gzw_[0-9a-f]{32}_[\w-]{43}\n$/)
+    const [, until = ''] = /The one before works until (\S+)\.\n$/.exec(rotated.stderr) ?? []
+    const hours = (Date.parse(until) - Date.now()) / 3_600_000
+    assert.ok(hours > 23.9 && hours < 24, `${hours} hours`)
+    const second = rotated.stdout.trim()
+    for (const token of [first, second]) assert.equal((await bearer(place, token)).id, idOf(first))
+    const third = await key(place, 'rotate', idOf(first), '--grace', '0')
+    assert.match(third.stderr, /refuse the one before within 5 seconds\.\n$/)
+    for (const token of [first, second]) await assert.rejects(bearer(place, token), { code: 'invalid_api_key' })
+    assert.equal((await bearer(place, third.stdout.trim())).id, idOf(first))
+  })
+
+  it('follows wallet.billing, and warns of a glob that matches nothing', async () => {
+    const place = newPlace()
+    mkdirSync(place.data, { recursive: true })
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ wallet: { billing: { other: 'cost' } } }))
+    const { code, stderr } = await key(place, 'create', '--name', 'a', '--models', 'nothing-*,*')
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^Warning: models: "nothing-\*" matches no model that is known here/)
+    assert.equal(stderr.split('Warning').length, 2)
+    assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.BILLING, 'cost')
+  })
+
+  it('teaches by example', async () => {
+    for (const command of ['create', 'edit', 'rotate'])
+      assert.match(
+        (await key(newPlace(), command, '--help')).stdout,
+        new RegExp(`Examples:\\n {2}\\$ gazeway key ${command} `),
+      )
+    assert.match((await group(newPlace(), '--help')).stdout, /\$ gazeway group create --name team --budget 20\/day/)
   })
 
   it('tells what is left with a key without a wallet as it is revoked', async () => {
@@ -103,13 +177,33 @@ describe('gazeway key', () => {
       [['create', '--name', 'a', '--scope', 'inference,root'], /--scope: .*accepted: one of "inference"/],
       [['create', '--name', 'a', '--scope', ''], /--scope: /],
       [['create', '--name', 'a', '--wallet', '0x12'], /--wallet: .*accepted: an address of 0x and 40/],
-      [['create', '--name', 'a', '--credit-limit', '1.1234567'], /--credit-limit: .*at most 6 decimals/],
-      [['create', '--name', 'a', '--credit-limit', '-1'], /--credit-limit/],
-      [['create', '--name', 'a', '--daily-limit', '1e3'], /--daily-limit: .*from 0 to 1000000/],
-      [['create', '--name', 'a', '--daily-limit', '1000000.000001'], /--daily-limit: /],
+      [['create', '--name', 'a', '--credit', '1.1234567'], /--credit: .*at most 6 decimals/],
+      [['create', '--name', 'a', '--credit', '-1'], /--credit/],
+      [
+        ['create', '--name', 'a', '--budget', '5'],
+        /--budget: .*accepted: none, or USD\/PERIOD .*day, week, month, total/,
+      ],
+      [['create', '--name', 'a', '--budget', '1e3/day'], /--budget: .*up to 1000000/],
+      [['create', '--name', 'a', '--budget', '1000000.000001/day'], /--budget: /],
+      [['create', '--name', 'a', '--budget', '0/day'], /--budget: .*above 0/],
+      [['create', '--name', 'a', '--budget', '1/day', '--budget', '2/day'], /--budget: .*each period once/],
+      [['create', '--name', 'a', '--billing', 'free'], /--billing: .*"recorded", "cost", "metered"/],
+      [['create', '--name', 'a', '--models', 'a b'], /--models: .*accepted: a model id without spaces/],
+      [['create', '--name', 'a', '--expires', '90'], /--expires: .*accepted: never, .*90d, or a time/],
+      [['create', '--name', 'a', '--expires', '2020-01-31T00:00:00Z'], /--expires: .*a time ahead of now/],
+      [
+        ['create', '--name', 'a', '--requests-per-minute', '0'],
+        /--requests-per-minute: .*none, or a whole number from 1/,
+      ],
+      [['create', '--name', 'a', '--tokens-per-minute', '1.5'], /--tokens-per-minute: /],
+      [['create', '--name', 'a', '--concurrent', 'many'], /--concurrent: /],
+      [['edit', UNKNOWN], /Nothing to change; gazeway key edit --help/],
+      [['edit', 'x', '--name', 'a'], /ID: .*accepted: the id of a key/],
+      [['rotate', UNKNOWN, '--grace', '31d'], /--grace: .*accepted: a whole number and s, m, h or d.*at most 30d/],
+      [['rotate', UNKNOWN, '--grace', '24'], /--grace: /],
       [['revoke', 'x'], /ID: .*accepted: the id of a key/],
       [['revoke'], /missing required argument 'id'/],
-      [['remove'], /accepted: create, list, revoke/],
+      [['remove'], /accepted: create, list, edit, rotate, revoke/],
     ]
     const runs = await Promise.all(cases.map(async ([args, line]) => ({ args, line, ...(await key(place, ...args)) })))
     for (const { args, line, code, stdout, stderr } of runs) {
@@ -130,7 +224,63 @@ describe('gazeway key', () => {
   })
 
   it('ends with 1 for a key that is not there', async () => {
-    const { code, stderr } = await key(newPlace(), 'revoke', `key_${'0'.repeat(32)}`)
+    const { code, stderr } = await key(newPlace(), 'revoke', UNKNOWN)
     assert.deepEqual([code, stderr], [1, 'gazeway: There is no key with this id.\n'])
+  })
+})
+
+describe('gazeway group', () => {
+  it('makes, lists, changes and deletes groups by name or id', async () => {
+    const place = newPlace()
+    assert.match((await group(place, 'list')).stderr, /no groups yet.*gazeway group create/)
+    const made = await group(place, 'create', '--name', 'team', '--budget', '300/month', '--budget', '20/day')
+    assert.equal(made.code, 0, made.stderr)
+    assert.match(made.stdout, /^grp_[0-9a-f]{32}\n$/)
+    const id = made.stdout.trim()
+    const { stdout: token } = await key(place, 'create', '--name', 'a', '--group', id)
+    const [row = {}] = rowsOf((await group(place, 'list')).stdout)
+    const { CREATED: _, ...shown } = row
+    const budgets = '20 a day, 300 a month'
+    assert.deepEqual(shown, { ID: id, NAME: 'team', KEYS: '1', BUDGETS: budgets, 'SPENT USD': '-' })
+
+    const renamed = await group(place, 'edit', 'team', '--name', 'research')
+    assert.deepEqual(rowsOf(renamed.stdout), [{ ...row, NAME: 'research' }])
+    const freed = await group(place, 'edit', id, '--budget', 'none')
+    assert.deepEqual(rowsOf(freed.stdout), [{ ...row, NAME: 'research', BUDGETS: '-' }])
+
+    const refused = await group(place, 'delete', 'research')
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    assert.match(
+      refused.stderr,
+      /^gazeway: 1 key is in this group\. Revoke it, or take it out first: .*--no-group\.\n$/,
+    )
+    await key(place, 'edit', idOf(token), '--no-group')
+    assert.equal((await group(place, 'delete', 'research')).stderr, 'The group research is deleted.\n')
+    const gone = await group(place, 'edit', 'research', '--name', 'x')
+    assert.deepEqual([gone.code, gone.stderr.split(';')[0]], [1, 'gazeway: There is no such group'])
+  })
+
+  it('refuses a bad value with exit code 2 and a line that says what is accepted', async () => {
+    const place = newPlace()
+    await group(place, 'create', '--name', 'team')
+    const cases: [args: string[], code: number, line: RegExp][] = [
+      [['group', 'create'], 2, /required option '--name <name>'/],
+      [['group', 'create', '--name', ''], 2, /--name: .*accepted: text of 1 to 100 characters/],
+      [['group', 'create', '--name', 'a', '--budget', '5/hour'], 2, /--budget: .*such as 5\/day/],
+      [['group', 'create', '--name', 'team'], 1, /There is a group "team" already/],
+      [['group', 'edit', 'team'], 2, /Nothing to change; accepted: --name, --budget/],
+      [['group', 'remove'], 2, /accepted: create, list, edit, delete/],
+      [
+        ['key', 'create', '--name', 'a', '--group', 'nowhere'],
+        2,
+        /--group: there is no such group\. .*gazeway group list/,
+      ],
+    ]
+    for (const [args, code, line] of cases) {
+      const run = await gazeway(place, ...args)
+      assert.deepEqual([run.code, run.stdout], [code, ''], args.join(' '))
+      assert.match(run.stderr, line)
+      assert.equal(run.stderr.trimEnd().split('\n').length, 1, run.stderr)
+    }
   })
 })

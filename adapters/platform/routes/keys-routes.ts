@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, type NewlyRotated } from '../../../src/identity/keys.ts'
+import { modelWarnings } from '../../../src/identity/model-warnings.ts'
 import { ListQuery } from '../../../src/store/page.ts'
 import { Balances } from '../../../src/wallet/wallet.ts'
 import type { FrameContext } from '../../web/frame.ts'
@@ -9,7 +10,6 @@ import { callerOf } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
-import { modelWarnings } from './model-warnings.ts'
 
 const tag = 'Keys'
 

@@ -1,0 +1,79 @@
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { GroupName } from '../../src/identity/group.ts'
+import type { GroupRecord, Groups } from '../../src/identity/groups.ts'
+import { budgetsIn, checked } from './key-flags.ts'
+import { groupTable } from './key-table.ts'
+import { all, withKeys } from './with-keys.ts'
+
+/** What a group is made from, or what is changed of it, as commander names it. */
+export interface GroupFlags {
+  name?: string
+  /** One each: `5/day`. */
+  budget?: string[]
+}
+
+/**
+ * Makes a group and prints its id on stdout.
+ *
+ * @throws GazewayError `conflict` where another group has the name, `validation_failed` with the flag in `param`
+ */
+export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFlags): Promise<void> {
+  const name = checked('--name', GroupName, flags.name ?? '')
+  const budgets = budgetsIn(flags.budget ?? [])
+  const { id } = await withKeys(loaded, log, ({ groups }) => groups.create({ name, budgets }))
+  process.stdout.write(`${id}\n`)
+  process.stderr.write(
+    `This is the group ${name}. To put a key into it: gazeway key create --group, or key edit --group\n`,
+  )
+}
+
+/** Prints all groups, newest first, as a table. */
+export async function listGroups(loaded: LoadedConfig, log: Log): Promise<void> {
+  const records = await withKeys(loaded, log, ({ groups }) => all(groups.list))
+  if (records.length === 0)
+    process.stderr.write(
+      'There are no groups yet. Make one with: gazeway group create --name NAME --budget 100/month\n',
+    )
+  else process.stdout.write(groupTable(records))
+}
+
+/**
+ * Changes what the flags name of a group; running servers hold its keys to that within 5 s.
+ *
+ * @param group its id or its name
+ * @throws GazewayError `not_found`, `conflict` where another group has the name, `validation_failed`
+ */
+export async function editGroup(loaded: LoadedConfig, log: Log, group: string, flags: GroupFlags): Promise<void> {
+  const change = {
+    ...(flags.name !== undefined && { name: checked('--name', GroupName, flags.name) }),
+    ...(flags.budget !== undefined && { budgets: budgetsIn(flags.budget) }),
+  }
+  if (Object.keys(change).length === 0)
+    throw new GazewayError('validation_failed', 'Nothing to change; accepted: --name, --budget, or both.', {
+      param: '--budget',
+    })
+  await withKeys(loaded, log, async ({ groups }) => {
+    const { id } = await found(groups, group)
+    process.stdout.write(groupTable([await groups.change(id, change)]))
+  })
+  process.stderr.write('Servers that are running hold its keys to this within 5 seconds.\n')
+}
+
+/**
+ * Deletes a group without keys.
+ *
+ * @param group its id or its name
+ * @throws GazewayError `not_found`, or `conflict` while keys are in it
+ */
+export async function deleteGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
+  await withKeys(loaded, log, async ({ groups }) => groups.remove((await found(groups, group)).id))
+  process.stderr.write(`The group ${group} is deleted.\n`)
+}
+
+async function found(groups: Groups, idOrName: string): Promise<GroupRecord> {
+  const group = await groups.find(idOrName)
+  if (group !== null) return group
+  throw new GazewayError('not_found', 'There is no such group; gazeway group list shows those that there are.')
+}

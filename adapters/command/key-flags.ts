@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { GazewayError } from '../../src/errors.ts'
+import { Period } from '../../src/identity/budgets.ts'
+import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
+import { accepts } from '../../src/text/accepted.ts'
+import { Amount, AmountAboveZero } from '../../src/text/money.ts'
+import { explain } from '../../src/wire/validation.ts'
+
+/** The limits of a key as commander names their flags. A flag that is not given is undefined. */
+export interface LimitFlags {
+  credit?: string
+  /** One each: `5/day`. */
+  budget?: string[]
+  requestsPerMinute?: string
+  tokensPerMinute?: string
+  concurrent?: string
+}
+
+type LimitChange = NonNullable<z.input<typeof KeyChange>['limits']>
+type BudgetChange = NonNullable<LimitChange['budgets']>
+
+/** What takes a limit away. */
+const NONE = 'none'
+/** What takes the end of a key away. */
+const NEVER = 'never'
+/** What lifts a list of models. */
+const ALL = 'all'
+
+const MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const MOST_DAYS = 36_500
+const DURATION = 'a whole number and s, m, h or d, such as 24h or 90d'
+
+/**
+ * A value by a schema.
+ *
+ * @throws GazewayError `validation_failed` with the flag in `param`; the value is not repeated
+ */
+export function checked<S extends z.ZodType>(flag: string, schema: S, value: string): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new GazewayError('validation_failed', explain(result.error, schema, value, flag).message, { param: flag })
+}
+
+/** The limits that flags name; those that they do not name are absent. @throws as {@link checked} */
+export function limitsIn({ credit, budget, requestsPerMinute, tokensPerMinute, concurrent }: LimitFlags): LimitChange {
+  return {
+    ...(credit !== undefined && { credit_limit_usd: credit === NONE ? null : amountIn('--credit', Amount, credit) }),
+    ...(budget !== undefined && { budgets: budgetsIn(budget) }),
+    ...(requestsPerMinute !== undefined && {
+      requests_per_minute: countIn('--requests-per-minute', Limits.shape.requests_per_minute, requestsPerMinute),
+    }),
+    ...(tokensPerMinute !== undefined && {
+      tokens_per_minute: countIn('--tokens-per-minute', Limits.shape.tokens_per_minute, tokensPerMinute),
+    }),
+    ...(concurrent !== undefined && { concurrent: countIn('--concurrent', Limits.shape.concurrent, concurrent) }),
+  }
+}
+
+/** Budgets such as `5/day`; `none` alone is none. @throws as {@link checked} */
+export function budgetsIn(texts: readonly string[]): BudgetChange {
+  if (texts.length === 1 && texts[0] === NONE) return []
+  const budgets = texts.map((text) => {
+    const [usd = '', per = '', ...rest] = text.split('/')
+    const period = Period.safeParse(per)
+    if (!period.success || rest.length > 0) throw notAccepted('--budget', BUDGET)
+    return { usd: amountIn('--budget', AmountAboveZero, usd, BUDGET), per: period.data }
+  })
+  if (new Set(budgets.map(({ per }) => per)).size < budgets.length)
+    throw notAccepted('--budget', `${BUDGET}; each period once`)
+  return budgets
+}
+
+const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${Period.options.join(', ')}, such as 5/day`
+
+/** Globs, separated by commas; `all` lifts the list. @throws as {@link checked} */
+export const modelsIn = (text: string): string[] | null =>
+  text === ALL ? null : text.split(',').map((glob) => checked('--models', ModelGlob, glob.trim()))
+
+/** When a key ends: a duration from now, a time, or `never`. @throws as {@link checked} */
+export function endIn(text: string, now: Date): string | null {
+  if (text === NEVER) return null
+  const accepted = `${NEVER}, ${DURATION}, or a time ahead of now such as 2027-01-31T00:00:00Z`
+  const ms = durationIn(text)
+  const end = ms === null ? timeIn(text) : now.getTime() + ms
+  if (end === null || end <= now.getTime()) throw notAccepted('--expires', accepted)
+  return new Date(end).toISOString()
+}
+
+/** A grace in seconds. @throws as {@link checked} */
+export function graceIn<S extends z.ZodType>(text: string, seconds: S): z.output<S> {
+  const ms = text === '0' ? 0 : durationIn(text)
+  const result = seconds.safeParse(ms === null ? null : ms / 1000)
+  if (!result.success) throw notAccepted('--grace', `${DURATION}; at most 30d, and 0 for none`)
+  return result.data
+}
+
+/** Milliseconds of a text such as `90d`; null where it is not of this form, or passes 100 years. */
+function durationIn(text: string): number | null {
+  const [, digits, unit] = /^(\d{1,10})([smhd])$/.exec(text) ?? []
+  if (digits === undefined || unit === undefined) return null
+  const ms = Number(digits) * MS[unit as keyof typeof MS]
+  return ms <= MOST_DAYS * MS.d ? ms : null
+}
+
+/** A time with its offset, as milliseconds since 1970. */
+function timeIn(text: string): number | null {
+  return z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : null
+}
+
+function countIn(flag: string, schema: z.ZodType<number | null>, text: string): number | null {
+  if (text === NONE) return null
+  const result = /^\d{1,15}$/.test(text) ? schema.safeParse(Number(text)) : undefined
+  if (result?.success) return result.data
+  throw notAccepted(flag, `${NONE}, or ${accepts(schema).replace(/ or null$/, '')}`)
+}
+
+/** An amount as it is written: a number that was rounded to 6 decimals would no longer be what was asked for. */
+function amountIn(flag: string, schema: z.ZodType<number>, text: string, accepted = accepts(schema)): number {
+  const amount = /^\d{1,15}(\.\d{1,6})?$/.test(text) ? schema.safeParse(Number(text)) : undefined
+  if (amount?.success) return amount.data
+  throw notAccepted(flag, accepted)
+}
+
+const notAccepted = (flag: string, accepted: string): GazewayError =>
+  new GazewayError('validation_failed', `${flag}: not accepted; accepted: ${accepted}.`, { param: flag })

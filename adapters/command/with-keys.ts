@@ -1,0 +1,88 @@
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Config } from '../../src/config/config-schema.ts'
+import type { Log } from '../../src/config/log.ts'
+import { openConfig } from '../../src/config/open-config.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { createGroups, type Groups } from '../../src/identity/groups.ts'
+import { createKeys, type Keys } from '../../src/identity/keys.ts'
+import { openStoreClock } from '../../src/store/clock.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Page, Paged } from '../../src/store/page.ts'
+import type { Store } from '../../src/store/store.ts'
+import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
+
+/** Records that are read at a time for a table. */
+const PAGE = 1000
+
+/** The flags that give the fields of a key or a group. */
+const FLAGS: Readonly<Record<string, string>> = {
+  name: '--name',
+  group: '--group',
+  billing: '--billing',
+  models: '--models',
+  expires_at: '--expires',
+}
+
+/** What a command on keys works with. */
+export interface KeyTools {
+  keys: Keys
+  groups: Groups
+  store: Store
+  /** As a service on the store has it. */
+  config: Config
+}
+
+/**
+ * Does work on the keys of the configured store, by the store's clock, and closes it.
+ *
+ * @throws whatever `work` throws; a field at fault is called by its flag
+ */
+export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: KeyTools) => Promise<T>): Promise<T> {
+  const store = await openStore(loaded.storeUrl)
+  const onError = (err: unknown) => log.error('Keys could not be read or noted.', { err })
+  try {
+    const clock = await openStoreClock(store, { onError })
+    const live = await openConfig(loaded, store, log)
+    const { now } = clock
+    const { config } = live.current()
+    try {
+      const keys = createKeys({
+        store,
+        now,
+        fixedKey: null,
+        billing: () => config.wallet.billing,
+        onBound: bindWallet,
+        onUnbound: unbindWallet,
+        onError,
+      })
+      return await work({ keys, groups: createGroups({ store, now }), store, config })
+    } catch (error) {
+      throw inFlags(error)
+    } finally {
+      clock.stop()
+      await live.close()
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+/** All items of a list, newest first. */
+export async function all<T>(list: (page: Paged) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = []
+  let cursor: string | null | undefined
+  while (cursor !== null) {
+    const page = await list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    items.push(...page.items)
+    cursor = page.next_cursor
+  }
+  return items
+}
+
+function inFlags(error: unknown): unknown {
+  if (!(error instanceof GazewayError) || error.code !== 'validation_failed') return error
+  const { param, message } = error
+  const flag = FLAGS[param ?? '']
+  if (param === null || flag === undefined) return error
+  return new GazewayError(error.code, message.replace(`${param}:`, `${flag}:`), { param: flag, cause: error })
+}
