@@ -56,7 +56,7 @@ async function toTable({ dataDir }: LoadedConfig, target: Store): Promise<void> 
   if (known.length > 0)
     tell(`${count(known.length, 'is', 'are')} in force on every machine there: ${known.join(', ')}.`)
   const document = readDocument(configFile(dataDir))
-  const own = CONFIG_KEYS.filter(({ key, path }) => key !== 'store.url' && hasProperty(document, path))
+  const own = CONFIG_KEYS.filter(({ key }) => key !== 'store.url' && hasProperty(document, key))
   if (own.length > 0)
     tell(
       `${count(own.length, 'stays', 'stay')} in ${join(dataDir, 'config.json')}, in force on this machine alone: ` +

@@ -9,10 +9,10 @@ import { code, table } from './table.ts'
 /** Every configuration key by section, as Markdown. */
 export function configurationReference(): string {
   const defaults = Config.parse({})
-  const sections = new Set(CONFIG_KEYS.map(({ path }) => path[0]))
+  const sections = new Set(CONFIG_KEYS.map(({ key }) => sectionOf(key)))
   return [...sections]
     .map((section) => {
-      const keys = CONFIG_KEYS.filter(({ path }) => path[0] === section)
+      const keys = CONFIG_KEYS.filter(({ key }) => sectionOf(key) === section)
       const rows = keys.map((key) => row(key, defaults))
       return `### ${section}\n\n${table(HEAD, rows)}`
     })
@@ -22,14 +22,16 @@ export function configurationReference(): string {
 const SECRECY = { value: 'Secret: never shown.', url: 'May hold a password, which is never shown.' }
 const HEAD = ['key', 'default', 'accepts', 'what it is for', 'variable']
 
-function row({ key, path, schema, secret, hasEntries, restart, description }: ConfigKey, defaults: Config): string[] {
+const sectionOf = (key: string) => key.slice(0, key.indexOf('.'))
+
+function row({ key, schema, secret, hasEntries, restart, description }: ConfigKey, defaults: Config): string[] {
   const notes = [
     description,
     ...(hasEntries ? [`Entries can be set one by one, as ${code(`${key}.NAME`)}.`] : []),
     ...(secret === null ? [] : [SECRECY[secret]]),
     ...(restart ? ['A change waits for a restart.'] : []),
   ]
-  return [code(key), shown(getProperty(defaults, path)), accepts(schema), notes.join(' '), variables(key)]
+  return [code(key), shown(getProperty(defaults, key)), accepts(schema), notes.join(' '), variables(key)]
 }
 
 function shown(value: unknown): string {

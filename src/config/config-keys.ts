@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
+import { getProperty } from 'dot-prop'
 import { z } from 'zod'
-import { Config } from './config-schema.ts'
+import { Config, type ConfigDocument } from './config-schema.ts'
 
 /** One thing that can be set: a leaf of the configuration. */
 export interface ConfigKey {
   /** Dotted, as in `http.port`. */
   key: string
-  path: readonly string[]
   schema: z.ZodType
   /** Whether it holds entries by name (`upstream.aliases`), each of which can be set on its own. */
   hasEntries: boolean
@@ -19,21 +20,27 @@ export interface ConfigKey {
 }
 
 /** Every key of the configuration, in the schema's order. */
-export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, [], false)
+export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, '', false)
+
+/** The key of that name; undefined for a section, an entry or an unknown name. */
+export const configKey = (key: string): ConfigKey | undefined => CONFIG_KEYS.find((known) => known.key === key)
+
+/** The keys whose values differ. */
+export const differingKeys = (before: ConfigDocument, after: ConfigDocument): ConfigKey[] =>
+  CONFIG_KEYS.filter(({ key }) => !isDeepStrictEqual(getProperty(before, key), getProperty(after, key)))
 
 /** @param waits whether what is above waits for a restart, which holds below unless a leaf says otherwise */
-function keysOf(schema: z.ZodType, path: readonly string[], waits: boolean): ConfigKey[] {
+function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
   const inner = unwrapped(schema)
   const { secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
   if (inner instanceof z.ZodObject) {
     return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) =>
-      keysOf(child, [...path, name], restart === true),
+      keysOf(child, key === '' ? name : `${key}.${name}`, restart === true),
     )
   }
   return [
     {
-      key: path.join('.'),
-      path,
+      key,
       schema,
       hasEntries: inner instanceof z.ZodRecord,
       secret: secret === 'value' || secret === 'url' ? secret : null,

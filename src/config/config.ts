@@ -136,7 +136,7 @@ export function mergeConfig(
 
   const merged = layOver(stored, over)
   const config = frozen(filled(merged))
-  const sources = Object.fromEntries(CONFIG_KEYS.map(({ key, path }) => [key, sourceOf(key, path)]))
+  const sources = Object.fromEntries(CONFIG_KEYS.map(({ key }) => [key, sourceOf(key)]))
   const storeUrl = absoluteStore(config.store.url, sources['store.url'] === 'flag' ? cwd : dataDir, dataDir)
   return Object.freeze({
     dataDir,
@@ -148,11 +148,11 @@ export function mergeConfig(
     request,
   })
 
-  function sourceOf(key: string, path: readonly string[]): ConfigSource {
+  function sourceOf(key: string): ConfigSource {
     if (flagged.has(key)) return 'flag'
     if (over.has(key)) return 'environment'
     if (settings.has(key)) return settings.get(key) === null ? 'default' : 'settings'
-    return hasProperty(merged, path) ? 'file' : 'default'
+    return hasProperty(merged, key) ? 'file' : 'default'
   }
 }
 

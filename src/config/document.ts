@@ -42,7 +42,7 @@ export function parseDocument(text: string, file: string): ConfigDocument {
 
 /** A wallet's key in a file would be in its copies and backups, too. */
 function refuseKept(config: Config, file: string): void {
-  const kept = CONFIG_KEYS.find(({ path, environmentOnly }) => environmentOnly && getProperty(config, path) !== null)
+  const kept = CONFIG_KEYS.find(({ key, environmentOnly }) => environmentOnly && getProperty(config, key) !== null)
   if (!kept) return
   const message = `${file}: ${kept.key}: not kept in a file; set ${variableOf(kept.key)} in the environment instead.`
   throw new GazewayError('config_invalid', message, { param: kept.key })

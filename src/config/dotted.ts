@@ -4,7 +4,7 @@ import { closest } from 'fastest-levenshtein'
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
 import { explain } from '../wire/validation.ts'
-import { CONFIG_KEYS, type ConfigKey } from './config-keys.ts'
+import { CONFIG_KEYS, type ConfigKey, configKey } from './config-keys.ts'
 import { Config, type ConfigDocument, checkConfig } from './config-schema.ts'
 import { variableOf } from './environment.ts'
 import { REDACTED, redactUrl } from './redact.ts'
@@ -49,7 +49,7 @@ export function valuesFor(changes: Readonly<Record<string, unknown>>, key: strin
 }
 
 function change(document: ConfigDocument, key: string, value: unknown, inForce: Config): void {
-  const leaf = CONFIG_KEYS.find((known) => known.key === key)
+  const leaf = configKey(key)
   const record = CONFIG_KEYS.find((known) => known.hasEntries && key.startsWith(`${known.key}.`))
   if (leaf) changeLeaf(document, leaf, value, inForce)
   else if (record) changeEntry(document, record, key.slice(record.key.length + 1), value)
@@ -59,7 +59,7 @@ function change(document: ConfigDocument, key: string, value: unknown, inForce: 
 function changeSection(document: ConfigDocument, key: string, value: unknown, inForce: Config): void {
   if (!CONFIG_KEYS.some((known) => known.key.startsWith(`${key}.`))) throw unknownKey(key)
   if (value === null) {
-    deleteProperty(document, key.split('.'))
+    deleteProperty(document, key)
     return
   }
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -69,18 +69,18 @@ function changeSection(document: ConfigDocument, key: string, value: unknown, in
 }
 
 function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, inForce: Config): void {
-  const { path, secret } = leaf
+  const { key, secret } = leaf
   if (value === null) {
-    deleteProperty(document, path)
+    deleteProperty(document, key)
     return
   }
   if (secret === 'value' && value === REDACTED) return
-  if (isDeepStrictEqual(value, getProperty(inForce, path))) return
-  if (leaf.environmentOnly) throw notKept(leaf.key)
+  if (isDeepStrictEqual(value, getProperty(inForce, key))) return
+  if (leaf.environmentOnly) throw notKept(key)
   if (secret === 'url' && typeof value === 'string' && isRedactedUrl(leaf, value, inForce)) return
   if (leaf.hasEntries) refuseReserved(leaf, value)
   const keeps = secret === 'value' && leaf.hasEntries
-  setProperty(document, path, keeps ? withKeptEntries(value, getProperty(document, path)) : value)
+  setProperty(document, key, keeps ? withKeptEntries(value, getProperty(document, key)) : value)
 }
 
 /** Flags and variables may keep the ports apart now; a process that is started without them could not serve both. */
@@ -104,14 +104,14 @@ function changeEntry(document: ConfigDocument, record: ConfigKey, written: strin
   if (name === '') throw unknownKey(`${record.key}.`)
   refuseReserved(record, { [name]: value })
   if (record.secret === 'value' && value === REDACTED) return
-  const entries: Record<string, unknown> = { ...getProperty(document, record.path) }
+  const entries: Record<string, unknown> = { ...getProperty(document, record.key) }
   if (value === null) delete entries[name]
   else entries[name] = value
-  setProperty(document, record.path, entries)
+  setProperty(document, record.key, entries)
 }
 
 function isRedactedUrl(leaf: ConfigKey, value: string, inForce: Config): boolean {
-  const current: unknown = getProperty(inForce, leaf.path)
+  const current: unknown = getProperty(inForce, leaf.key)
   if (typeof current === 'string' && redactUrl(current) !== current && redactUrl(current) === value) return true
   if (value.includes(`:${REDACTED}@`) || value.includes(`password=${REDACTED}`)) {
     const message = `${leaf.key}: its password is redacted; send the whole URL, or leave the key out to keep it.`

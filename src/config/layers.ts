@@ -1,6 +1,6 @@
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
 import { isObject } from '../text/json.ts'
-import { CONFIG_KEYS } from './config-keys.ts'
+import { CONFIG_KEYS, configKey } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
 
 /** Configuration key → the value that is laid over what is below, already checked; null is the default. */
@@ -15,11 +15,11 @@ const GIVEN_FOR: readonly (readonly [address: string, given: readonly string[]])
 /** `document` with a layer over it; what was given for an address that the layer changes is gone. */
 export function layOver(document: ConfigDocument, layer: Layer): ConfigDocument {
   const laid = structuredClone(document)
-  for (const { key, path } of CONFIG_KEYS) {
+  for (const { key } of CONFIG_KEYS) {
     if (!layer.has(key)) continue
     const value = layer.get(key)
-    if (value === null) deleteProperty(laid, path)
-    else setProperty(laid, path, structuredClone(value))
+    if (value === null) deleteProperty(laid, key)
+    else setProperty(laid, key, structuredClone(value))
   }
   return withoutForeignSecrets(document, laid, (key) => layer.has(key))
 }
@@ -71,10 +71,6 @@ export const addressOf = (secret: string): string | undefined =>
 
 /** An address, the same with a slash at its end. */
 function addressAt(document: ConfigDocument, key: string): unknown {
-  const address = valueAt(document, key)
+  const address = getProperty(document, key) ?? configKey(key)?.schema.parse(undefined)
   return typeof address === 'string' && address.endsWith('/') ? address.slice(0, -1) : address
-}
-
-function valueAt(document: ConfigDocument, key: string): unknown {
-  return getProperty(document, key) ?? CONFIG_KEYS.find((known) => known.key === key)?.schema.parse(undefined)
 }

@@ -5,7 +5,7 @@ import { getProperty, setProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
 import { changedKeys } from './changed.ts'
 import { configFile, filled, frozen, type LoadedConfig, mergeConfig, readDocument, rereadDocument } from './config.ts'
-import { CONFIG_KEYS } from './config-keys.ts'
+import { CONFIG_KEYS, differingKeys } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
 import { setDotted, valuesFor } from './dotted.ts'
 import { variableOf } from './environment.ts'
@@ -17,8 +17,6 @@ import { REDACTED, secretsOf } from './redact.ts'
 
 /** How often it is looked whether another process, or a person, changed something; in milliseconds. */
 const POLL_MS = 2_000
-
-const RESTART = CONFIG_KEYS.filter(({ restart }) => restart)
 
 /** Told of a change: what is in force now, and what was before. */
 export type ConfigListener = (now: LoadedConfig, before: LoadedConfig) => void
@@ -175,9 +173,9 @@ export async function openLiveConfig(deps: {
     current: () => current,
     stored: () => stored,
     waiting: () =>
-      RESTART.filter(
-        ({ path }) => !isDeepStrictEqual(getProperty(stored.config, path), getProperty(started, path)),
-      ).map(({ key }) => key),
+      differingKeys(stored.config, started)
+        .filter(({ restart }) => restart)
+        .map(({ key }) => key),
     preview: (changes) =>
       inTurn(async () => {
         await read()
@@ -212,7 +210,7 @@ export async function openLiveConfig(deps: {
 /** `stored`, with what waits for a restart as it was at the start. */
 function inForce(stored: LoadedConfig, started: Config): LoadedConfig {
   const config = structuredClone(stored.config)
-  for (const { path } of RESTART) setProperty(config, path, getProperty(started, path))
+  for (const { key, restart } of CONFIG_KEYS) if (restart) setProperty(config, key, getProperty(started, key))
   return Object.freeze({ ...stored, config: frozen(config), secrets: secretsOf(config) })
 }
 

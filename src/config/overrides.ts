@@ -1,7 +1,6 @@
 import { getProperty } from 'dot-prop'
 import { presetOf } from '../providers/providers.ts'
 import type { LoadedConfig } from './config.ts'
-import { CONFIG_KEYS } from './config-keys.ts'
 import { valuesFor } from './dotted.ts'
 import { FLAGS, VARIABLES, variableOf } from './environment.ts'
 import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
@@ -41,10 +40,7 @@ function inForce(
   return Object.fromEntries(
     named
       .filter(([, key]) => loaded.sources[key] === source)
-      .map(([name, key]) => {
-        const path = CONFIG_KEYS.find((known) => known.key === key)?.path ?? []
-        return [name, { path: key, value: getProperty(shown, path) }]
-      }),
+      .map(([name, key]) => [name, { path: key, value: getProperty(shown, key) }]),
   )
 }
 

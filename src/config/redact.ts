@@ -24,11 +24,11 @@ const PATTERNS: readonly [RegExp, string][] = [
 /** `config` with every secret as `***`; a secret that is not set stays null. */
 export function redactConfig(config: Config): Config {
   const shown = structuredClone(config)
-  for (const { path, secret, hasEntries } of CONFIG_KEYS) {
-    const value: unknown = getProperty(config, path)
+  for (const { key, secret, hasEntries } of CONFIG_KEYS) {
+    const value: unknown = getProperty(config, key)
     if (secret === null || value === null) continue
-    if (secret === 'url') setProperty(shown, path, redactUrl(String(value)))
-    else setProperty(shown, path, hasEntries ? redactEntries(value as Record<string, string>) : REDACTED)
+    if (secret === 'url') setProperty(shown, key, redactUrl(String(value)))
+    else setProperty(shown, key, hasEntries ? redactEntries(value as Record<string, string>) : REDACTED)
   }
   return shown
 }
@@ -44,8 +44,8 @@ export function redactUrl(url: string): string {
 
 /** Every secret value in `config`, longest first, for {@link redactText}. */
 export function secretsOf(config: Config): string[] {
-  const secrets = CONFIG_KEYS.flatMap(({ path, secret, hasEntries }) => {
-    const value: unknown = getProperty(config, path)
+  const secrets = CONFIG_KEYS.flatMap(({ key, secret, hasEntries }) => {
+    const value: unknown = getProperty(config, key)
     if (secret === null || value === null) return []
     if (secret === 'url') return passwordsOf(String(value))
     return (hasEntries ? Object.values(value as Record<string, string>) : [String(value)]).flatMap(withKeysOf)

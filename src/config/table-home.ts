@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import { getProperty } from 'dot-prop'
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { CONFIG_KEYS } from './config-keys.ts'
+import { configKey, differingKeys } from './config-keys.ts'
 import type { ConfigHome } from './home.ts'
 import { layOver } from './layers.ts'
 
@@ -21,7 +20,7 @@ export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key
     const rows = await db.selectFrom('settings').select(['path', 'value']).execute()
     return new Map(
       rows.flatMap(({ path, value }) => {
-        const known = CONFIG_KEYS.find(({ key }) => key === path)
+        const known = configKey(path)
         const setting: unknown = JSON.parse(value)
         if (known && !known.environmentOnly && (setting === null || known.schema.safeParse(setting).success))
           return [[path, setting] as const]
@@ -43,10 +42,9 @@ export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key
         await trx.updateTable('settings_revision').set({ revision: sql`revision + 1` }).execute()
         const before = layOver(document, await settingsIn(trx))
         const next = change(before)
-        const rows = CONFIG_KEYS.flatMap(({ key, path }) => {
-          const value: unknown = getProperty(next, path)
-          if (isDeepStrictEqual(value, getProperty(before, path))) return []
-          return [{ path: key, value: JSON.stringify(value ?? null), updated_at: now().toISOString() }]
+        const rows = differingKeys(before, next).map(({ key }) => {
+          const value: unknown = getProperty(next, key)
+          return { path: key, value: JSON.stringify(value ?? null), updated_at: now().toISOString() }
         })
         if (rows.length === 0) return
         if (rows.some(({ path }) => path === 'store.url')) throw notHere()

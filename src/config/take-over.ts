@@ -1,8 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { getProperty, hasProperty } from 'dot-prop'
 import type { Store } from '../store/store.ts'
-import { CONFIG_KEYS, type ConfigKey } from './config-keys.ts'
-import type { ConfigDocument } from './config-schema.ts'
+import { CONFIG_KEYS, differingKeys } from './config-keys.ts'
 import { updateDocument } from './file.ts'
 import { layOver } from './layers.ts'
 import { tableHome } from './table-home.ts'
@@ -38,11 +36,11 @@ export async function takeOver(store: Store, file: string): Promise<{ taken: str
   let replaced: Replaced[] = []
   await updateDocument(file, (document) => {
     const next = layOver(document, settings)
-    const changed = CONFIG_KEYS.filter(
-      ({ path }) => !isDeepStrictEqual(getProperty(document, path), getProperty(next, path)),
-    )
+    const changed = differingKeys(document, next)
     taken = changed.map(({ key }) => key)
-    replaced = changed.filter(({ path }) => hasProperty(document, path)).map((changed) => replacedIn(document, changed))
+    replaced = changed
+      .filter(({ key }) => hasProperty(document, key))
+      .map(({ key, secret }) => ({ key, before: secret ? null : JSON.stringify(getProperty(document, key)) }))
     return next
   })
   // Here they would be out of date with the next change, and come into force with it on the way back to PostgreSQL.
@@ -55,7 +53,3 @@ export async function takeOver(store: Store, file: string): Promise<{ taken: str
 
 const read = (store: Store, onRefused: (key: string) => void = () => {}) =>
   tableHome({ store, now: () => new Date(), onRefused }).read()
-
-function replacedIn(document: ConfigDocument, { key, path, secret }: ConfigKey): Replaced {
-  return { key, before: secret === null ? JSON.stringify(getProperty(document, path)) : null }
-}

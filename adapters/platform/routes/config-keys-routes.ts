@@ -20,12 +20,12 @@ const KeyOfConfig = z.object({
 /** What can be set, for forms. */
 export function configKeyRoutes(): Route[] {
   const defaults = Config.parse({})
-  const items = CONFIG_KEYS.map(({ key, path, schema, hasEntries, secret, restart, environmentOnly, description }) => ({
+  const items = CONFIG_KEYS.map(({ key, schema, hasEntries, secret, restart, environmentOnly, description }) => ({
     key,
     description,
     accepts: accepts(schema),
     schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
-    default: getProperty(defaults, path),
+    default: getProperty(defaults, key),
     has_entries: hasEntries,
     secret: secret === 'value',
     restart,
