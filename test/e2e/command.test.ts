@@ -209,14 +209,14 @@ describe('doctor', () => {
     upstream = await double.startUpstream()
     silent = await double.startUpstream()
     silent.on('/models', double.hangs)
-    unanswered = doctor([], { GAZEWAY_UPSTREAM: silent.url })
+    unanswered = doctor([], { GAZEWAY_UPSTREAM: silent.url }, newPlace())
   })
   after(async () => {
     await upstream.close()
     await silent.close()
   })
-  const doctor = async (args: string[] = [], env: Record<string, string> = {}) => {
-    const { code, stdout, stderr } = await run(place, ['doctor', ...args], env)
+  const doctor = async (args: string[] = [], env: Record<string, string> = {}, at = place) => {
+    const { code, stdout, stderr } = await run(at, ['doctor', ...args], env)
     assert.equal(stderr, '')
     return { code, lines: stdout.trimEnd().split('\n') }
   }
