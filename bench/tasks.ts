@@ -40,7 +40,7 @@ function servicesOn(store: Store) {
   const escrows = createEscrows({
     store,
     now,
-    limitsOf: async () => ({ creditMicros: 0, dailyMicros: null }),
+    limitsOf: async () => ({ creditMicros: 0, groupId: null }),
     settlements: { mode: 'ledger', requireRecipient() {}, async enqueue() {}, states: async () => new Map() },
     verifier,
     token: () => 'pathUSD',

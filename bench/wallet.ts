@@ -8,9 +8,11 @@ import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { type Micros, toMicros } from '../src/text/money.ts'
 import { createTokenCounter } from '../src/text/token-counter.ts'
+import { writeCallSpending } from '../src/wallet/allowances.ts'
 import { createLimits } from '../src/wallet/limits.ts'
 import { createWallet } from '../src/wallet/wallet.ts'
 import { startPostgres } from '../test/contract/postgres-server.ts'
+import { UNBILLED } from '../test/doubles/unbilled.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Report } from './report.ts'
 import { interleave } from './stats.ts'
@@ -46,10 +48,17 @@ function servicesOn(store: Store) {
   const onError = (error: unknown) => {
     throw error
   }
-  const calls = createCalls({ store, onError })
+  const calls = createCalls({ store, onError, writeSpending: writeCallSpending })
   const countTokens = createTokenCounter()
   const { pricing } = config
-  const upstream = createUpstream({ config: config.upstream, calls, prices: pricing, storeContent: false, countTokens })
+  const upstream = createUpstream({
+    config: config.upstream,
+    calls,
+    prices: pricing,
+    storeContent: false,
+    countTokens,
+    billing: UNBILLED,
+  })
   const now = () => new Date()
   const limitsOf = createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of
   const onOverrun = () => {}
@@ -92,8 +101,8 @@ async function measureOverhead(report: Report, store: Store, engine: string, atM
 function smallestWrite(store: Store, turn: number): Promise<void> {
   return store.write(async (trx) => {
     await trx
-      .insertInto('daily_spending')
-      .values({ caller_id: `write ${turn}`, day: '2026-11-21', spent_micros: 1 })
+      .insertInto('spending')
+      .values({ owner: `write ${turn}`, day: '2026-11-21', charged_micros: 1, recorded_micros: 0 })
       .execute()
   })
 }

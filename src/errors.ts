@@ -31,7 +31,6 @@ export const CODES = {
   invalid_ticket: 401,
   insufficient_credit: 402,
   payment_required: 402,
-  daily_limit_reached: 402,
   budget_reached: 402,
   insufficient_scope: 403,
   model_not_allowed: 403,
@@ -89,6 +88,8 @@ export interface ErrorDetails {
   param?: string
   /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
+  /** Headers that tell more over HTTP, such as what is left of a limit. */
+  headers?: Readonly<Record<string, string>>
   /** An absolute path in the message: callers are told its last part alone. */
   file?: string
   cause?: unknown
@@ -115,9 +116,12 @@ export class GazewayError extends Error {
   readonly status: number
   readonly param: string | null
   readonly retryAfterSeconds: number | null
+  readonly headers: Readonly<Record<string, string>>
   readonly file: string | null
   /** The call record that tells more, where the error came from an upstream call. */
   callId?: string
+  /** Whether the refusal that it is has been noted in the audit trail. */
+  isNoted = false
   /** The HTTP status of the upstream's reply, where the error ended a reply that had begun. */
   upstreamStatus?: number
 
@@ -127,6 +131,7 @@ export class GazewayError extends Error {
     this.status = details.status ?? CODES[code]
     this.param = details.param ?? null
     this.retryAfterSeconds = details.retryAfterSeconds ?? null
+    this.headers = details.headers ?? {}
     this.file = details.file ?? null
   }
 }

@@ -22,6 +22,7 @@ import { gazeSweeps } from './gaze/prune.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
+import { createCallRates } from './inference/call-rates.ts'
 import { followingUpstream } from './inference/following-upstream.ts'
 import { createLiveness, type Liveness } from './inference/liveness.ts'
 import { createRefusals, type NoteRefusal } from './inference/refusals.ts'
@@ -40,9 +41,13 @@ import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { homeFolder } from './text/home-folder.ts'
 import { type Micros, toMicros, toUsd } from './text/money.ts'
 import { createTokenCounter } from './text/token-counter.ts'
+import { writeCallSpending } from './wallet/allowances.ts'
 import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
+import { createCharges } from './wallet/charges.ts'
 import { createLimits, type LimitsOf } from './wallet/limits.ts'
 import { createOverruns, type Overruns } from './wallet/overruns.ts'
+import { createReservations } from './wallet/reservations.ts'
+import { spendOf } from './wallet/spending.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 import { inTime } from './wire/in-time.ts'
 
@@ -162,6 +167,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const calls = createCalls({
     store,
     onError: (err) => log.error('Call records could not be written.', { err }),
+    writeSpending: writeCallSpending,
     idOf: (model) => upstream.provider.resolve(model, 'chat').upstream,
   })
   const keys = createKeys({
@@ -169,6 +175,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     fixedKey: config.identity.api_key,
     billing: () => live.current().config.wallet.billing,
+    spendOf: (ids, at) => spendOf(store.db, ids, at),
     onChanged: (id) => limits.forget(id),
     onBound: bindWallet,
     onUnbound: unbindWallet,
@@ -183,16 +190,6 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   })
   live.onChange(({ config: { identity } }) => keys.setFixedKey(identity.api_key))
   const hasFixedKey = () => live.current().config.identity.api_key !== null
-  const upstreams = live.follow(
-    ({ upstream, pricing, audit }) => ({ config: upstream, prices: pricing, storeContent: audit.store_content }),
-    (settings) => createUpstream({ ...settings, calls, countTokens }),
-  )
-  const upstream = followingUpstream(upstreams)
-  const { always: limits } = live.follow(
-    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
-    (defaultCredit) => createLimits(store, defaultCredit),
-  )
-  const limitsOf: LimitsOf = (callerId) => limits.of(callerId)
   const overruns = createOverruns()
   overruns.listen(({ callId, callerId, model, reservedMicros, costMicros }) =>
     log.warn('A call cost more than was reserved for it; the difference is not charged.', {
@@ -208,6 +205,48 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     ...pricing,
     ...movingToken({ ...config, pricing }),
   })
+  const reservations = createReservations({
+    store,
+    now,
+    onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
+  })
+  const noteRefusal = createRefusals({ calls, upstream: () => upstream.provider.name, now })
+  const billing = {
+    identity: keys.identity,
+    rates: createCallRates(),
+    reservations,
+    charge: createCharges(store),
+    noteRefusal,
+    onOverrun: overruns.report,
+    now,
+  }
+  const upstreams = live.follow(
+    ({ upstream, pricing, audit, wallet }) => ({
+      config: upstream,
+      prices: pricing,
+      storeContent: audit.store_content,
+      wallet,
+    }),
+    ({ wallet, ...settings }) =>
+      createUpstream({
+        ...settings,
+        calls,
+        countTokens,
+        billing: {
+          ...billing,
+          pricing: priced(settings.prices),
+          defaultCreditMicros: toMicros(wallet.default_credit_limit_usd) as Micros,
+          maxOutputTokens: wallet.max_output_tokens,
+          searchTokens: wallet.search_tokens,
+        },
+      }),
+  )
+  const upstream = followingUpstream(upstreams)
+  const { always: limits } = live.follow(
+    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
+    (defaultCredit) => createLimits(store, defaultCredit),
+  )
+  const limitsOf: LimitsOf = (callerId) => limits.of(callerId)
   const wallet = live.follow(
     ({ pricing }) => pricing,
     (pricing) =>
@@ -293,7 +332,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   async function finish(): Promise<void> {
     clock.stop()
     // Together: the records are not to wait for a table that someone keeps locked.
-    const ends = await Promise.allSettled([calls.flush(), keys.close(), live.close()])
+    const written = calls.flush()
+    const ends = await Promise.allSettled([written, written.then(reservations.close), keys.close(), live.close()])
     await store.close()
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
@@ -324,7 +364,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     } satisfies Pick<Gateway['gaze'], 'explain'>),
     context,
     calls,
-    noteRefusal: createRefusals({ calls, upstream: () => upstream.provider.name, now }),
+    noteRefusal,
     upstream,
     liveness: createLiveness({ provider: () => upstream.provider, calls }),
     research: createResearch({ upstream, workContext: context.text }),

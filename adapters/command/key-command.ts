@@ -122,7 +122,10 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Pro
   const known = checked('ID', KeyId, id)
   const { name, left } = await withKeys(loaded, log, async ({ keys, store }) => {
     const record = await keys.revoke(known)
-    return { ...record, left: await readBalances(store, known, createLimits(store, 0).of) }
+    return {
+      ...record,
+      left: await readBalances(store, known, { limitsOf: createLimits(store, 0).of, now: new Date() }),
+    }
   })
   process.stderr.write(`${id} (${name}) is revoked. Servers that are running refuse it within 5 seconds.\n`)
   const { available_usd, held_usd, escrow_usd } = left

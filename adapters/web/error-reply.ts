@@ -21,10 +21,11 @@ export function errorReply(error: unknown, requestId: string | null, log: Log): 
 
 /** The same for an error that is Gazeway's own. */
 export function dress(error: GazewayError, requestId: string | null): ErrorReply {
-  const { status, retryAfterSeconds, callId } = error
+  const { status, headers, retryAfterSeconds, callId } = error
   return {
     status,
     headers: {
+      ...headers,
       'content-type': 'application/json',
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),

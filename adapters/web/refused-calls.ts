@@ -7,8 +7,8 @@ import type { FrameContext } from './frame.ts'
 const REFUSING = new Set([401, 402, 403, 429])
 
 /** Whether an error refuses the caller, not what was asked. What an upstream refused has a record of its own. */
-export const refusesCaller = ({ status, callId, code }: GazewayError): boolean =>
-  REFUSING.has(status) && callId === undefined && code !== 'upstream_error'
+export const refusesCaller = ({ status, callId, isNoted, code }: GazewayError): boolean =>
+  REFUSING.has(status) && callId === undefined && !isNoted && code !== 'upstream_error'
 
 /** Endpoints below `/v1` that are told apart; all others are one, for anyone may name any. */
 const ENDPOINTS = new Set(['chat/completions', 'responses', 'messages', 'embeddings', 'models'])

@@ -40,6 +40,8 @@ export interface CallContext {
   surface: Surface
   /** Id of the key or wallet that pays; null on stdio. */
   callerId: string | null
+  /** Whether the money of the call is dealt with by who makes it. */
+  isPaid?: boolean | undefined
   /** Aborted when the client cancels or goes away; with an error as the reason when the service ends the call itself. */
   signal?: AbortSignal | undefined
   /** W3C trace context of the request, as its client sent it. */

@@ -7,31 +7,44 @@ import type { CallRollupRow, CallRow } from '../store/tables/calls-tables.ts'
 import { withoutNul } from '../store/text.ts'
 import { toMicros } from '../text/money.ts'
 import type { CallRecord } from './call-record.ts'
+import type { CallSpend } from './call-spend.ts'
 import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
 
 /** Existing records looked for in one statement. */
 const LOOKED_FOR = 500
 
+/** A record that waits to be written, and what its call takes from its caller's budgets. */
+export interface QueuedCall {
+  record: CallRecord
+  spend: CallSpend | null
+}
+
+/** Writes what calls take from budgets, as part of a transaction. */
+export type WriteSpending = (trx: Transaction<Schema>, spends: readonly CallSpend[]) => Promise<void>
+
 /**
- * Writes a batch of call records and adds them to the hourly rollups and the totals, in one transaction. The first
+ * Writes a batch of call records and adds them to the hourly rollups, the totals and what their callers have spent, in one transaction. The first
  * `tried` of them may be stored already: a connection may be lost while they are made durable. Those that are there are left out.
  */
-export type CallWriter = (batch: readonly CallRecord[], tried: number) => Promise<void>
+export type CallWriter = (batch: readonly QueuedCall[], tried: number) => Promise<void>
 
 /** The writer of call records to `store`. */
-export function createCallWriter(store: Store): CallWriter {
+export function createCallWriter(store: Store, writeSpending: WriteSpending): CallWriter {
   return (batch, tried) =>
     store.write(async (trx) => {
       const stored = await storedIds(
         trx,
-        batch.slice(0, tried).map((record) => record.call_id),
+        batch.slice(0, tried).map(({ record }) => record.call_id),
       )
-      const rows = batch.filter((record) => !stored.has(record.call_id)).map(toRow)
+      const fresh = batch.filter(({ record }) => !stored.has(record.call_id))
+      const rows = fresh.map(({ record }) => toRow(record))
       await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
       const rollups = rollUp(rows)
       await addToRollups(trx, rollups)
       await addTotals(trx, rollups)
+      const spends = fresh.flatMap(({ spend }) => spend ?? [])
+      if (spends.length > 0) await writeSpending(trx, spends)
     })
 }
 

@@ -3,8 +3,9 @@ import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { type CallFilter, findCall, listCalls } from './call-list.ts'
 import type { CallContext, CallRecord } from './call-record.ts'
+import type { CallSpend } from './call-spend.ts'
 import { type CallStats, type ChartQuery, callStats } from './call-stats.ts'
-import { createCallWriter, writeCounts } from './call-writer.ts'
+import { createCallWriter, type QueuedCall, type WriteSpending, writeCounts } from './call-writer.ts'
 import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
 
@@ -20,8 +21,12 @@ export type CallListener = (record: CallRecord, context: CallContext | undefined
 
 /** The audit trail: every upstream call, written in batches so that a call never waits for its record. */
 export interface Calls {
-  /** Queues a record; it is stored within 25 ms, or when `flush` resolves. */
-  record(record: CallRecord, context?: CallContext): void
+  /**
+   * Queues a record; it is stored within 25 ms, or when `flush` resolves.
+   *
+   * @param spend what the call takes from its caller's budgets, written with it
+   */
+  record(record: CallRecord, context?: CallContext, spend?: CallSpend | null): void
   /** Counts a refused call in the statistics, without a record of its own; written within a second. */
   count(record: CallRecord): void
   /** Hears of every call as it ends, before its record is stored. @returns a function that stops it */
@@ -41,22 +46,26 @@ export interface Calls {
 }
 
 /**
+ * @param writeSpending writes what calls take from budgets, in the transaction that writes their records; none takes
+ *   from any when absent
  * @param onError told when a batch could not be written; the batch is tried again with the next one
  * @param idOf the provider's id for an alias; any other name as it is
  */
 export function createCalls({
   store,
   onError,
+  writeSpending = noSpending,
   idOf = (model) => model,
 }: {
   store: Store
   onError: (error: unknown) => void
+  writeSpending?: WriteSpending
   idOf?: (model: string) => string
 }): Calls {
-  const write = createCallWriter(store)
+  const write = createCallWriter(store, writeSpending)
   const listeners = new Set<CallListener>()
   const counted = createCountedRefusals()
-  let queue: CallRecord[] = []
+  let queue: QueuedCall[] = []
   /** How many at the head of the queue may be stored already, although their write failed. */
   let tried = 0
   let timer: NodeJS.Timeout | undefined
@@ -64,7 +73,7 @@ export function createCalls({
   let writing: Promise<void> = Promise.resolve()
 
   /** Writes a batch without the records that the store does not take: one of them must not hold up all that follow. */
-  async function writeWritable(batch: readonly CallRecord[]): Promise<void> {
+  async function writeWritable(batch: readonly QueuedCall[]): Promise<void> {
     try {
       await write(batch, tried)
     } catch (error) {
@@ -72,15 +81,17 @@ export function createCalls({
       const refused = await writeApart(batch)
       // The store may be at fault where it takes none.
       if (refused.length === batch.length) throw error
-      for (const { call_id } of refused)
-        onError(new Error(`The record of ${call_id} was given up: the store does not take it.`, { cause: error }))
+      for (const { record } of refused)
+        onError(
+          new Error(`The record of ${record.call_id} was given up: the store does not take it.`, { cause: error }),
+        )
     }
   }
 
   /** Writes the halves of a batch that could not be written, and theirs. @returns the records that cannot be */
-  async function writeApart(batch: readonly CallRecord[]): Promise<readonly CallRecord[]> {
+  async function writeApart(batch: readonly QueuedCall[]): Promise<readonly QueuedCall[]> {
     if (batch.length === 1) return batch
-    const refused: CallRecord[] = []
+    const refused: QueuedCall[] = []
     for (const half of [batch.slice(0, batch.length / 2), batch.slice(batch.length / 2)])
       try {
         await write(half, half.length)
@@ -96,6 +107,7 @@ export function createCalls({
     if (batch.length === 0) return
     try {
       await writeWritable(batch)
+      for (const { spend } of batch) spend?.written()
       queue = queue.slice(batch.length)
       tried = 0
     } catch (error) {
@@ -139,8 +151,8 @@ export function createCalls({
     model === undefined ? undefined : [...new Set([model, idOf(model)])]
 
   return {
-    record(record, context) {
-      queue.push(record)
+    record(record, context, spend = null) {
+      queue.push({ record, spend })
       for (const listener of listeners) listener(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
     },
@@ -172,6 +184,10 @@ export function createCalls({
       return countFallbacks(store, query)
     },
   }
+}
+
+const noSpending: WriteSpending = async () => {
+  throw new RangeError('A call takes from a budget, and nothing writes that.')
 }
 
 /** Whether the store itself failed, so that the same may be written later; not what was to be written. */

@@ -106,7 +106,7 @@ export function statusAt(row: Pick<EscrowRow, 'status' | 'expires_at'>, at: stri
 
 /** A row as it is shown at `at`. */
 export function toEscrow(row: EscrowRow, at: string, settlement: SettlementState | undefined): Escrow {
-  const { amount_micros, attestation_id, counted_on, settlement_mode, ...fields } = row
+  const { amount_micros, attestation_id, counted_on, counted_group, settlement_mode, ...fields } = row
   return {
     ...fields,
     amount_usd: toUsd(amount_micros),

@@ -33,7 +33,7 @@ export interface Escrows {
    *
    * @param keep told of the escrow in the same transaction
    * @throws GazewayError `not_found`, `forbidden`, `invalid_transition` for a task that failed or was cancelled,
-   *   `conflict` when it has an escrow, or was paid by one, `validation_failed`, `insufficient_credit` or `daily_limit_reached`
+   *   `conflict` when it has an escrow, or was paid by one, `validation_failed`, `insufficient_credit` or `budget_reached`
    */
   create(input: NewEscrow, caller: Caller, keep?: Keep<Escrow>): Promise<Escrow>
   /** Escrows, newest first. @throws GazewayError `invalid_cursor` */

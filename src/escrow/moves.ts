@@ -10,8 +10,10 @@ import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import type { Micros } from '../text/money.ts'
 import { accountOf, escrowAccount } from '../wallet/accounts.ts'
 import { lockedPayerAccount } from '../wallet/bind-wallet.ts'
+import { giveBackSpent, spendWithin } from '../wallet/budgets.ts'
 import { post } from '../wallet/ledger.ts'
-import { dayOf, giveBackToDay, type Limits, spendOnDay } from '../wallet/limits.ts'
+import type { Limits } from '../wallet/limits.ts'
+import { dayOf } from '../wallet/spending.ts'
 import { statusAt } from './escrow-record.ts'
 import { ESCROW_TRANSITIONS } from './escrow-statuses.ts'
 import type { Tally } from './escrow-tally.ts'
@@ -42,7 +44,7 @@ export interface NewLock {
  * comes from deposits: credit, which nobody paid in, stays in the ledger.
  *
  * @throws GazewayError `conflict` when the task has an escrow that is not refunded, be it one that paid,
- *   `insufficient_credit` or `daily_limit_reached`; the transaction must then be given up
+ *   `insufficient_credit` or `budget_reached`; the transaction must then be given up
  */
 export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLock, tally: Tally): Promise<EscrowRow> {
   const { payer, limits, tokenOf, settlement } = funding
@@ -54,7 +56,8 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
     payer,
     recipient: of.recipient,
     status: 'locked',
-    counted_on: limits.dailyMicros === null ? null : dayOf(of.at),
+    counted_on: dayOf(of.at),
+    counted_group: limits.groupId,
     settlement_mode: 'ledger',
     attestation_id: null,
     reason: null,
@@ -82,7 +85,8 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
     at: of.at,
   })
   // After the accounts, as every move takes them: two that took them crosswise would wait for each other.
-  await spendOnDay(trx, { callerId: payer, day: dayOf(of.at), micros: of.micros }, limits.dailyMicros)
+  const spender = { id: payer, groupId: limits.groupId }
+  await spendWithin(trx, { spender, day: row.counted_on, micros: of.micros })
   tally.add('escrow_locked', 1)
   tally.add('locked_micros', of.micros)
   const isDeposited = entries.some(({ deposited }) => deposited === of.micros)
@@ -192,7 +196,7 @@ export async function refund(
   { reason, at }: { reason: string | null; at: string },
   tally: Tally,
 ): Promise<EscrowRow> {
-  const { id, payer, amount_micros: micros, counted_on: day } = row
+  const { id, payer, amount_micros: micros, counted_on: day, counted_group: groupId } = row
   const refunded = { ...row, status: 'refunded', reason, refunded_at: at }
   await change(trx, 'refund', refunded)
   await post(trx, {
@@ -204,7 +208,7 @@ export async function refund(
     ],
     at,
   })
-  if (day !== null) await giveBackToDay(trx, { callerId: payer, day, micros })
+  await giveBackSpent(trx, { spender: { id: payer, groupId }, day, micros })
   tally.move(row.status === 'expired' ? 'escrow_expired' : 'escrow_locked', 'escrow_refunded')
   tally.add('locked_micros', -micros)
   tally.add('refunded_micros', micros)

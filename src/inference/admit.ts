@@ -1,6 +1,17 @@
 import type { CallContext } from '../calls/call-record.ts'
-import type { Provider } from './provider.ts'
+import { GazewayError } from '../errors.ts'
+import { type Identity, identityWithoutKey } from '../identity/identity.ts'
+import { matchesGlob } from '../text/glob.ts'
+import type { Reservation } from '../wallet/reservations.ts'
+import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
+import { type BoundDeps, type BoundedRequest, boundOf } from './call-bound.ts'
+import type { CallRates } from './call-rates.ts'
+import type { ModelChoice, Provider } from './provider.ts'
+import type { NoteRefusal } from './refusals.ts'
 import type { ClientRequest } from './relay/request-body.ts'
+
+/** A token of ordinary text has about as many bytes. */
+const BYTES_PER_TOKEN = 4
 
 /** The endpoints of OpenAI's API that a model is asked at, below the base URL. */
 export type Endpoint = '/chat/completions' | '/responses'
@@ -28,20 +39,113 @@ export interface CallerContext extends CallContext {
   requestId: string | null
 }
 
-/** A call that may be made, and who makes it. */
-export type Admitted<Request> = Request & { context: CallerContext }
-export type Admission = Admitted<ModelRequest>
+/** A call that may be made, who makes it, and what it may cost. */
+export interface Admission extends ModelRequest {
+  context: CallerContext
+  bill: Bill
+}
+
+/** What decides about calls. */
+export interface AdmitDeps extends BillDeps, BoundDeps {
+  provider: Pick<Provider, 'requireKey' | 'resolve'>
+  /** A caller by its id, at once where it is known; null for one without a key. */
+  identity(id: string): Identity | null | Promise<Identity | null>
+  rates: CallRates
+  noteRefusal: NoteRefusal
+}
 
 /**
- * The first step of a call: decides whether it may be made. Nothing has been sent yet.
+ * The first step of a call: decides whether it may be made, and sets aside what it may cost. Nothing has been sent yet.
  *
- * @throws GazewayError the refusal: `upstream_not_configured` where the upstream's key is missing
+ * @returns a promise only where the store is asked
+ * @throws GazewayError the refusal, which is in the audit trail then: `upstream_not_configured` where the upstream's key is
+ *   missing, else as `billFor`
  */
-export function admit<Request extends object>(
-  provider: Pick<Provider, 'requireKey'>,
-  asked: Request,
-  context: CallerContext,
-): Admitted<Request> {
-  provider.requireKey()
-  return { ...asked, context }
+export function admit(deps: AdmitDeps, asked: ModelRequest, context: CallerContext): Admission | Promise<Admission> {
+  deps.provider.requireKey()
+  const { endpoint, request } = asked
+  const bill = billFor(deps, { path: `/v1${endpoint}`, request, models: () => modelsOf(deps, asked) }, context)
+  if (bill instanceof Promise) return bill.then((made) => ({ ...asked, context, bill: made }))
+  return { ...asked, context, bill }
+}
+
+/** The models that may answer, by the names that prices have. */
+function modelsOf({ provider }: AdmitDeps, { endpoint, request }: ModelRequest): ModelChoice[] {
+  const asked = request.json.model ?? undefined
+  if (endpoint === '/chat/completions') return [provider.resolve(asked, 'chat')]
+  return [provider.resolve(asked, 'primary'), provider.resolve(undefined, 'fallback')]
+}
+
+/** A request that is to be billed. */
+export interface BilledRequest {
+  /** The endpoint, for the audit trail. */
+  path: string
+  request: BoundedRequest
+  /** The model that is asked, and those that may stand in for it. */
+  models(): readonly ModelChoice[]
+}
+
+/**
+ * The bill of a request: what its caller's key lets it do and what it may cost, which is set aside.
+ *
+ * @throws GazewayError `model_not_allowed`, `too_many_requests`, `insufficient_credit` or `budget_reached`
+ */
+export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
+  const { callerId, isPaid = false } = context
+  if (callerId === null) return NO_BILL
+  const refuse = (error: unknown): never => {
+    if (error instanceof GazewayError && !error.isNoted)
+      deps.noteRefusal({ surface: context.surface, callerId, path: asked.path, error })
+    throw error
+  }
+  try {
+    const known = deps.identity(callerId)
+    const key = known instanceof Promise ? null : known
+    if (known instanceof Promise)
+      return known.then((found) => billOf(deps, asked, { callerId, isPaid, key: found })).catch(refuse)
+    const bill = billOf(deps, asked, { callerId, isPaid, key })
+    return bill instanceof Promise ? bill.catch(refuse) : bill
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+function billOf(
+  deps: AdmitDeps,
+  { request, models }: BilledRequest,
+  { callerId, isPaid, key }: { callerId: string; isPaid: boolean; key: Identity | null },
+): Bill | Promise<Bill> {
+  if (key === null && isPaid) return NO_BILL
+  const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
+  const choices = models()
+  requireModel(caller, choices[0] as ModelChoice)
+  const bound = boundOf(
+    deps,
+    request,
+    choices.map(({ requested }) => requested),
+  )
+  const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
+  if (isPaid) return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
+  const made = (reservation: Reservation) =>
+    createBill(deps, { key: caller, bound, reservation, counted, isStream: request.json.stream === true })
+  const failed = (error: unknown): never => {
+    counted.end(0)
+    throw error
+  }
+  try {
+    const reservation = reserveFor(deps, caller, bound)
+    return reservation instanceof Promise ? reservation.then(made, failed) : made(reservation)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** @throws GazewayError `model_not_allowed` */
+function requireModel({ models }: Identity, { requested, upstream }: ModelChoice): void {
+  if (models === null || models.some((glob) => matchesGlob(glob, requested) || matchesGlob(glob, upstream))) return
+  throw new GazewayError(
+    'model_not_allowed',
+    `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,
+    { param: 'model' },
+  )
 }

@@ -2,6 +2,8 @@
 export const RESPONSES_LIMIT = 'max_output_tokens'
 export const CHAT_LIMIT = 'max_tokens'
 const REASONING_LIMIT = 'max_completion_tokens'
+/** All of them. */
+export const ANSWER_LIMITS = [RESPONSES_LIMIT, CHAT_LIMIT, REASONING_LIMIT] as const
 
 /** At most this many models are remembered: clients may make up any number of names. */
 const REMEMBERED = 1000

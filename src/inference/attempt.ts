@@ -106,7 +106,12 @@ async function tryOne(
   const failure = before?.passed.kind === 'failed' ? before.passed : null
   const refused = failure?.refused ? refusedBy(failure.refused) : null
   const { sent, send } = await ask({ call, candidate, model: model.upstream, refused, client: receiver })
-  const begun = beginCall(deps, { path, model, stream, request: sent, fallbackFrom: before?.result.callId }, context)
+  const { bill } = call
+  const begun = beginCall(
+    deps,
+    { path, model, stream, request: sent, fallbackFrom: before?.result.callId, bill },
+    context,
+  )
   const passing: Passing = {
     provider,
     receiver,
@@ -122,7 +127,8 @@ async function tryOne(
   const passed = await pass(passing, candidate, send)
   const { error } = passed.outcome
   if (error) error.callId = begun.callId
-  const settled = await begun.settle(passed.outcome)
+  const isHad = passed.kind === 'answered' || passed.begun !== null
+  const settled = await begun.settle({ ...passed.outcome, isHad })
   return { passed, result: { ...settled, path, model: model.upstream, failure: error } }
 }
 

@@ -1,13 +1,20 @@
-import { admit, type CallerContext, type ModelRequest } from './admit.ts'
+import type { GazewayError } from '../errors.ts'
+import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit.ts'
 import { attempt, type Result } from './attempt.ts'
+import { billedReceiver } from './billed-receiver.ts'
+import { NO_HEADERS } from './call-rates.ts'
 import type { ModelDeps } from './model-for.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relay } from './relay/relay.ts'
+import { chatErrorEvent, responseErrorEvent } from './relay/upstream-reply.ts'
 import { route } from './route.ts'
 import type { SettleDeps } from './settle.ts'
 
 /** What model calls are made with. */
-export interface CallDeps extends SettleDeps, ModelDeps {}
+export interface CallDeps extends SettleDeps, ModelDeps {
+  /** What decides about them, and bills them. */
+  billing: Omit<AdmitDeps, 'provider' | 'prices' | 'countTokens'>
+}
 
 /**
  * Makes a model call: every one, whether a tool makes it or a client over HTTP. Its steps: `admit`, `route`, `attempt`,
@@ -20,8 +27,47 @@ export type CallModel = (asked: ModelRequest, receiver: Receiver, context: Calle
 
 /** Makes model calls over a relay. */
 export function createCallModel(deps: CallDeps, relay: Relay): CallModel {
+  const admitting: AdmitDeps = {
+    ...deps.billing,
+    provider: deps.provider,
+    prices: deps.prices,
+    countTokens: deps.countTokens,
+  }
+
   return async (asked, receiver, context) => {
-    const admission = admit(deps.provider, asked, context)
-    return attempt(deps, admission, route(deps, relay, admission), receiver)
+    const admitted = admit(admitting, asked, context)
+    const call = admitted instanceof Promise ? await admitted : admitted
+    const candidates = route(deps, relay, call)
+    const { isBounded, headers } = call.bill
+    // In one step: each promise more costs a fiftieth of all that a request does.
+    if (!isBounded && headers === NO_HEADERS) return attempt(deps, call, candidates, receiver)
+    return billed(call, receiver, (held) => attempt(deps, call, candidates, held))
+  }
+
+  async function billed(
+    call: Admission,
+    receiver: Receiver,
+    work: (receiver: Receiver) => Promise<Result>,
+  ): Promise<Result> {
+    const { bill, endpoint, context } = call
+    const started = performance.now()
+    const errorEvent = (error: GazewayError) =>
+      endpoint === '/chat/completions'
+        ? chatErrorEvent(error, context.requestId)
+        : responseErrorEvent(error, context.requestId, 0)
+    const held = billedReceiver(receiver, bill, { errorEvent, countTokens: deps.countTokens })
+    try {
+      const result = await work(held)
+      const { callId, model, usage } = result
+      const latencyMs = Math.round(performance.now() - started)
+      const charged = await bill.settle({ callId, model, usage, latencyMs, path: `/v1${endpoint}` }).catch((error) => {
+        if (!held.fail(error)) throw error
+        return null
+      })
+      held.finish(callId, charged)
+      return result
+    } finally {
+      bill.end()
+    }
   }
 }

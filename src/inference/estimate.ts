@@ -12,7 +12,8 @@ const COUNTED = 200_000
  * in high detail (https://platform.openai.com/docs/guides/images-vision, GPT-4o: 85 and 170 for each of four tiles);
  * this is rounded up, as pictures may be larger.
  */
-const MEDIA_TOKENS = 1100
+export const MEDIA_TOKENS = 1100
+
 /**
  * Usage where the upstream reported none: tokens counted here, and marked `estimated`. Cut pieces and JSON punctuation
  * make it a little too high rather than too low. Media in the request count as 1,100 tokens each, whatever their size.

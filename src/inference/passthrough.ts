@@ -3,14 +3,15 @@ import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import { readUsage, type Usage } from '../providers/token-usage.ts'
 import { isDeeper, parseJson } from '../text/json.ts'
-import { admit } from './admit.ts'
+import { billFor } from './admit.ts'
+import { type Bill, NO_BILL } from './bill.ts'
 import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
 import { badReply, hideSecrets, streamFailure, upstreamFailure } from './failure.ts'
 import { modelFor } from './model-for.ts'
 import { NOTHING, type Said } from './observe.ts'
 import type { OpenUpstream } from './open-upstream.ts'
-import type { Provider } from './provider.ts'
+import type { ModelChoice, Provider } from './provider.ts'
 import { CLIENT_GONE, endingOf, type Headers, type StreamReply, type WholeReply } from './relay/send.ts'
 import { createSseTap } from './relay/sse-tap.ts'
 import { beginCall } from './settle.ts'
@@ -80,7 +81,7 @@ export async function passThrough(
       `body: ${method} takes none; leave it out, or put its fields into query. No request was made.`,
       { param: 'body' },
     )
-  admit(provider, request, { ...context, requestId: null })
+  provider.requireKey()
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
 
   const asked = modelOf(request.body)
@@ -90,9 +91,11 @@ export async function passThrough(
   const below = url.href.slice(provider.baseUrl.length)
   const path = below.split('?')[0] ?? request.path
   const stream = record(body).stream === true
+  const bill = await billOf(deps, { path, text: sent, body, model }, context)
   const { relay } = await deps.open()
-  const call = beginCall(deps, { path, model, stream, request: body }, context)
+  const call = beginCall(deps, { path, model, stream, request: body, bill }, context)
   const client = signalClient(context.signal)
+  const started = performance.now()
   let reply: WholeReply | StreamReply | undefined
   const chunks: Uint8Array[] = []
 
@@ -113,16 +116,36 @@ export async function passThrough(
     const { status } = reply
     const value = shown(reply, Buffer.concat(chunks), { provider, limitBytes })
     const error = status < 400 ? null : new Error(`The upstream answered ${status}.`)
-    await call.settle({ httpStatus: status, error, ...observed(), answer: value })
-    return { ...value, call_id: call.callId }
+    const { callId, usage } = await call.settle({
+      httpStatus: status,
+      error,
+      ...observed(),
+      answer: value,
+      isHad: true,
+    })
+    const latencyMs = Math.round(performance.now() - started)
+    await bill.settle({ callId, model: model?.requested ?? '', usage, latencyMs, path: `/v1${path}` })
+    return { ...value, call_id: callId }
   } catch (error) {
     const failure = upstreamFailure(error, provider, endingOf(client))
     failure.callId = call.callId
-    await call.settle({ httpStatus: reply?.status ?? null, error: failure, ...observed(), answer: null })
+    await call.settle({ httpStatus: reply?.status ?? null, error: failure, ...observed(), answer: null, isHad: false })
     throw failure
   } finally {
     client.release()
+    bill.end()
   }
+}
+
+/** The bill of a request that asks a model; nobody is held to any other. */
+function billOf(
+  deps: PassthroughDeps,
+  { path, text, body, model }: { path: string; text: string | null; body: unknown; model: ModelChoice | null },
+  context: CallContext,
+): Bill | Promise<Bill> {
+  if (text === null || model === null) return NO_BILL
+  const request = { bytes: Buffer.from(text), text, json: record(body) }
+  return billFor({ ...deps.billing, ...deps }, { path: `/v1${path}`, request, models: () => [model] }, context)
 }
 
 /** A body as JSON; one that nests very deeply can be read but not written. */

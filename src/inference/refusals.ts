@@ -50,6 +50,7 @@ export function createRefusals({
   }
 
   return ({ surface, callerId, path, error }) => {
+    error.isNoted = true
     const at = now()
     const record: CallRecord = {
       call_id: newId('call'),

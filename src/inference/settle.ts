@@ -5,6 +5,7 @@ import { type Prices, upstreamCost } from '../providers/prices.ts'
 import type { Usage } from '../providers/token-usage.ts'
 import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
+import type { Bill } from './bill.ts'
 import { countUsage, type Observed } from './observe.ts'
 import type { Provider } from './provider.ts'
 import { recordedError } from './reported-error.ts'
@@ -28,6 +29,8 @@ export interface Invocation {
   stream: boolean
   /** The failed call that this one stands in for. */
   fallbackFrom?: string | undefined
+  /** What it is billed on. */
+  bill: Bill
   /** What is sent, for the record where content is kept, and to count where the upstream reports no usage. */
   request: unknown
 }
@@ -53,8 +56,8 @@ export interface BegunCall {
   callId: string
   /** The first piece of the answer arrived. */
   firstToken(): void
-  /** Ends the call, once: counts its usage where none was reported, prices it, and writes its record. */
-  settle(outcome: Outcome): Promise<Settled>
+  /** Ends the call, once: counts its usage where none was reported, prices and bills it, and writes its record. `isHad`: its client has any of the answer. */
+  settle(outcome: Outcome & { isHad: boolean }): Promise<Settled>
 }
 
 /** Begins the record of a call; its latency runs from here. */
@@ -71,9 +74,14 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     firstToken() {
       firstTokenMs ??= elapsedMs()
     },
-    async settle({ httpStatus, error, usage: reported, said, answer }) {
+    async settle({ httpStatus, error, usage: reported, said, answer, isHad }) {
       const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said) : null)
-      const costUsd = toUsd(upstreamCost(usage, invocation.model?.requested ?? '', prices))
+      const name = invocation.model?.requested ?? ''
+      const costMicros = upstreamCost(usage, name, prices)
+      const costUsd = toUsd(costMicros)
+      // Who left before the first word has nothing to pay for.
+      const isPaidFor = isHad && (error === null || usage !== null)
+      const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
       const record: CallRecord = {
         call_id: callId,
         at: timeOf(at),
@@ -98,7 +106,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
           request: invocation.request,
           answer: answer === undefined ? (said?.().text ?? null) : answer,
         }
-      calls.record(record, context)
+      calls.record(record, context, spend)
       return { callId, usage, costUsd }
     },
   }

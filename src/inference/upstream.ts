@@ -60,6 +60,7 @@ export function createUpstream(options: {
   prices: Prices
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
+  billing: CallDeps['billing']
 }): Upstream {
   const { config, ...rest } = options
   const provider = createProvider(config)

@@ -32,7 +32,7 @@ export async function askModel(
   const { surface, callerId, traceparent } = context
   const ask = needsResponses(upstream, call) ? respond : chat
   try {
-    return await ask(upstream, call, { surface, callerId, traceparent, signal })
+    return await ask(upstream, call, { surface, callerId, isPaid: true, traceparent, signal })
   } catch (error) {
     const timedOut = ending.signal.aborted && !context.signal?.aborted
     throw timedOut ? tookTooLong(timeoutMs, error) : asUpstreamFailure(error)

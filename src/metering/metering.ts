@@ -55,7 +55,7 @@ export interface MeteringDeps {
  * or gives everything back where the upstream failed. The receipt is returned once the charge is durable.
  *
  * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large`, `insufficient_credit`,
- *   `daily_limit_reached`, `idempotency_key_reused`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`,
+ *   `budget_reached`, `idempotency_key_reused`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`,
  *   `service_stopping`, or the upstream's failure (502, 504); nothing is charged then
  */
 export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>

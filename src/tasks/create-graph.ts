@@ -42,7 +42,7 @@ export interface NewGraph {
  *
  * @returns in the order in which they are given
  * @throws GazewayError `validation_failed` for a recipient that cannot be paid, `insufficient_credit` or
- *   `daily_limit_reached`; nothing is made then
+ *   `budget_reached`; nothing is made then
  * @throws RangeError for a ref that is unknown or there twice
  */
 export type CreateGraph = (graph: NewGraph, keep?: Keep<Task[]>) => Promise<Task[]>

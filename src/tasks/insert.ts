@@ -30,7 +30,7 @@ export interface PlannedTask {
 /**
  * Writes a task with what it waits for, and locks its reward.
  *
- * @throws GazewayError `insufficient_credit` or `daily_limit_reached`; the transaction must then be given up
+ * @throws GazewayError `insufficient_credit` or `budget_reached`; the transaction must then be given up
  */
 export async function insertTask(
   trx: Transaction<Schema>,

@@ -27,7 +27,7 @@ export interface Tasks extends Claims, Finishing {
    * Makes a task and locks its reward, in one transaction.
    *
    * @throws GazewayError `validation_failed` for a recipient that cannot be paid or a task that cannot be waited for,
-   *   `insufficient_credit` or `daily_limit_reached`; nothing is made then
+   *   `insufficient_credit` or `budget_reached`; nothing is made then
    */
   create: CreateTask
   /** Makes a whole graph of tasks, in one transaction. @throws see {@link CreateGraph} */

@@ -17,6 +17,8 @@ export type IdPrefix =
   | 'conn'
   | 'req'
   | 'wd'
+  | 'grp'
+  | 'alw'
 
 /** Random numbers are drawn a thousand at a time: one draw costs nearly as much as all of them. */
 const random = new Uint32Array(1024)

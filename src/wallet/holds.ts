@@ -7,11 +7,13 @@ import type { Store } from '../store/store.ts'
 import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
 import type { Micros } from '../text/money.ts'
 import { accountOf } from './accounts.ts'
+import { giveBackSpent, spendWithin } from './budgets.ts'
 import { captureEntries } from './capture-entries.ts'
 import { type NewTransfer, postWith } from './ledger.ts'
-import { dayOf, giveBackToDay, type Limits, type LimitsOf, spendOnDay } from './limits.ts'
+import type { Limits, LimitsOf } from './limits.ts'
 import type { Overrun } from './overruns.ts'
 import type { ReceiptRow } from './receipts.ts'
+import { dayOf, type Spent } from './spending.ts'
 import { addToUsage } from './usage-sums.ts'
 
 /** A call that is about to be made, and the most that it may cost. */
@@ -32,8 +34,8 @@ export interface NewHold {
   fingerprint: string | null
 }
 
-/** A call without the day on which it is counted: that was decided as it began, and is read from the store. */
-type CallRow = Omit<MeteredCallRow, 'counted_on'>
+/** A call without whose spending it is: that was decided as it began, and is read from the store. */
+type CallRow = Omit<MeteredCallRow, 'counted_on' | 'group_id'>
 
 /** What the upstream answered, and what that cost. */
 export interface Answered {
@@ -55,7 +57,7 @@ export interface Holds {
    * Sets the money aside.
    *
    * @returns null, or the earlier call with the same id or idempotency key; nothing is set aside then
-   * @throws GazewayError `insufficient_credit` or `daily_limit_reached`; nothing is written then
+   * @throws GazewayError `insufficient_credit` or `budget_reached`; nothing is written then
    */
   reserve(hold: NewHold): Promise<MeteredCallRow | null>
   /**
@@ -163,6 +165,11 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
   }
 }
 
+const captureKey = (callId: string): string => `capture:${callId}`
+
+/** The endpoint of calls that are charged one by one. */
+const METERED_CALL = '/api/wallet/metered/call'
+
 /** Why a transaction is given up: the call was made before, or its money is not held any more. */
 const MADE_BEFORE = new Error('A call with this id or idempotency key was made before.')
 const NOT_HELD = new Error('The money of this call is not held.')
@@ -179,14 +186,16 @@ async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits)
     ],
     at,
   }
-  const row = { ...heldRow(hold), counted_on: limits.dailyMicros === null ? null : dayOf(at) }
-  const day = await postAny(trx, transfer, [insertion(trx, row)], MADE_BEFORE)
-  if (day !== null) await spendOnDay(trx, { callerId, day, micros }, limits.dailyMicros)
+  const { groupId } = limits
+  const day = dayOf(at)
+  const row = { ...heldRow(hold), counted_on: day, group_id: groupId }
+  await postAny(trx, transfer, [insertion(trx, row)], MADE_BEFORE)
+  // After the accounts, as every move takes them: two that took them crosswise would wait for each other.
+  await spendWithin(trx, { spender: { id: callerId, groupId }, day, micros })
 }
 
 /**
- * Turns the hold into its receipt and takes what the call cost, unless a sweep was faster. A call that began without a
- * daily limit is not counted on its day, whatever the limit is now.
+ * Turns the hold into its receipt and takes what the call cost, unless a sweep was faster.
  *
  * @throws NOT_HELD
  */
@@ -196,9 +205,9 @@ async function payFor(
   receipt: CallRow,
 ): Promise<void> {
   const rest = micros - marginMicros - receipt.upstream_cost_micros
-  const transfer: NewTransfer = { key: `capture:${callId}`, kind: 'capture', entries: captureEntries(receipt), at }
-  const day = await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
-  if (day !== null && rest > 0) await giveBackToDay(trx, { callerId, day, micros: rest })
+  const transfer: NewTransfer = { key: captureKey(callId), kind: 'capture', entries: captureEntries(receipt), at }
+  const counted = await postAny(trx, transfer, [finish(trx, receipt), addToUsage(trx, receipt)], NOT_HELD)
+  if (rest > 0) await giveBackSpent(trx, spentBy(callerId, counted, rest))
 }
 
 /** @throws NOT_HELD */
@@ -217,16 +226,22 @@ async function giveBack(
     ],
     at,
   }
-  const day = await postAny(trx, transfer, [voiding(trx, callId)], NOT_HELD)
-  if (day !== null) await giveBackToDay(trx, { callerId, day, micros })
+  const counted = await postAny(trx, transfer, [voiding(trx, callId)], NOT_HELD)
+  await giveBackSpent(trx, spentBy(callerId, counted, micros))
 }
+
+const spentBy = (callerId: string, { counted_on: day, group_id }: Counted, micros: Micros): Spent => ({
+  spender: { id: callerId, groupId: group_id },
+  day,
+  micros,
+})
 
 /**
  * Runs statements and makes a transfer without its entries of nothing; where calls are free, none is left and nothing
  * is moved.
  *
  * @param statements the first changes the row of a call, and returns it
- * @returns the day on which the call is counted; null where it is not
+ * @returns whose spending the call is
  * @throws `fault` where the first statement changed no row
  */
 async function postAny(
@@ -234,7 +249,7 @@ async function postAny(
   transfer: NewTransfer,
   statements: readonly Statement[],
   fault: Error,
-): Promise<string | null> {
+): Promise<Counted> {
   let call: Counted | undefined
   const verify = ([first]: readonly QueryResult<unknown>[]) => {
     call = first?.rows[0] as Counted | undefined
@@ -243,10 +258,10 @@ async function postAny(
   const entries = transfer.entries.filter((entry) => entry.micros !== 0)
   if (entries.length > 0) await postWith(trx, { ...transfer, entries }, statements, verify)
   else verify(await runTogether(trx, statements))
-  return call?.counted_on ?? null
+  return call as unknown as Counted
 }
 
-type Counted = Pick<MeteredCallRow, 'counted_on'>
+type Counted = Pick<MeteredCallRow, 'counted_on' | 'group_id'>
 
 function insertion(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
   return {
@@ -257,7 +272,7 @@ function insertion(trx: Transaction<Schema>, row: MeteredCallRow): Statement {
         .insertInto('metered_calls')
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
-        .returning('counted_on')
+        .returning(['counted_on', 'group_id'])
         .compile(),
   }
 }
@@ -284,7 +299,7 @@ async function earlierCall(
 }
 
 function finish(trx: Transaction<Schema>, row: CallRow): Statement {
-  const { call_id, caller_id, model, at, deadline, held_micros, margin_micros, token, ...outcome } = row
+  const { call_id, caller_id, model, at, deadline, held_micros, margin_micros, token, path, ...outcome } = row
   const { idempotency_key, fingerprint, ...set } = outcome
   return ending(trx, 'capture', call_id, set)
 }
@@ -300,7 +315,7 @@ function ending(trx: Transaction<Schema>, form: string, callId: string, set: Par
         .set(set)
         .where('call_id', '=', callId)
         .where('status', '=', 'held')
-        .returning('counted_on')
+        .returning(['counted_on', 'group_id'])
         .compile(),
   }
 }
@@ -333,6 +348,8 @@ function heldRow(hold: NewHold): CallRow {
     idempotency_key: hold.idempotencyKey,
     fingerprint: hold.fingerprint,
     content: null,
+    path: METERED_CALL,
+    transfer: null,
   }
 }
 
@@ -349,5 +366,6 @@ function receiptRow(hold: NewHold, captured: Captured, costMicros: Micros): Call
     latency_ms: latencyMs,
     upstream_call_id: upstreamCallId,
     content: hold.idempotencyKey === null ? null : JSON.stringify(content),
+    transfer: hold.micros === 0 ? null : captureKey(hold.callId),
   }
 }

@@ -1,10 +1,7 @@
-import { sql, type Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { GazewayError } from '../errors.ts'
 import { ENVIRONMENT_IDENTITY } from '../identity/identity.ts'
-import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { type Micros, toUsd } from '../text/money.ts'
+import type { Micros } from '../text/money.ts'
 
 const REMEMBERED = 10_000
 const REMEMBERED_MS = 5_000
@@ -13,8 +10,8 @@ const REMEMBERED_MS = 5_000
 export interface Limits {
   /** Beyond its deposits. */
   creditMicros: Micros
-  /** On one UTC day; null is no limit. */
-  dailyMicros: Micros | null
+  /** Whose budgets count beside the caller's own. */
+  groupId: string | null
 }
 
 /** Finds the limits of a caller. */
@@ -40,14 +37,13 @@ export function createLimits(store: Store, defaultCredit: Micros): KnownLimits {
   async function read(callerId: string): Promise<Limits> {
     const key = await store.db
       .selectFrom('keys')
-      .leftJoin('budgets', (join) => join.onRef('budgets.owner', '=', 'keys.id').on('budgets.per', '=', 'day'))
-      .select(['keys.credit_limit_micros', 'budgets.micros as daily_limit_micros'])
-      .where('keys.id', '=', callerId)
+      .select(['credit_limit_micros', 'group_id'])
+      .where('id', '=', callerId)
       .executeTakeFirst()
     const trusted = key !== undefined || callerId === ENVIRONMENT_IDENTITY.id
     return {
       creditMicros: key?.credit_limit_micros ?? (trusted ? defaultCredit : 0),
-      dailyMicros: key?.daily_limit_micros ?? null,
+      groupId: key?.group_id ?? null,
     }
   }
 
@@ -62,64 +58,4 @@ export function createLimits(store: Store, defaultCredit: Micros): KnownLimits {
     },
     forget: (callerId) => void known.delete(callerId),
   }
-}
-
-/** The UTC day of a time: `2026-11-21`. */
-export const dayOf = (at: string): string => at.slice(0, 10)
-
-/** An amount on one day of one caller. */
-export interface DayAmount {
-  callerId: string
-  day: string
-  /** Above zero. */
-  micros: Micros
-}
-
-/**
- * Adds to what a caller has spent on a day, in one statement that its limit bounds. Callers without a daily limit are not
- * counted.
- *
- * @param limit the caller's daily limit
- * @throws GazewayError `daily_limit_reached`; the transaction must then be given up
- */
-export async function spendOnDay(
-  trx: Transaction<Schema>,
-  { callerId, day, micros }: DayAmount,
-  limit: Micros | null,
-): Promise<void> {
-  if (limit === null) return
-  if (micros <= limit && (await addToDay(trx, { callerId, day, micros }, limit))) return
-  throw new GazewayError(
-    'daily_limit_reached',
-    `${toUsd(micros)} USD are needed, and less is left of the daily limit of ${toUsd(limit)} USD. ` +
-      'It starts anew at 00:00 UTC; ask for less, or have the limit raised.',
-  )
-}
-
-/** Takes back from a day what was reserved and not spent. */
-export async function giveBackToDay(trx: Transaction<Schema>, { callerId, day, micros }: DayAmount): Promise<void> {
-  await trx
-    .updateTable('daily_spending')
-    .set({ spent_micros: sql`spent_micros - ${micros}` })
-    .where('caller_id', '=', callerId)
-    .where('day', '=', day)
-    .execute()
-}
-
-async function addToDay(
-  trx: Transaction<Schema>,
-  { callerId, day, micros }: DayAmount,
-  limit: Micros,
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('daily_spending')
-    .values({ caller_id: callerId, day, spent_micros: micros })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['caller_id', 'day'])
-        .doUpdateSet({ spent_micros: sql`daily_spending.spent_micros + excluded.spent_micros` })
-        .where(sql<boolean>`daily_spending.spent_micros + excluded.spent_micros <= ${limit}`),
-    )
-    .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
 }

@@ -23,6 +23,7 @@ export type Receipt = z.infer<typeof Receipt>
 export const ReceiptRecord = Receipt.omit({ result: true }).extend({
   caller_id: z.string(),
   model: z.string(),
+  path: z.string().describe('The endpoint that was asked'),
   at: z.iso.datetime().describe('When the call began'),
   upstream_call_id: z.string().nullable().describe('Its record in the audit trail'),
 })

@@ -7,6 +7,7 @@ export const RECEIPT_COLUMNS = [
   'call_id',
   'caller_id',
   'model',
+  'path',
   'at',
   'margin_micros',
   'upstream_cost_micros',
@@ -34,6 +35,7 @@ export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
     call_id: row.call_id,
     caller_id: row.caller_id,
     model: row.model,
+    path: row.path,
     at: row.at,
     usage: {
       prompt_tokens: row.prompt_tokens,

@@ -7,6 +7,7 @@ export const TransferKind = z.enum([
   'deposit',
   'reserve',
   'capture',
+  'charge',
   'void',
   'lock',
   'release',

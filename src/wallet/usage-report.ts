@@ -7,9 +7,9 @@ import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } 
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
-import { dayOf } from './limits.ts'
 import type { ReceiptRecord } from './receipt.ts'
 import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
+import { dayOf } from './spending.ts'
 
 const DAY_MS = 86_400_000
 /** Callers that are told apart, those who spent most first. */

@@ -2,6 +2,7 @@ import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { type Balances, readBalances } from './account-balances.ts'
+import { sweepAllowances } from './allowances.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
 import { forgetAnswers } from './forget.ts'
 import { createHolds, type Holds } from './holds.ts'
@@ -77,7 +78,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
     deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),
     credit: (credit) => creditAccount(store, credit, now()),
-    balances: (callerId) => readBalances(store, callerId, limitsOf),
+    balances: (callerId) => readBalances(store, callerId, { limitsOf, now: now() }),
     statement: (callerId, query) => readStatement(store, callerId, query),
     usage: (query) => usageReport(store, query),
     receipts,
@@ -90,6 +91,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     sweepHolds: holds.sweep,
     sweeps: [
       { name: 'wallet.holds', everyMs: HOLDS_MS, batch: holds.sweep },
+      { name: 'wallet.allowances', everyMs: HOLDS_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
       { name: 'wallet.answers', everyMs: ANSWERS_MS, batch: (limit) => forgetAnswers(store, now(), limit) },
     ],
   }

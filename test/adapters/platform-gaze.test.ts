@@ -19,7 +19,7 @@ const EIGHT = [
   'tempo_billing',
   'task_escrow',
 ]
-const NOTHING = { available_usd: null, credit_limit_usd: null, daily_limit_usd: null, requests_per_minute: null }
+const NOTHING = { available_usd: null, credit_limit_usd: null, budgets: null, requests_per_minute: null }
 
 let platform: RunningPlatform
 let other: string
@@ -245,7 +245,7 @@ describe('verifying a session, a key or a wallet', () => {
       subject: platform.keyId,
       expires_at: null,
       capabilities: EIGHT,
-      limits: { requests_per_minute: null, available_usd: 0, credit_limit_usd: 10, daily_limit_usd: null },
+      limits: { requests_per_minute: null, available_usd: 0, credit_limit_usd: 10, budgets: [] },
     })
     assert.equal((await verify({ key: platform.admin })).tier, 'admin')
     const free = await verify({ key: other })

@@ -333,7 +333,7 @@ describe('the passage to this process’s own gateway', () => {
     upstream.on('/chat/completions', double.sse(double.chunks(['Hel', 'lo.'])))
     const reply = await ask(running, 'POST', '/v1/chat/completions', { body: { ...CHAT, stream: true } })
     assert.equal(reply.headers.get('content-type'), 'text/event-stream')
-    assert.ok((await reply.text()).endsWith('data: [DONE]\n\n'))
+    assert.match(await reply.text(), /data: \[DONE\]\n\n: x-gazeway-call-id=\S+ x-gazeway-cost-usd=0\.080045\n\n$/)
   })
 
   it('aborts the provider when the client goes away', async () => {

@@ -282,17 +282,17 @@ describe('the platform', () => {
     })
 
     it('are held to their new limits at once', async () => {
-      const limits = { credit_limit_usd: 5, daily_limit_usd: null }
+      const limits = { credit_limit_usd: 5, budgets: [] }
       const credit = { limits: { credit_limit_usd: 5 } }
       const { key, record } = await running.gateway.keys.create({ name: 'held', scopes: ['platform'], ...credit })
       const shown = async () => {
-        const { credit_limit_usd, daily_limit_usd } = ((await (await get('/api/wallet', key)).json()) as Json).ledger
-        return { credit_limit_usd, daily_limit_usd }
+        const { credit_limit_usd, budgets } = ((await (await get('/api/wallet', key)).json()) as Json).ledger
+        return { credit_limit_usd, budgets: budgets.map(({ usd, per }: Json) => ({ usd, per })) }
       }
       const lock = () => post('/api/tasks', { title: 'Paid', reward_usd: 1 }, key)
       assert.deepEqual(await shown(), limits)
       assert.equal((await lock()).status, 201)
-      const fewer = { credit_limit_usd: 1, daily_limit_usd: 3 }
+      const fewer = { credit_limit_usd: 1, budgets: [{ usd: 3, per: 'day' }] }
       await ask(running, 'PATCH', `/api/keys/${record.id}`, {
         key: running.admin,
         body: { limits: { credit_limit_usd: 1, budgets: [{ usd: 3, per: 'day' }] } },

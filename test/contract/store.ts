@@ -76,13 +76,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
     it('keeps a text whole in which there is what it has no place for', async () => {
       const store = await open()
-      const row = { caller_id: 'a\0b\0 \u{1f600} é', day: '2026-11-21', spent_micros: 1 }
-      await store.db.insertInto('daily_spending').values(row).execute()
-      const find = (caller_id: string) =>
-        store.db.selectFrom('daily_spending').selectAll().where('caller_id', '=', caller_id).execute()
-      const kept = { ...row, caller_id: 'a\ufffdb\ufffd \u{1f600} é' }
-      assert.deepEqual(await find(row.caller_id), [kept])
-      assert.deepEqual(await find(kept.caller_id), [kept])
+      const row = { owner: 'a\0b\0 \u{1f600} é', day: '2026-11-21', charged_micros: 1, recorded_micros: 0 }
+      await store.db.insertInto('spending').values(row).execute()
+      const find = (owner: string) => store.db.selectFrom('spending').selectAll().where('owner', '=', owner).execute()
+      const kept = { ...row, owner: 'a\ufffdb\ufffd \u{1f600} é' }
+      assert.deepEqual(await find(row.owner), [kept])
+      assert.deepEqual(await find(kept.owner), [kept])
       await store.close()
     })
 

@@ -13,9 +13,9 @@ export function togetherContract(open: () => Promise<Store>): void {
       const [none, inserted, again, found, moved] = await store.write((trx) =>
         runTogether(trx, [read(trx, 'a'), insert(trx, 'a'), insert(trx, 'a'), read(trx, 'a'), add(trx, 'a')]),
       )
-      assert.deepEqual([none?.rows, found?.rows], [[], [{ caller_id: 'a', spent_micros: 1 }]])
+      assert.deepEqual([none?.rows, found?.rows], [[], [{ owner: 'a', charged_micros: 1 }]])
       assert.deepEqual([inserted?.numAffectedRows, again?.numAffectedRows, moved?.numAffectedRows], [1n, 0n, 1n])
-      assert.deepEqual(await spent(store), [{ caller_id: 'a', spent_micros: 2 }])
+      assert.deepEqual(await spent(store), [{ owner: 'a', charged_micros: 2 }])
       assert.deepEqual(await store.write((trx) => runTogether(trx, [])), [])
       await store.close()
     })
@@ -27,8 +27,8 @@ export function togetherContract(open: () => Promise<Store>): void {
         parameters: ['a'],
         build: () =>
           store.db
-            .insertInto('daily_spending')
-            .values({ caller_id: 'a' } as never)
+            .insertInto('spending')
+            .values({ owner: 'a' } as never)
             .compile(),
       }
       for (const before of [read, insert])
@@ -58,32 +58,26 @@ export function togetherContract(open: () => Promise<Store>): void {
   })
 }
 
-const spent = ({ db }: Store) => db.selectFrom('daily_spending').select(['caller_id', 'spent_micros']).execute()
+const spent = ({ db }: Store) => db.selectFrom('spending').select(['owner', 'charged_micros']).execute()
 
-function read(trx: Transaction<Schema>, callerId: string): Statement {
+function read(trx: Transaction<Schema>, owner: string): Statement {
   const build = () =>
-    trx
-      .selectFrom('daily_spending')
-      .select(['caller_id', 'spent_micros'])
-      .where('caller_id', '=', callerId)
-      .forUpdate()
-      .compile()
-  return { form: 'test: read', parameters: [callerId], build }
+    trx.selectFrom('spending').select(['owner', 'charged_micros']).where('owner', '=', owner).forUpdate().compile()
+  return { form: 'test: read', parameters: [owner], build }
 }
 
-function insert(trx: Transaction<Schema>, callerId: string): Statement {
-  const row = { caller_id: callerId, day: '2026-11-21', spent_micros: 1 }
+function insert(trx: Transaction<Schema>, owner: string): Statement {
+  const row = { owner, day: '2026-11-21', charged_micros: 1, recorded_micros: 0 }
   const build = () =>
     trx
-      .insertInto('daily_spending')
+      .insertInto('spending')
       .values(row)
       .onConflict((conflict) => conflict.doNothing())
       .compile()
   return { form: 'test: insert', parameters: Object.values(row), build }
 }
 
-function add(trx: Transaction<Schema>, callerId: string): Statement {
-  const build = () =>
-    trx.updateTable('daily_spending').set({ spent_micros: 2 }).where('caller_id', '=', callerId).compile()
-  return { form: 'test: add', parameters: [2, callerId], build }
+function add(trx: Transaction<Schema>, owner: string): Statement {
+  const build = () => trx.updateTable('spending').set({ charged_micros: 2 }).where('owner', '=', owner).compile()
+  return { form: 'test: add', parameters: [2, owner], build }
 }

@@ -30,7 +30,7 @@ describe('README.md on the platform', () => {
 
   it('shows what is left, what was used, and what it costs', () => {
     const output = said('/metered/usage')
-    assert.match(output, /"available_usd":-0\.080147,.*"daily_limit_usd":5/)
+    assert.match(output, /"available_usd":-0\.080147,.*"budgets":\[\{"per":"day","usd":5/)
     assert.match(output, /"totals":\{"calls":1,"total_tokens":49,.*"groups":\[\{"key":"\d{4}-\d\d-\d\d"/)
     assert.match(output, /\ncall_id,at,|\}call_id,at,/)
     assert.match(output, /"price_per_1k_tokens_usd":0\.003/)

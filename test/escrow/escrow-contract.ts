@@ -14,6 +14,8 @@ import { humanStream } from '../gaze/human-stream.ts'
 import { ADMIN, caller, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
 
+const NO_CREDIT = async () => ({ creditMicros: 0, groupId: null })
+
 /** A completed task with a locked reward. */
 async function completed(works: Works, payer: Caller, agent: Caller, task: object = {}): Promise<Task> {
   const made = await works.create(payer, { reward_usd: 5, ...task })
@@ -46,10 +48,7 @@ export function escrowContract(open: OpenStore): void {
       const [payer, agent] = [await works.payer(5), await works.agent()]
       const task = await completed(works, payer, agent)
       const escrow_id = task.escrow_id ?? ''
-      assert.equal(
-        (await readBalances(works.store, payer.id, async () => ({ creditMicros: 0, dailyMicros: null }))).escrow_usd,
-        5,
-      )
+      assert.equal((await readBalances(works.store, payer.id, { limitsOf: NO_CREDIT, now: new Date() })).escrow_usd, 5)
       const attestation_id = await works.attest(task.id, payer)
       const released = await works.release(payer, { escrow_id, attestation_id })
       assert.deepEqual(
@@ -60,10 +59,7 @@ export function escrowContract(open: OpenStore): void {
       assert.deepEqual(await works.release(payer, { escrow_id, attestation_id }), released)
       assert.deepEqual(await works.release(ADMIN, { escrow_id, attestation_id: 'att_other' }), released)
       assert.deepEqual([await works.left(payer), await works.left(agent)], [0, 5])
-      assert.equal(
-        (await readBalances(works.store, payer.id, async () => ({ creditMicros: 0, dailyMicros: null }))).escrow_usd,
-        0,
-      )
+      assert.equal((await readBalances(works.store, payer.id, { limitsOf: NO_CREDIT, now: new Date() })).escrow_usd, 0)
       await assert.rejects(works.escrows.refund(escrow_id, {}, payer), {
         code: 'invalid_transition',
         message: /is released/,
@@ -158,7 +154,7 @@ export function escrowContract(open: OpenStore): void {
       const slow = createEscrows({
         store: works.store,
         now: works.clock.now,
-        limitsOf: async () => ({ creditMicros: 0, dailyMicros: null }),
+        limitsOf: async () => ({ creditMicros: 0, groupId: null }),
         settlements: LEDGER,
         verifier: {
           ...verifier,
@@ -248,9 +244,12 @@ export function escrowContract(open: OpenStore): void {
           await works.tasks.cancel(id, payer)
         }
       })()
-      const limits = async () => ({ creditMicros: 0, dailyMicros: null })
+      const limits = async () => ({ creditMicros: 0, groupId: null })
       for (let reads = 0; made < 50 || reads === 0; reads++) {
-        const { available_usd, held_usd, escrow_usd } = await readBalances(works.store, payer.id, limits)
+        const { available_usd, held_usd, escrow_usd } = await readBalances(works.store, payer.id, {
+          limitsOf: limits,
+          now: new Date(),
+        })
         assert.equal(available_usd + held_usd + escrow_usd, 100)
       }
       await making

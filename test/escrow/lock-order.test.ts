@@ -17,7 +17,7 @@ const PAIRS = 12
 const server = await startPostgres()
 after(() => server.remove())
 
-it('a payer with a daily limit makes tasks and paid calls at once, and none waits crosswise for another', async (t) => {
+it('a payer with a daily budget makes tasks and paid calls at once, and none waits crosswise for another', async (t) => {
   const url = await server.database()
   const store = await openStore(url)
   t.after(() => store.close())

@@ -282,12 +282,12 @@ describe('several connections to one file', () => {
     const file = join(folder, 'left.db')
     const [one, other] = [await open(file), await open(file)]
     const written = one.write(async (trx) => {
-      await sql`insert into daily_spending values ('a', '2026-11-21', 1)`.execute(trx)
+      await sql`insert into spending values ('a', '2026-11-21', 1, 0)`.execute(trx)
       await one.close()
     })
     await assert.rejects(written, /closed/)
     await put(other, 'next')
-    assert.deepEqual(await other.db.selectFrom('daily_spending').selectAll().execute(), [])
+    assert.deepEqual(await other.db.selectFrom('spending').selectAll().execute(), [])
     await other.close()
   })
 })

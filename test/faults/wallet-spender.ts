@@ -17,12 +17,12 @@ const AT = '2026-11-21T07:17:52.000Z'
 /** Takes the steps one after the other: `wallet-spender STORE-URL STEPS`; refusals are part of the game. */
 const [url = '', steps = '[]'] = process.argv.slice(2)
 const store = await openStore(url)
-const limitsOf = async () => ({ creditMicros: CREDIT, dailyMicros: 3 * CREDIT })
+const limitsOf = async () => ({ creditMicros: CREDIT, groupId: null })
 const holds = createHolds({ store, now: () => new Date(AT), limitsOf, onOverrun: () => {} })
 
 for (const step of JSON.parse(steps) as Step[]) {
   await take(step).catch((error: unknown) => {
-    const expected = ['insufficient_credit', 'daily_limit_reached', 'upstream_timeout']
+    const expected = ['insufficient_credit', 'budget_reached', 'upstream_timeout']
     if (!(error instanceof GazewayError && expected.includes(error.code))) throw error
   })
   const passed = await store.db

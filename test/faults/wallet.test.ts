@@ -72,7 +72,7 @@ async function sums(store: Store) {
     coalesce(sum(upstream_cost_micros), 0) as cost from metered_usage`.execute(store.db)
   const { rows: days } = await sql<{
     spent: number
-  }>`select coalesce(sum(spent_micros), 0) as spent from daily_spending`.execute(store.db)
+  }>`select coalesce(sum(charged_micros), 0) as spent from spending where day <> 'total'`.execute(store.db)
   const { held = 0, revenue = 0, upstream_cost = 0 } = balances
   assert.deepEqual(rows[0], { held, margin: revenue, cost: upstream_cost })
   assert.deepEqual(usage[0], { margin: revenue, cost: upstream_cost })

@@ -10,7 +10,9 @@ import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { createUpstream, type Upstream } from '../../src/inference/upstream.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { writeCallSpending } from '../../src/wallet/allowances.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
+import { UNBILLED } from '../doubles/unbilled.ts'
 import * as double from '../doubles/upstream.ts'
 
 const KEY = 'xai-secret-upstream-key'
@@ -27,7 +29,7 @@ describe('the upstream', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
     store = await openStore(`sqlite:${join(folder, 'gazeway.db')}`)
-    calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+    calls = createCalls({ store, onError: (error) => assert.fail(String(error)), writeSpending: writeCallSpending })
   })
   beforeEach(async () => {
     server = await double.startUpstream()
@@ -61,6 +63,7 @@ describe('the upstream', () => {
         ...over,
       },
       calls,
+      billing: UNBILLED,
       prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
       storeContent,
       countTokens: async (text) => text.length,

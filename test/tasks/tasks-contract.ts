@@ -42,20 +42,20 @@ export function tasksContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('is not made where the credit or the daily limit does not reach', async (t) => {
+    it('is not made where the credit or the daily budget does not reach', async (t) => {
       const works = worksOn(await open(t))
       const payer = await works.payer(1)
       await assert.rejects(works.create(payer, { reward_usd: 1.000001 }), { code: 'insufficient_credit', status: 402 })
       const limited = await works.payer(10, { budgets: [{ usd: 2, per: 'day' }] })
       await works.create(limited, { reward_usd: 1.5 })
-      await assert.rejects(works.create(limited, { reward_usd: 0.6 }), { code: 'daily_limit_reached' })
+      await assert.rejects(works.create(limited, { reward_usd: 0.6 }), { code: 'budget_reached' })
       assert.equal((await works.tasks.stats()).total, 1)
       assert.equal(await works.left(payer), 1)
       assert.equal(await works.left(limited), 8.5)
       await works.audit()
     })
 
-    it('gives what it took of a daily limit back with its refund', async (t) => {
+    it('gives what it took of a daily budget back with its refund', async (t) => {
       const works = worksOn(await open(t))
       const payer = await works.payer(10, { budgets: [{ usd: 2, per: 'day' }] })
       const task = await works.create(payer, { reward_usd: 2 })

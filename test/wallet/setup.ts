@@ -9,11 +9,13 @@ import { createMetering, type MakeMeteredCall } from '../../src/metering/meterin
 import type { Store } from '../../src/store/store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { writeCallSpending } from '../../src/wallet/allowances.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
 import type { Overrun } from '../../src/wallet/overruns.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
+import { UNBILLED } from '../doubles/unbilled.ts'
 
 /** A model that goes to chat completions. */
 export const CHAT = 'llm-4-1-fast-reasoning'
@@ -54,13 +56,14 @@ export function walletOn(
   const errors: unknown[] = []
   const overruns: Overrun[] = []
   const onError = (error: unknown) => void errors.push(error)
-  const calls = createCalls({ store, onError })
+  const calls = createCalls({ store, onError, writeSpending: writeCallSpending })
   const upstream = createUpstream({
     config: config.upstream,
     calls,
     prices: config.pricing,
     storeContent: false,
     countTokens,
+    billing: UNBILLED,
   })
   const now = options.now ?? (() => new Date())
   const wallet = createWallet({

@@ -19,7 +19,7 @@ export function statementContract(open: OpenStore): void {
     const holds = createHolds({
       store,
       now: () => new Date(AT),
-      limitsOf: async () => ({ creditMicros: 0, dailyMicros: null }),
+      limitsOf: async () => ({ creditMicros: 0, groupId: null }),
       onOverrun: () => {},
     })
     const hold = {

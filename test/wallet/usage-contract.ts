@@ -26,7 +26,7 @@ const FAR = [
 ]
 
 const holdsOf = (store: Store) => {
-  const limitsOf = async () => ({ creditMicros: 1_000_000, dailyMicros: null })
+  const limitsOf = async () => ({ creditMicros: 1_000_000, groupId: null })
   return createHolds({ store, now: () => new Date(), limitsOf, onOverrun: () => {} })
 }
 
@@ -154,6 +154,7 @@ export function usageContract(open: OpenStore): void {
       call_id: 'call_5',
       caller_id: 'a',
       model: 'x',
+      path: '/api/wallet/metered/call',
       at: '2026-11-21T18:00:00.000Z',
       usage: { prompt_tokens: 32, completion_tokens: 1, total_tokens: 33 },
       billing: { upstream_cost_usd: 0.000032, margin_usd: 0.0001, total_usd: 0.000132, token: 't' },

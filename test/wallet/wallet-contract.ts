@@ -1,9 +1,9 @@
 import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
-import { dailyLimitContract } from './daily-limit-contract.ts'
 import { depositedContract } from './deposited-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
+import { reservationsContract } from './reservations-contract.ts'
 import type { OpenStore } from './setup.ts'
 import { statementContract } from './statement-contract.ts'
 import { usageContract } from './usage-contract.ts'
@@ -18,7 +18,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
-  describe(`daily limits on ${name}`, () => dailyLimitContract(openFor))
+  describe(`reservations on ${name}`, () => reservationsContract(openFor))
   describe(`statements on ${name}`, () => statementContract(openFor))
   describe(`usage on ${name}`, () => usageContract(openFor))
 }

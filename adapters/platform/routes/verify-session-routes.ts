@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import { Period } from '../../../src/identity/budgets.ts'
 import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
 import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Balances } from '../../../src/wallet/wallet.ts'
@@ -41,7 +42,7 @@ const Verified = z.object({
     requests_per_minute: z.int().nullable().describe('Null is no limit.'),
     available_usd: z.number().nullable().describe('This and the next two: null where they are not yours to see.'),
     credit_limit_usd: z.number().nullable(),
-    daily_limit_usd: z.number().nullable().describe('Null is no limit, too.'),
+    budgets: z.array(z.object({ usd: z.number(), per: Period })).nullable(),
   }),
 })
 
@@ -155,7 +156,7 @@ async function describe(
       requests_per_minute: requestsPerMinute,
       available_usd: proven && money ? money.available_usd : null,
       credit_limit_usd: proven && money ? money.credit_limit_usd : null,
-      daily_limit_usd: proven && money ? money.daily_limit_usd : null,
+      budgets: proven && money ? money.budgets.map(({ usd, per }) => ({ usd, per })) : null,
     },
   }
 }
@@ -166,7 +167,7 @@ const unknownTo = (requests_per_minute: number | null): z.infer<typeof Verified>
   subject: null,
   expires_at: null,
   capabilities: [],
-  limits: { requests_per_minute, available_usd: null, credit_limit_usd: null, daily_limit_usd: null },
+  limits: { requests_per_minute, available_usd: null, credit_limit_usd: null, budgets: null },
 })
 
 function tierOf(identity: Identity | null, money: Balances | null): Tier {

@@ -7,6 +7,8 @@ export interface Receiver extends Client {
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
   /** Only where a stream may be held back: the head that it is going to have, which goes out should that take long. */
   hold?(status: number, headers: Record<string, string>): void
+  /** Told of what reads the stream on its way, before the first of it. */
+  watch?(tap: SseTap): void
   /** The head of a stream; `write` and `end` follow. */
   head(status: number, headers: Record<string, string>): void
   /** @returns false when the client reads more slowly than it is written to; wait for `onDrain` then */
@@ -98,6 +100,7 @@ export function pump(
       return
     }
     receiver.onGone(gone)
+    receiver.watch?.(tap)
     reply.consume({
       onData(chunk) {
         if (over) return

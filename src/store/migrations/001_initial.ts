@@ -224,7 +224,10 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     status ${text} not null,              -- held, captured or voided
     at ${time} not null,
     deadline ${time} not null,            -- a hold that is older is given back
-    counted_on ${text},                   -- UTC day on whose daily limit it counts; null for a caller without one
+    path ${text} not null,                -- endpoint that was asked: /api/wallet/metered/call or one below /v1
+    counted_on ${text} not null,          -- UTC day of \`spending\` that it is counted on
+    group_id ${text},                     -- group whose spending it counts as, too
+    transfer ${text},                     -- key of the ledger transfer that took its money; null where none was
     held_micros ${integer} not null,      -- the worst case
     margin_micros ${integer} not null,
     upstream_cost_micros ${integer} not null,
@@ -245,7 +248,9 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
   sql`create unique index metered_calls_once on metered_calls (caller_id, idempotency_key)
     where idempotency_key is not null`,
   sql`create index metered_calls_kept on metered_calls (at) where idempotency_key is not null`,
-  sql`create index metered_calls_counted on metered_calls (caller_id, counted_on) where counted_on is not null`,
+  sql`create index metered_calls_counted on metered_calls (caller_id, counted_on)`,
+  sql`create index metered_calls_of_group on metered_calls (group_id, counted_on) where group_id is not null`,
+  sql`create index metered_calls_of_transfer on metered_calls (transfer) where transfer is not null`,
 
   // The sums of a caller's captured calls to one model on one UTC day.
   sql`create table metered_usage (
@@ -259,13 +264,32 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     primary key (caller_id, day, model)
   ) ${clustered(engine)}`,
 
-  // What a caller with a daily limit has spent or reserved on one UTC day.
-  sql`create table daily_spending (
-    caller_id ${text} not null,
-    day ${text} not null,
-    spent_micros ${integer} not null,
-    primary key (caller_id, day)
+  // What a key, a wallet or a group has spent on one UTC day; on the day \`total\`, in all. Budgets are compared with it.
+  sql`create table spending (
+    owner ${text} not null,
+    day ${text} not null,                 -- 2026-11-21, or total
+    charged_micros ${integer} not null,   -- of charged calls, reserved ones too, and of escrows
+    recorded_micros ${integer} not null,  -- of calls whose cost is recorded and not charged
+    primary key (owner, day)
+  ) ${clustered(engine)}`,
+
+  // A part of a key's budgets, and of its money where its calls are charged, that one process spends in memory.
+  sql`create table allowances (
+    id ${text} not null primary key,
+    holder ${text} not null,              -- the process
+    key_id ${text} not null,
+    group_id ${text},
+    day ${text} not null,                 -- UTC day of the calls that it is for
+    charged ${integer} not null,          -- 0, or 1 where \`micros\` of the ledger's held:KEY belong to it
+    micros ${integer} not null,           -- set aside and not yet in \`spending\`
+    turn ${integer} not null,             -- number of its last change by its holder
+    granted ${integer} not null,          -- what that change added
+    renewed_at ${time} not null           -- a process that is gone renews nothing: its allowances are given back
   )`,
+  sql`create index allowances_of_key on allowances (key_id, day)`,
+  sql`create index allowances_of_group on allowances (group_id, day) where group_id is not null`,
+  sql`create index allowances_of_holder on allowances (holder)`,
+  sql`create index allowances_renewed on allowances (renewed_at)`,
 ]
 
 /** Memories with a full-text index. */
@@ -680,7 +704,8 @@ const escrow = ({ time, integer, text }: Columns): Statements => [
     payer ${text} not null,           -- caller
     recipient ${text},                -- key or address
     status ${text} not null,          -- see ESCROW_STATUSES; a locked one after expires_at counts as expired
-    counted_on ${text},               -- UTC day on whose daily limit it counts; null for a payer without one
+    counted_on ${text} not null,      -- UTC day of \`spending\` that it is counted on
+    counted_group ${text},            -- group whose spending it counts as, too
     settlement_mode ${text} not null, -- ledger, or evm for a chain
     attestation_id ${text},           -- that it was released with
     reason ${text},                   -- of a refund
@@ -695,7 +720,8 @@ const escrow = ({ time, integer, text }: Columns): Statements => [
   sql`create index escrows_by_status on escrows (status, id)`,
   sql`create index escrows_expiring on escrows (status, expires_at)`,
   sql`create index escrows_of_payer on escrows (payer, amount_micros) where status in ('locked', 'expired')`,
-  sql`create index escrows_counted on escrows (payer, counted_on) where counted_on is not null`,
+  sql`create index escrows_counted on escrows (payer, counted_on)`,
+  sql`create index escrows_of_group on escrows (counted_group, counted_on) where counted_group is not null`,
 ]
 
 /** Every list of tasks has an index of its own: an engine without statistics takes it whatever the numbers are. */

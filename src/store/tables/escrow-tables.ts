@@ -1,6 +1,6 @@
 /**
- * One escrow. `recipient` is whom the money goes, or went, to; `counted_on` the UTC day on whose daily limit it counts,
- * null where the payer has none; `settlement_mode` says where it is paid: in the ledger, or on a chain (`evm`). An escrow that is locked beyond `expires_at` is expired, whether or not its row says so yet.
+ * One escrow. `recipient` is whom the money goes, or went, to; `counted_on` the UTC day of
+ * spending on which it is counted, for its payer and the group `counted_group`; `settlement_mode` says where it is paid: in the ledger, or on a chain (`evm`). An escrow that is locked beyond `expires_at` is expired, whether or not its row says so yet.
  */
 export interface EscrowRow {
   id: string
@@ -10,7 +10,8 @@ export interface EscrowRow {
   payer: string
   recipient: string | null
   status: string
-  counted_on: string | null
+  counted_on: string
+  counted_group: string | null
   settlement_mode: string
   attestation_id: string | null
   reason: string | null

@@ -27,7 +27,7 @@ export interface LedgerTransferRow {
 /**
  * One metered call: `held` while the upstream is asked, then `captured` (its receipt) or `voided`. `content` is the answer
  * as JSON, and is kept only while `idempotency_key` is, for the caller who repeats the request. `counted_on` is the UTC day
- * on whose daily limit it counts, null where the caller had none as it began.
+ * of spending on which it is counted, for its caller and the group. `transfer` names the ledger transfer that took its money.
  */
 export interface MeteredCallRow {
   call_id: string
@@ -49,7 +49,10 @@ export interface MeteredCallRow {
   idempotency_key: string | null
   fingerprint: string | null
   content: string | null
-  counted_on: string | null
+  path: string
+  counted_on: string
+  group_id: string | null
+  transfer: string | null
 }
 
 /** What a caller's captured calls of one UTC day to one model add up to. `day` is a date: `2026-11-21`. */
@@ -63,11 +66,29 @@ export interface MeteredUsageRow {
   margin_micros: number
 }
 
-/** What a caller with a daily limit has spent or reserved on one UTC day. */
-export interface DailySpendingRow {
-  caller_id: string
+/** What a key, a wallet or a group has spent on one UTC day, or in all where `day` is `total`. */
+export interface SpendingRow {
+  owner: string
   day: string
-  spent_micros: number
+  charged_micros: number
+  recorded_micros: number
+}
+
+/**
+ * What one process may spend of a key's budgets and money; `charged` is 0 or 1. `turn` numbers the changes that its holder
+ * makes, so that none is made twice; the last one added `granted`.
+ */
+export interface AllowanceRow {
+  id: string
+  holder: string
+  key_id: string
+  group_id: string | null
+  day: string
+  charged: number
+  micros: number
+  turn: number
+  granted: number
+  renewed_at: string
 }
 
 export interface WalletTables {
@@ -75,5 +96,6 @@ export interface WalletTables {
   ledger_transfers: LedgerTransferRow
   metered_calls: MeteredCallRow
   metered_usage: MeteredUsageRow
-  daily_spending: DailySpendingRow
+  spending: SpendingRow
+  allowances: AllowanceRow
 }

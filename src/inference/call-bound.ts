@@ -1,0 +1,95 @@
+import { type Prices, upstreamCost } from '../providers/prices.ts'
+import type { Micros } from '../text/money.ts'
+import { ANSWER_LIMITS } from './answer-limit.ts'
+import { records } from './convert/loose.ts'
+import { countLong, MEDIA_TOKENS } from './estimate.ts'
+import { requestText } from './request-text.ts'
+
+/** Another tokenizer than ours may count more. */
+const TOKENIZER_FACTOR = 1.25
+/** What a provider puts around a prompt (its own instructions, roles, tool descriptions), in tokens. */
+const WRAPPING_TOKENS = 256
+/** What a request may name in place of its text, which the provider then reads. */
+const NAMED_INPUT = /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|prompt)"\s*:/
+/** Media that come by their address, not in the request. */
+const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
+
+/** What a call is reckoned with. */
+export interface BoundDeps {
+  prices: Prices
+  /** Tokens of the answer of a call that names no limit. */
+  maxOutputTokens: number
+  /** Tokens that are reckoned with where the provider reads more than the request holds: search results, files, earlier turns. */
+  searchTokens: number
+  countTokens(text: string): Promise<number>
+}
+
+/** A request as far as its cost is bounded by it. */
+export interface BoundedRequest {
+  bytes: Buffer
+  text: string
+  json: { [field: string]: unknown }
+}
+
+/** The most tokens that a request may lead to, and what they cost. */
+export interface CallBound {
+  /** Of the prompt, by its bytes: a token has at least one. */
+  promptTokens: number
+  /** Of the answer, in all its choices. */
+  answerTokens: number
+  /** The limit of each choice that is to be sent; null where the client sent one. */
+  answerLimit: number | null
+  /** The most that it costs upstream. */
+  micros: Micros
+  /** The same with the prompt counted, which takes longer and is less. */
+  counted(): Promise<Micros>
+  /** What so many more tokens of the answer cost. */
+  more(tokens: number): Micros
+}
+
+/** @param models that may answer: the one asked for, and others that may stand in for it */
+export function boundOf(deps: BoundDeps, { bytes, text, json }: BoundedRequest, models: readonly string[]): CallBound {
+  const cost = (tokens: number): Micros =>
+    Math.max(
+      ...models.map((model) =>
+        upstreamCost({ prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens }, model, deps.prices),
+      ),
+    )
+  const sent = sentLimit(json)
+  const limit = sent ?? deps.maxOutputTokens
+  const answerTokens = limit * choicesOf(json)
+  const beside = WRAPPING_TOKENS + (readsMore(text, json) ? deps.searchTokens : 0) + linkedMedia(text) * MEDIA_TOKENS
+  const promptTokens = bytes.length + beside
+  return {
+    promptTokens,
+    answerTokens,
+    // What is no limit is for the upstream to refuse.
+    answerLimit: ANSWER_LIMITS.every((name) => (json[name] ?? null) === null) ? limit : null,
+    micros: cost(promptTokens + answerTokens),
+    async counted() {
+      const { text: said, media } = await requestText(json)
+      const tokens = (await countLong(deps.countTokens, said)) + media * MEDIA_TOKENS
+      return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside + answerTokens)
+    },
+    more: cost,
+  }
+}
+
+/** The largest limit of the answer that a request names, by whatever name; null where it names none that counts. */
+function sentLimit(json: BoundedRequest['json']): number | null {
+  const named = ANSWER_LIMITS.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
+  return named.length === 0 ? null : Math.max(...(named as number[]))
+}
+
+function choicesOf({ n, best_of }: BoundedRequest['json']): number {
+  const asked = [n, best_of].filter((value) => typeof value === 'number' && value > 1) as number[]
+  return Math.max(1, ...asked)
+}
+
+/** Whether the provider reads more for it than it holds. */
+function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
+  if (web_search_options || search_parameters || NAMED_INPUT.test(text)) return true
+  return records(tools).some(({ type }) => type !== 'function' && type !== 'custom')
+}
+
+const linkedMedia = (text: string): number => text.match(LINKED_MEDIUM)?.length ?? 0

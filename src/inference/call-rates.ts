@@ -1,0 +1,124 @@
+import { GazewayError } from '../errors.ts'
+import type { Identity } from '../identity/identity.ts'
+
+const MINUTE_MS = 60_000
+
+/** The limits of a key that count its calls. */
+export type RateLimits = Pick<Identity, 'id' | 'requestsPerMinute' | 'tokensPerMinute' | 'concurrent'>
+
+/** A call that counts, until it ends. */
+export interface CountedCall {
+  /** What is left, in the headers that OpenAI's clients know; none for a key without such limits. */
+  headers: Readonly<Record<string, string>>
+  /** @param tokens that it used in all */
+  end(tokens: number): void
+}
+
+/** Counts the calls of keys against their limits, in this process. */
+export interface CallRates {
+  /**
+   * @param tokens that the prompt has, roughly: they count while the call is made, what it used after
+   * @throws GazewayError `too_many_requests`, with the seconds to wait and the headers of {@link CountedCall}
+   */
+  begin(limits: RateLimits, tokens: number): CountedCall
+}
+
+/** What a key has used of its minute, which begins with its first call. */
+interface Window {
+  until: number
+  requests: number
+  tokens: number
+  /** Calls that are being made, and the tokens of their prompts. */
+  active: number
+  pending: number
+}
+
+/** Of a key that has no such limits. */
+export const NO_HEADERS: CountedCall['headers'] = Object.freeze({})
+
+const UNCOUNTED: CountedCall = { headers: NO_HEADERS, end() {} }
+
+/** @param elapsedMs a clock that is never set, in milliseconds */
+export function createCallRates(elapsedMs: () => number = () => performance.now()): CallRates {
+  const windows = new Map<string, Window>()
+
+  function windowOf(id: string, now: number): Window {
+    const known = windows.get(id)
+    if (known && known.until > now) return known
+    const { active = 0, pending = 0 } = known ?? {}
+    const window = { until: now + MINUTE_MS, requests: 0, tokens: 0, active, pending }
+    windows.set(id, window)
+    return window
+  }
+
+  return {
+    begin(limits, tokens) {
+      if (limits.requestsPerMinute === null && limits.tokensPerMinute === null && limits.concurrent === null)
+        return UNCOUNTED
+      const now = elapsedMs()
+      const window = windowOf(limits.id, now)
+      const seconds = Math.max(1, Math.ceil((window.until - now) / 1000))
+      const refusal = refusalOf(window, limits, { tokens, seconds })
+      if (refusal !== null) throw tooMany(refusal, { ...headersOf(window, limits, seconds) })
+      window.requests += 1
+      window.active += 1
+      window.pending += tokens
+      let ended = false
+      return {
+        headers: headersOf(window, limits, seconds),
+        end(used) {
+          if (ended) return
+          ended = true
+          // Another window may have begun, which has the calls that are being made, too.
+          const current = windows.get(limits.id) ?? window
+          current.active -= 1
+          current.pending -= tokens
+          current.tokens += used
+          if (current.active === 0 && current.until <= elapsedMs()) windows.delete(limits.id)
+        },
+      }
+    },
+  }
+}
+
+interface Refusal {
+  message: string
+  seconds: number
+}
+
+function refusalOf(
+  { requests, tokens: used, active, pending }: Window,
+  { requestsPerMinute, tokensPerMinute, concurrent }: RateLimits,
+  { tokens, seconds }: { tokens: number; seconds: number },
+): Refusal | null {
+  if (requestsPerMinute !== null && requests >= requestsPerMinute)
+    return { message: `This key may make ${requestsPerMinute} calls a minute. Try again in ${seconds} s.`, seconds }
+  if (tokensPerMinute !== null && used + pending + tokens > tokensPerMinute)
+    return {
+      message: `This key may use ${tokensPerMinute} tokens a minute, and the prompt has about ${tokens}. Try again in ${seconds} s, or send less.`,
+      seconds,
+    }
+  if (concurrent !== null && active >= concurrent)
+    return { message: `This key may make ${concurrent} calls at a time. Try again once one has ended.`, seconds: 1 }
+  return null
+}
+
+const tooMany = ({ message, seconds }: Refusal, headers: Record<string, string>): GazewayError =>
+  new GazewayError('too_many_requests', message, { retryAfterSeconds: seconds, headers })
+
+function headersOf(
+  { requests, tokens, pending }: Window,
+  { requestsPerMinute, tokensPerMinute }: RateLimits,
+  seconds: number,
+): Record<string, string> {
+  return {
+    ...(requestsPerMinute !== null && named('requests', requestsPerMinute, requests, seconds)),
+    ...(tokensPerMinute !== null && named('tokens', tokensPerMinute, tokens + pending, seconds)),
+  }
+}
+
+const named = (what: string, limit: number, used: number, seconds: number): Record<string, string> => ({
+  [`x-ratelimit-limit-${what}`]: String(limit),
+  [`x-ratelimit-remaining-${what}`]: String(Math.max(0, limit - used)),
+  [`x-ratelimit-reset-${what}`]: `${seconds}s`,
+})

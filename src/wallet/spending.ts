@@ -1,0 +1,120 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Period } from '../identity/budgets.ts'
+import { runBuilt } from '../store/built.ts'
+import type { Schema } from '../store/schema.ts'
+import type { SpendingRow } from '../store/tables/wallet-tables.ts'
+import type { Micros } from '../text/money.ts'
+import { periodOf } from './period.ts'
+
+/** The day under which everything is kept that an owner has ever spent; sorts after all days. */
+export const TOTAL = 'total'
+
+/** The UTC day of a time: `2026-11-21`. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+
+/** Who spends: a key or a wallet, and the group that it is in. */
+export interface Spender {
+  id: string
+  groupId: string | null
+}
+
+/** An amount that a key and its group spend on one day; below zero what comes back. */
+export interface Spent {
+  spender: Spender
+  day: string
+  micros: Micros
+}
+
+/** What an owner has spent in the current periods. */
+export type Spend = Record<Period, Micros>
+
+/** What spending is of: calls and escrows that money moves for, or calls whose cost is only recorded. */
+export type SpendingKind = 'charged' | 'recorded'
+
+/**
+ * Adds what was spent, by key and by group, to the day and to the total. Rows are written in the order of their keys, so that
+ * two transactions never wait for each other.
+ */
+export async function addSpending(
+  trx: Transaction<Schema>,
+  kind: SpendingKind,
+  spent: readonly Spent[],
+): Promise<void> {
+  const rows = rowsOf(kind, spent)
+  for (let at = 0; at < rows.length; at += MOST_ROWS) {
+    const part = rows.slice(at, at + MOST_ROWS)
+    await runBuilt(
+      trx,
+      `add spending ${part.length}`,
+      part.flatMap((row) => Object.values(row)),
+      () => upsert(trx, part),
+    )
+  }
+}
+
+/** Rows of one statement. */
+const MOST_ROWS = 64
+
+function upsert(trx: Transaction<Schema>, rows: readonly SpendingRow[]) {
+  return trx
+    .insertInto('spending')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['owner', 'day']).doUpdateSet({
+        charged_micros: sql`spending.charged_micros + excluded.charged_micros`,
+        recorded_micros: sql`spending.recorded_micros + excluded.recorded_micros`,
+      }),
+    )
+    .compile()
+}
+
+function rowsOf(kind: SpendingKind, spent: readonly Spent[]): SpendingRow[] {
+  const rows = new Map<string, SpendingRow>()
+  function add(owner: string, day: string, micros: Micros): void {
+    const key = `${owner} ${day}`
+    const row = rows.get(key) ?? { owner, day, charged_micros: 0, recorded_micros: 0 }
+    row[`${kind}_micros`] += micros
+    rows.set(key, row)
+  }
+  for (const { spender, day, micros } of spent)
+    for (const owner of spender.groupId === null ? [spender.id] : [spender.id, spender.groupId]) {
+      add(owner, day, micros)
+      add(owner, TOTAL, micros)
+    }
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+/** The days that owners have spent on since the beginning of the month and week of `day`, and their totals. */
+export function readSpending(db: Kysely<Schema>, owners: readonly string[], day: string) {
+  const from = [periodOf('week', day).from, periodOf('month', day).from].sort()[0] as string
+  return db
+    .selectFrom('spending')
+    .select(['owner', 'day', sql<number>`charged_micros + recorded_micros`.as('micros')])
+    .where('owner', 'in', owners)
+    .where('day', '>=', from)
+    .execute()
+}
+
+/**
+ * What each owner has spent today, this week, this month and in all.
+ *
+ * @param owners ids of keys, wallets or groups
+ * @param now the day, week and month that it is in, UTC
+ */
+export async function spendOf(db: Kysely<Schema>, owners: readonly string[], now: Date): Promise<Map<string, Spend>> {
+  const day = dayOf(now.toISOString())
+  const spends = new Map<string, Spend>(owners.map((owner) => [owner, { day: 0, week: 0, month: 0, total: 0 }]))
+  if (owners.length === 0) return spends
+  for (const row of await readSpending(db, owners, day)) {
+    const spend = spends.get(row.owner) as Spend
+    for (const per of ['day', 'week', 'month', 'total'] as const)
+      if (isIn(row.day, per, day)) spend[per] += Number(row.micros)
+  }
+  return spends
+}
+
+/** Whether what is kept under `kept` counts in the period that `day` is in. */
+export function isIn(kept: string, per: Period, day: string): boolean {
+  const { from, to } = periodOf(per, day)
+  return kept >= from && kept <= to
+}

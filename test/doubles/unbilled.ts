@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import type { CallDeps } from '../../src/inference/call-model.ts'
+import { createCallRates } from '../../src/inference/call-rates.ts'
+
+/** Billing for callers without keys: nobody has a limit, and nothing is charged. */
+export const UNBILLED: CallDeps['billing'] = {
+  identity: () => null,
+  rates: createCallRates(),
+  reservations: {
+    reserve: ({ spender }) => ({
+      left: () => Infinity,
+      extend: async () => true,
+      take: (micros) => ({ spender, day: '2026-11-21', micros, allowanceId: null, written() {} }),
+      end() {},
+    }),
+    close: async () => {},
+  },
+  charge: () => assert.fail('Nothing is charged.'),
+  noteRefusal: ({ error }) => assert.fail(String(error)),
+  onOverrun: () => assert.fail('Nothing was reserved.'),
+  pricing: { models: {}, price_per_1k_tokens_usd: 0.003, margin_usd: 0.08, token: 'pathUSD', network: 'test' },
+  defaultCreditMicros: 0,
+  maxOutputTokens: 8192,
+  searchTokens: 32_768,
+  now: () => new Date(),
+}

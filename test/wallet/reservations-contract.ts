@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import type { CallSpend } from '../../src/calls/call-spend.ts'
+import type { Period } from '../../src/identity/budgets.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Micros } from '../../src/text/money.ts'
+import { LEASE_MS, sweepAllowances, writeCallSpending } from '../../src/wallet/allowances.ts'
+import { createCharges } from '../../src/wallet/charges.ts'
+import { createReservations, type Payer, type Reservation } from '../../src/wallet/reservations.ts'
+import { spendOf } from '../../src/wallet/spending.ts'
+import { callFaults } from '../../src/wallet/verify-calls.ts'
+import { verifyLedger } from '../../src/wallet/verify-ledger.ts'
+import type { OpenStore } from './setup.ts'
+
+const DAY = '2026-11-21'
+const KEY = 'key_payer'
+const GROUP = 'grp_payers'
+
+/** A process that makes calls; one that was killed writes nothing any more. */
+function startProcess(store: Store, clock: { now: number }) {
+  const errors: unknown[] = []
+  const reservations = createReservations({
+    store,
+    now: () => new Date(clock.now),
+    elapsedMs: () => clock.now,
+    onError: (error) => void errors.push(error),
+  })
+  return { reservations, charge: createCharges(store), errors }
+}
+
+/** Budgets and money of keys whose calls several processes make, on every engine. `open` opens an empty store. */
+export function reservationsContract(open: OpenStore): void {
+  const recorded: Payer = { spender: { id: KEY, groupId: GROUP }, creditMicros: null, budgets: 'some' }
+  const charged: Payer = { ...recorded, creditMicros: 1_000 }
+
+  async function budgets(store: Store, limits: Array<[owner: string, per: Period, micros: Micros]>) {
+    const rows = limits.map(([owner, per, micros]) => ({ owner, per, micros }))
+    await store.db.insertInto('budgets').values(rows).execute()
+  }
+  async function outstanding(store: Store): Promise<Micros> {
+    const rows = await store.db.selectFrom('allowances').select('micros').execute()
+    return rows.reduce((sum, row) => sum + Number(row.micros), 0)
+  }
+  const spent = async (store: Store, owner: string, at = `${DAY}T12:00:00Z`) =>
+    (await spendOf(store.db, [owner], new Date(at))).get(owner)
+  const record = (store: Store, spend: CallSpend) => store.write((trx) => writeCallSpending(trx, [spend]))
+  const receipt = (callId: string, micros: Micros) => ({
+    call_id: callId,
+    caller_id: KEY,
+    model: 'm',
+    status: 'captured',
+    at: `${DAY}T12:00:00.000Z`,
+    deadline: `${DAY}T12:00:00.000Z`,
+    held_micros: micros,
+    margin_micros: 1,
+    upstream_cost_micros: micros - 1,
+    token: 't',
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    total_tokens: 2,
+    usage_estimated: 0,
+    latency_ms: 1,
+    upstream_call_id: callId,
+    idempotency_key: null,
+    fingerprint: null,
+    content: null,
+    path: '/v1/chat/completions',
+    counted_on: DAY,
+    group_id: GROUP,
+  })
+
+  it('lets as many of 200 calls at once through as a budget reaches for', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 5_000]])
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const processes = [startProcess(store, clock), startProcess(store, clock)]
+    const asked = Array.from({ length: 200 }, (_, i) => processes[i % 2]?.reservations.reserve(recorded, 100))
+    const ended = await Promise.allSettled(asked)
+    const through = ended.filter(({ status }) => status === 'fulfilled')
+    assert.equal(through.length, 50)
+    for (const { reason } of ended.filter((end) => end.status === 'rejected'))
+      assert.equal(reason.code, 'budget_reached')
+    for (const { reservations } of processes) await reservations.close()
+  })
+
+  it('names the budget that is used up, and when it resets', async (t) => {
+    const store = await open(t)
+    await budgets(store, [
+      [KEY, 'month', 1_000],
+      [GROUP, 'week', 50],
+    ])
+    const { reservations } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    await assert.rejects(async () => reservations.reserve(recorded, 60), {
+      code: 'budget_reached',
+      status: 402,
+      message: /budget per week of group grp_payers, 0\.00005 USD\. It resets at 2026-11-23T00:00:00\.000Z/,
+    })
+    await reservations.close()
+  })
+
+  it('counts a call on the day on which it began, and gives the new day its whole budget', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 100]])
+    const clock = { now: Date.parse(`${DAY}T23:59:59.900Z`) }
+    const { reservations } = startProcess(store, clock)
+    const late = await reservations.reserve(recorded, 60)
+    clock.now += 200
+    const early = await reservations.reserve(recorded, 100)
+    assert.equal(await late.extend(41), false, 'the day that is over has 40 left')
+    assert.equal(await late.extend(40), true, 'the day that is over has 40 left')
+    for (const call of [late, early]) {
+      const spend = call.take(call.left())
+      await record(store, spend)
+      spend.written()
+      call.end()
+    }
+    assert.equal((await spent(store, KEY))?.day, 100)
+    assert.deepEqual(await spent(store, KEY, '2026-11-22T12:00:00Z'), { day: 100, week: 200, month: 200, total: 200 })
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
+  it('refuses at once where a limit was lowered below what is spent', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'total', 100]])
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations } = startProcess(store, clock)
+    const call = await reservations.reserve(recorded, 50)
+    const spend = call.take(50)
+    await record(store, spend)
+    spend.written()
+    call.end()
+    await store.db.updateTable('budgets').set({ micros: 40 }).execute()
+    const lowered = { ...recorded, budgets: 'lowered' }
+    await assert.rejects(async () => reservations.reserve(lowered, 1), { code: 'budget_reached' })
+    await reservations.close()
+  })
+
+  it('charges many calls in one transfer, and gives the rest of what was held back', async (t) => {
+    const store = await open(t)
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations, charge } = startProcess(store, clock)
+    const calls = await Promise.all(Array.from({ length: 5 }, () => reservations.reserve(charged, 200)))
+    await assert.rejects(async () => reservations.reserve(charged, 1), { code: 'insufficient_credit', status: 402 })
+    await Promise.all(
+      calls.map(async (call, i) => {
+        const spend = call.take(30)
+        await charge({ allowanceId: spend.allowanceId as string, receipt: receipt(`call_${i}`, 30) })
+        spend.written()
+        call.end()
+      }),
+    )
+    await reservations.close()
+    const transfers = await store.db.selectFrom('ledger_transfers').selectAll().where('kind', '=', 'charge').execute()
+    assert.equal(transfers.length, 1)
+    const account = store.db.selectFrom('ledger_accounts').select('balance_micros')
+    assert.equal((await account.where('id', '=', `caller:${KEY}`).executeTakeFirst())?.balance_micros, -150)
+    assert.equal((await account.where('id', '=', `held:${KEY}`).executeTakeFirst())?.balance_micros, 0)
+    assert.deepEqual(await callFaults(store), [])
+  })
+
+  it('charges nothing where the allowance was given back while its process was suspended', async (t) => {
+    const store = await open(t)
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations, charge } = startProcess(store, clock)
+    const call = await reservations.reserve(charged, 200)
+    await sweepAllowances(store, new Date(clock.now + LEASE_MS), 10)
+    const { allowanceId } = call.take(30)
+    const charging = charge({ allowanceId: allowanceId as string, receipt: receipt('call_late', 30) })
+    await assert.rejects(charging, { code: 'upstream_timeout' })
+    assert.deepEqual((await verifyLedger(store)).faults, [])
+    assert.deepEqual(await callFaults(store), [])
+    await reservations.close()
+  })
+
+  it('exceeds no budget, whatever three processes do and when they are killed', async (t) => {
+    const amount = fc.integer({ min: 1, max: 60 })
+    const step = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ kind: fc.constant('reserve' as const), by: fc.nat(2), amount, pays: fc.boolean() }),
+      },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), by: fc.nat(2), amount }) },
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('end' as const), by: fc.nat(2), amount }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), by: fc.nat(2), amount }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          kind: fc.constant('limit' as const),
+          by: fc.nat(2),
+          amount: fc.integer({ min: 50, max: 600 }),
+        }),
+      },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        const store = await open(t)
+        const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+        let dayLimit = 300
+        await budgets(store, [
+          [KEY, 'day', dayLimit],
+          [GROUP, 'total', 500],
+        ])
+        type Call = { reservation: Reservation; pays: boolean; id: string }
+        const processes = [0, 1, 2].map(() => ({ ...startProcess(store, clock), calls: [] as Call[] }))
+        let made = 0
+        let terms = 0
+        const due = { recorded: 0, charged: 0 }
+        for (const { kind, by, amount, ...more } of steps) {
+          const process = processes[by] as (typeof processes)[number]
+          const call = process.calls[0]
+          if (kind === 'reserve') {
+            const pays = 'pays' in more && more.pays === true
+            const payer = { ...(pays ? charged : recorded), budgets: `${terms}` }
+            // One key has one kind of billing at a time.
+            if (process.calls.some((other) => other.pays !== pays)) continue
+            try {
+              const reservation = await process.reservations.reserve(payer, amount)
+              process.calls.push({ reservation, pays, id: `call_${made++}` })
+            } catch (error) {
+              assert.ok(
+                ['budget_reached', 'insufficient_credit'].includes((error as { code: string }).code),
+                String(error),
+              )
+            }
+          } else if (kind === 'extend') await call?.reservation.extend(amount)
+          else if (kind === 'end' && call) {
+            process.calls.shift()
+            const spend = call.reservation.take(amount)
+            if (call.pays) {
+              await process.charge({
+                allowanceId: spend.allowanceId as string,
+                receipt: receipt(call.id, spend.micros),
+              })
+              due.charged += spend.micros
+            } else {
+              await record(store, spend)
+              due.recorded += spend.micros
+            }
+            spend.written()
+            call.reservation.end()
+          } else if (kind === 'kill') {
+            // Its memory is gone: what it had set aside stays in the store until its lease is over.
+            processes[by] = { ...startProcess(store, clock), calls: [] }
+          } else if (kind === 'limit') {
+            dayLimit = Math.max(dayLimit, amount)
+            terms += 1
+            await store.db.updateTable('budgets').set({ micros: dayLimit }).where('owner', '=', KEY).execute()
+          }
+          const taken = (await spent(store, KEY))?.day ?? 0
+          const all = (await spent(store, GROUP))?.total ?? 0
+          const waiting = await outstanding(store)
+          assert.ok(taken + waiting <= dayLimit, `${taken} and ${waiting} of ${dayLimit}`)
+          assert.ok(all + waiting <= 500, `${all} and ${waiting} of the group's 500`)
+        }
+        clock.now += LEASE_MS
+        await sweepAllowances(store, new Date(clock.now), 1_000)
+        assert.equal(await outstanding(store), 0)
+        assert.equal((await spent(store, KEY))?.total ?? 0, due.recorded + due.charged)
+        assert.deepEqual((await verifyLedger(store)).faults, [])
+        assert.deepEqual(await callFaults(store), [])
+      }),
+      { numRuns: 15 },
+    )
+  })
+}
