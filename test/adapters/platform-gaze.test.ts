@@ -283,6 +283,18 @@ describe('verifying a session, a key or a wallet', () => {
     assert.deepEqual([local.valid, local.tier, local.subject], [true, 'free', session_id])
   })
 
+  it('tells when a key expires, and does not know it from then on', async () => {
+    const { keys } = platform.gateway
+    const expires_at = '2999-01-31T00:00:00.000Z'
+    const { key, record } = await keys.create({ name: 'brief', scopes: ['platform'], expires_at })
+    const seen = await verify({ key })
+    assert.deepEqual([seen.valid, seen.subject, seen.expires_at], [true, record.id, expires_at])
+    const at = new Date().toISOString()
+    await platform.gateway.store.db.updateTable('keys').set({ expires_at: at }).where('id', '=', record.id).execute()
+    await keys.change(record.id, { name: 'over' })
+    assert.deepEqual([(await verify({ key })).valid, (await verify({ key })).tier], [false, 'anonymous'])
+  })
+
   it('tells the tier of a wallet, and its money only to whom it belongs', async () => {
     assert.equal((await verify({ wallet })).valid, false)
     const made = await platform.gateway.keys.create({

@@ -507,6 +507,16 @@ describe('the agent socket', () => {
       for (const client of clients) assert.equal((await client.closed).code, 4401)
     })
 
+    it('closes the sockets of a key that expires, and takes it again once its end is moved', async () => {
+      const expires_at = new Date(Date.now() + 1_500).toISOString()
+      const { key, record } = await running.gateway.keys.create({ name: 'brief', scopes: ['platform'], expires_at })
+      const client = await connectWithKey(running, key)
+      assert.equal((await client.closed).code, 4401)
+      assert.ok(Date.now() >= Date.parse(expires_at), 'it was closed before its end')
+      await running.gateway.keys.change(record.id, { expires_at: null })
+      await close(await connectWithKey(running, key))
+    })
+
     it('closes the sockets of a fixed key that was changed, and its tickets are no longer good', async () => {
       const fixed = 'a-fixed-key-of-the-operator'
       const other = 'another-key-of-the-operator'

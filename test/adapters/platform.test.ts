@@ -226,7 +226,7 @@ describe('the platform', () => {
         '/api/wallet/metered/usage',
       ])
         await checkReply(path, await get(path))
-      await checkReply('/api/keys', await get('/api/keys', running.admin))
+      for (const path of ['/api/keys', '/api/groups']) await checkReply(path, await get(path, running.admin))
     })
 
     async function checkReply(path: string, reply: Response): Promise<void> {
@@ -300,6 +300,104 @@ describe('the platform', () => {
       assert.deepEqual(await shown(), fewer)
       const refused = await lock()
       assert.deepEqual([refused.status, (await errorOf(refused)).code], [402, 'insufficient_credit'])
+    })
+
+    it('have what an admin names of them changed, and warn of a glob that matches no model', async () => {
+      const body = {
+        name: 'named',
+        billing: 'cost',
+        limits: { budgets: [{ usd: 20, per: 'month' }], tokens_per_minute: 9000 },
+        models: ['llm-*', 'nothing-*'],
+        expires_at: '2999-01-31T01:00:00+01:00',
+      }
+      const made = await post('/api/keys', body, running.admin)
+      const { key: _, warnings, ...record } = (await made.json()) as Json
+      assert.deepEqual([made.status, warnings.length], [201, 1])
+      assert.match(warnings[0], /^models: "nothing-\*" matches no model.*GET \/v1\/models/)
+      assert.deepEqual(
+        [record.billing, record.group, record.models, record.expires_at, record.rotated_at, record.spend.total_usd],
+        ['cost', null, body.models, '2999-01-31T00:00:00.000Z', null, 0],
+      )
+      const none = { credit_limit_usd: null, requests_per_minute: null, concurrent: null }
+      assert.deepEqual(record.limits, { ...none, ...body.limits })
+      const change = (changed: unknown) =>
+        ask(running, 'PATCH', `/api/keys/${record.id}`, { key: running.admin, body: changed })
+      const limited = (await (await change({ limits: { concurrent: 2 } })).json()) as Json
+      assert.deepEqual(limited, { ...record, limits: { ...record.limits, concurrent: 2 }, warnings: [] })
+      for (const [wrong, param] of [
+        [{ expires_at: '2020-01-31T00:00:00Z' }, 'expires_at'],
+        [{ group: 'nowhere' }, 'group'],
+        [{ limits: { budgets: [{ usd: 1, per: 'hour' }] } }, 'limits.budgets.0.per'],
+        [{}, null],
+      ] as const) {
+        const refused = await change(wrong)
+        assert.deepEqual([refused.status, (await errorOf(refused)).param], [422, param])
+      }
+    })
+
+    it('are rotated once for one idempotency key, and refused once they have expired', async () => {
+      const { key: first, record } = await running.gateway.keys.create({ name: 'rotated', scopes: ['platform'] })
+      const rotate = (body: unknown, headers = {}) =>
+        post(`/api/keys/${record.id}/rotate`, body, running.admin, headers)
+      assert.equal((await post(`/api/keys/${record.id}/rotate`, {}, first)).status, 403)
+      const reply = await rotate({ grace_seconds: 600 }, { 'idempotency-key': 'rotation' })
+      const { key: second, previous_expires_at, ...rotated } = (await reply.json()) as Json
+      assert.equal(reply.status, 200)
+      assert.equal(Date.parse(previous_expires_at) - Date.parse(rotated.rotated_at), 600_000)
+      assert.deepEqual({ ...rotated, rotated_at: null, last_used_at: null }, record)
+      for (const key of [first, second]) assert.equal((await get('/api/wallet', key)).status, 200)
+      const again = await rotate({ grace_seconds: 600 }, { 'idempotency-key': 'rotation' })
+      assert.deepEqual([again.status, (await errorOf(again)).code], [409, 'idempotency_reply_not_kept'])
+      for (const key of [first, second]) assert.equal((await get('/api/wallet', key)).status, 200)
+      const tooLong = await rotate({ grace_seconds: 30 * 86_400 + 1 })
+      assert.deepEqual([tooLong.status, (await errorOf(tooLong)).param], [422, 'grace_seconds'])
+
+      const at = new Date().toISOString()
+      const { db } = running.gateway.store
+      await db.updateTable('keys').set({ expires_at: at }).where('id', '=', record.id).execute()
+      await running.gateway.keys.change(record.id, { name: 'over' })
+      for (const path of ['/api/wallet', '/v1/models']) {
+        const expired = await get(path, second)
+        const { code, type, message } = await errorOf(expired)
+        assert.deepEqual([expired.status, code, type], [401, 'key_expired', 'authentication_error'])
+        assert.ok(message.includes(at), message)
+      }
+      const called = await call({ ...CALL, caller_id: second })
+      assert.deepEqual([called.status, (await errorOf(called)).code], [401, 'key_expired'])
+    })
+
+    it('share the budgets of groups, which admins make, change and delete', async () => {
+      const groups = (method: string, path: string, body?: unknown, key = running.admin) =>
+        ask(running, method, `/api/groups${path}`, { key, body })
+      for (const [method, path] of [
+        ['GET', ''],
+        ['POST', ''],
+        ['PATCH', `/grp_${'0'.repeat(32)}`],
+        ['DELETE', `/grp_${'0'.repeat(32)}`],
+      ] as const)
+        assert.equal((await groups(method, path, method === 'GET' ? undefined : {}, running.key)).status, 403)
+      const headers = { 'idempotency-key': 'a-group' }
+      const body = { name: 'team', budgets: [{ usd: 300, per: 'month' }] }
+      const made = await post('/api/groups', body, running.admin, headers)
+      const record = (await made.json()) as Json
+      assert.deepEqual([made.status, made.headers.get('location')], [201, `/api/groups/${record.id}`])
+      assert.deepEqual(await (await post('/api/groups', body, running.admin, headers)).json(), record)
+      const taken = await post('/api/groups', body, running.admin)
+      assert.deepEqual([taken.status, (await errorOf(taken)).code], [409, 'conflict'])
+
+      const { key: _, ...member } = (await (
+        await post('/api/keys', { name: 'member', group: 'team' }, running.admin)
+      ).json()) as Json
+      assert.equal(member.group, record.id)
+      const { items, total } = (await (await groups('GET', '?limit=10')).json()) as Json
+      assert.deepEqual([items, total], [[{ ...record, keys: 1 }], 1])
+      const changed = await groups('PATCH', `/${record.id}`, { budgets: [{ usd: 5, per: 'day' }] })
+      assert.deepEqual(((await changed.json()) as Json).budgets, [{ usd: 5, per: 'day' }])
+      const inUse = await groups('DELETE', `/${record.id}`)
+      assert.deepEqual([inUse.status, (await errorOf(inUse)).code], [409, 'conflict'])
+      await ask(running, 'PATCH', `/api/keys/${member.id}`, { key: running.admin, body: { group: null } })
+      assert.equal((await groups('DELETE', `/${record.id}`)).status, 204)
+      assert.equal((await groups('DELETE', `/${record.id}`)).status, 404)
     })
 
     it('are not repeated under an idempotency key', async () => {

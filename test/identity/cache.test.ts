@@ -64,6 +64,27 @@ describe('the key cache', () => {
     assert.equal(first?.identity?.name, 'a')
   })
 
+  it('does not remember a read that had begun before a change', async () => {
+    const before = cache.get('key_1')
+    cache.forget(({ id }) => id === 'key_1')
+    const after = cache.get('key_1')
+    assert.equal(reads.length, 2)
+    reads[1]?.({ ...ROW, name: 'b' })
+    reads[0]?.(ROW)
+    assert.deepEqual([(await before).identity?.name, (await after).identity?.name], ['a', 'b'])
+    assert.equal(cache.peek('key_1')?.identity?.name, 'b')
+  })
+
+  it('forgets what a change concerns, and keeps the rest', async () => {
+    for (const id of ['key_1', 'key_2']) {
+      const entry = cache.get(id)
+      reads.at(-1)?.({ ...ROW, id, group_id: id === 'key_1' ? 'grp_1' : null })
+      await entry
+    }
+    cache.forget(({ group }) => group?.id === 'grp_1')
+    assert.deepEqual([cache.peek('key_1'), cache.peek('key_2')?.identity?.id], [undefined, 'key_2'])
+  })
+
   it('takes the age of an entry from when its read began', async () => {
     const slow = cache.get('key_1')
     elapsed = 3_999

@@ -279,6 +279,78 @@ describe('keys', () => {
     await keys.close()
   })
 
+  it('tells what a caller is held to, at once where it is known', async () => {
+    const limits = { credit_limit_usd: 3, requests_per_minute: 60, tokens_per_minute: 9000, concurrent: 4 }
+    const terms = { billing: 'cost' as const, models: ['gpt-*'], expires_at: '2026-11-21T08:00:00Z' }
+    const { key, record } = await keys.create({
+      name: 'a',
+      ...terms,
+      limits: {
+        ...limits,
+        budgets: [
+          { usd: 2, per: 'month' },
+          { usd: 1, per: 'day' },
+        ],
+      },
+    })
+    const waited = keys.identity(record.id)
+    assert.ok(waited instanceof Promise, 'it was known before it was read')
+    const identity = await waited
+    assert.deepEqual(
+      { ...identity, scopes: [...(identity?.scopes ?? [])] },
+      {
+        id: record.id,
+        name: 'a',
+        scopes: ['inference'],
+        wallet: null,
+        billing: 'cost',
+        group: null,
+        budgets: [
+          { per: 'day', micros: 1_000_000 },
+          { per: 'month', micros: 2_000_000 },
+        ],
+        creditLimitMicros: 3_000_000,
+        requestsPerMinute: 60,
+        tokensPerMinute: 9000,
+        concurrent: 4,
+        models: ['gpt-*'],
+        expiresAt: '2026-11-21T08:00:00.000Z',
+      },
+    )
+    assert.equal(keys.identity(record.id), identity)
+    assert.equal(await keys.authenticate(key), identity)
+    assert.equal(keys.identity(WALLET.toLowerCase()), null)
+    assert.equal(await keys.identity(`key_${'0'.repeat(32)}`), null)
+    const fixed = keys.identity('key_environment')
+    assert.ok(fixed !== null && !(fixed instanceof Promise), 'the fixed key is not known')
+    assert.deepEqual([fixed.billing, fixed.creditLimitMicros, fixed.budgets], ['recorded', null, []])
+    await keys.change(record.id, { limits: { concurrent: null } })
+    assert.equal((await keys.identity(record.id))?.concurrent, null)
+    await keys.revoke(record.id)
+    assert.throws(() => keys.identity(record.id), { code: 'invalid_api_key' })
+  })
+
+  it('bills new keys as the configuration says, which keys of admins are above', async () => {
+    const billing = { platform: 'cost' as const, other: 'metered' as const }
+    const configured = createKeys({
+      store,
+      now: () => clock,
+      fixedKey: null,
+      onError: (error) => faults.push(error),
+      billing: () => billing,
+    })
+    const billingOf = async (scopes: Scope[]) => (await configured.create({ name: 'a', scopes })).record.billing
+    assert.equal(await billingOf(['inference', 'platform']), 'cost')
+    assert.equal(await billingOf(['inference']), 'metered')
+    assert.equal(await billingOf(['platform', 'admin']), 'recorded')
+    const { record } = await configured.create({ name: 'a', scopes: ['admin'] })
+    await assert.rejects(keys.change(record.id, { billing: 'metered' }), {
+      code: 'validation_failed',
+      param: 'billing',
+    })
+    assert.equal((await keys.list({ limit: 1 })).items[0]?.billing, 'recorded')
+  })
+
   it('does not know a key that is not there', async () => {
     for (const id of ['key_019aa5b2c3d47e6f8091a2b3c4d5e6f7', 'key_environment', ''])
       await assert.rejects(keys.revoke(id), { code: 'not_found', param: 'id' })

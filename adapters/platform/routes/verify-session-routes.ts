@@ -36,7 +36,10 @@ const Verified = z.object({
     .enum(['anonymous', 'free', 'metered', 'admin'])
     .describe('metered: has deposits or credit to spend; free: known, without either; anonymous: not known.'),
   subject: z.string().nullable().describe('The id of the key, or the wallet address; null when not valid.'),
-  expires_at: z.iso.datetime().nullable().describe('When the session’s attestation expires; null where nothing does.'),
+  expires_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the key or the session’s attestation expires; null where nothing does, or it is not yours to see.'),
   capabilities: z.array(z.enum(CAPABILITIES)).describe('What the subject may use.'),
   limits: z.object({
     requests_per_minute: z.int().nullable().describe('Null is no limit.'),
@@ -129,7 +132,7 @@ async function walletSubject({ keys, wallet }: Gateway, address: string, asker: 
 
 function keySubject(identity: Identity, asker: Identity): Subject {
   const proven = asker.id === identity.id || asker.scopes.has('admin')
-  return { name: identity.id, account: identity.id, identity, expiresAt: null, proven }
+  return { name: identity.id, account: identity.id, identity, expiresAt: identity.expiresAt, proven }
 }
 
 const REFUSED: ReadonlySet<string> = new Set(['invalid_api_key', 'key_expired'])
@@ -150,7 +153,7 @@ async function describe(
     valid: true,
     tier,
     subject: name,
-    expires_at: expiresAt,
+    expires_at: proven ? expiresAt : null,
     capabilities: capabilitiesOf(identity, tier),
     limits: {
       requests_per_minute: requestsPerMinute,
