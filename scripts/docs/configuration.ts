@@ -1,7 +1,6 @@
 import { getProperty } from 'dot-prop'
 import { CONFIG_KEYS, type ConfigKey } from '../../src/config/config-keys.ts'
 import { Config } from '../../src/config/config-schema.ts'
-import { VARIABLES } from '../../src/config/environment.ts'
 import { KEY_VARIABLES } from '../../src/providers/providers.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { code, table } from './table.ts'
@@ -24,23 +23,27 @@ const HEAD = ['key', 'default', 'accepts', 'what it is for', 'variable']
 
 const sectionOf = (key: string) => key.slice(0, key.indexOf('.'))
 
-function row({ key, schema, secret, hasEntries, restart, description }: ConfigKey, defaults: Config): string[] {
+function row(
+  { key, schema, variable, secret, hasEntries, restart, description }: ConfigKey,
+  defaults: Config,
+): string[] {
+  const variables = [variable ?? [], key === 'upstream.api_key' ? KEY_VARIABLES : []].flat()
   const notes = [
     description,
     ...(hasEntries ? [`Entries can be set one by one, as ${code(`${key}.NAME`)}.`] : []),
     ...(secret === null ? [] : [SECRECY[secret]]),
     ...(restart ? ['A change waits for a restart.'] : []),
   ]
-  return [code(key), shown(getProperty(defaults, key)), accepts(schema), notes.join(' '), variables(key)]
+  return [
+    code(key),
+    shown(getProperty(defaults, key)),
+    accepts(schema),
+    notes.join(' '),
+    variables.map(code).join(' or '),
+  ]
 }
 
 function shown(value: unknown): string {
   if (value === null) return 'unset'
   return Array.isArray(value) && value.length > 0 ? value.map(code).join(' ') : code(value)
-}
-
-function variables(key: string): string {
-  const own = Object.keys(VARIABLES).filter((variable) => VARIABLES[variable] === key)
-  const borrowed = key === 'upstream.api_key' ? KEY_VARIABLES : []
-  return [...own, ...borrowed].map(code).join(' or ')
 }

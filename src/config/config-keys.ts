@@ -8,6 +8,10 @@ export interface ConfigKey {
   /** Dotted, as in `http.port`. */
   key: string
   schema: z.ZodType
+  /** The environment variable that sets it. */
+  variable: string | null
+  /** The flag of the command that sets it. */
+  flag: string | null
   /** Whether it holds entries by name (`upstream.aliases`), each of which can be set on its own. */
   hasEntries: boolean
   /** `value`: all of it is secret. `url`: a URL that may hold a password. */
@@ -32,7 +36,7 @@ export const differingKeys = (before: ConfigDocument, after: ConfigDocument): Co
 /** @param waits whether what is above waits for a restart, which holds below unless a leaf says otherwise */
 function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
   const inner = unwrapped(schema)
-  const { secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
+  const { variable, flag, secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
   if (inner instanceof z.ZodObject) {
     return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) =>
       keysOf(child, key === '' ? name : `${key}.${name}`, restart === true),
@@ -42,6 +46,8 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
     {
       key,
       schema,
+      variable: typeof variable === 'string' ? variable : null,
+      flag: typeof flag === 'string' ? flag : null,
       hasEntries: inner instanceof z.ZodRecord,
       secret: secret === 'value' || secret === 'url' ? secret : null,
       restart: restart === true,

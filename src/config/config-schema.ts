@@ -20,7 +20,7 @@ import { Wallet } from './sections/wallet-section.ts'
  *
  * Metadata: `secret` is `value` where the whole leaf (or each entry's value) is one, `url` where a URL may hold a
  * password; `restart` where a change waits for the next start (of a section: of all in it that does not say otherwise);
- * `environmentOnly` where a value is kept in no file and no store; `accepted` says in words what the schema alone does not
+ * `variable` and `flag` set the leaf; `environmentOnly` where a value is kept in no file and no store; `accepted` says in words what the schema alone does not
  * show.
  */
 export const Config = z.strictObject({

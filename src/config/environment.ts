@@ -3,48 +3,18 @@ import { isAbsolute, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
-import { CONFIG_KEYS } from './config-keys.ts'
+import { CONFIG_KEYS, configKey } from './config-keys.ts'
 
 /** Environment variable → the configuration key that it sets. */
-export const VARIABLES: Readonly<Record<string, string>> = {
-  GAZEWAY_STORE: 'store.url',
-  GAZEWAY_UPSTREAM: 'upstream.provider',
-  GAZEWAY_UPSTREAM_API_KEY: 'upstream.api_key',
-  GAZEWAY_HOST: 'http.host',
-  GAZEWAY_PORT: 'http.port',
-  GAZEWAY_PLATFORM_PORT: 'http.platform_port',
-  GAZEWAY_AGENT_GATEWAY_URL: 'agent_gateway.url',
-  GAZEWAY_AGENT_GATEWAY_KEY: 'agent_gateway.key',
-  GAZEWAY_MPP_SECRET_KEY: 'mpp.secret_key',
-  GAZEWAY_WALLET_PRIVATE_KEY: 'wallet.private_key',
-  GAZEWAY_API_KEY: 'identity.api_key',
-  GAZEWAY_LOG_LEVEL: 'log.level',
-}
+export const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
+  CONFIG_KEYS.flatMap(({ key, variable }) => (variable === null ? [] : [[variable, key]])),
+)
 
 /** The variable that sets a configuration key. */
-export const variableOf = (key: string): string | undefined =>
-  Object.keys(VARIABLES).find((variable) => VARIABLES[variable] === key)
+export const variableOf = (key: string): string | undefined => configKey(key)?.variable ?? undefined
 
-/** Command-line flags that set configuration, as commander names them. Numbers may still be text. */
-export interface ConfigFlags {
-  data?: string | undefined
-  store?: string | undefined
-  upstream?: string | undefined
-  host?: string | undefined
-  port?: string | number | undefined
-  platformPort?: string | number | undefined
-  logLevel?: string | undefined
-}
-
-/** Flag, as commander names it → how it is written, and the configuration key that it sets. */
-export const FLAGS: Readonly<Record<Exclude<keyof ConfigFlags, 'data'>, [flag: string, key: string]>> = {
-  store: ['--store', 'store.url'],
-  upstream: ['--upstream', 'upstream.provider'],
-  host: ['--host', 'http.host'],
-  port: ['--port', 'http.port'],
-  platformPort: ['--platform-port', 'http.platform_port'],
-  logLevel: ['--log-level', 'log.level'],
-}
+/** Command-line flags as commander names them (`--platform-port` is `platformPort`): those of the keys, and `data`. */
+export type ConfigFlags = Readonly<Record<string, unknown>> & { data?: string | undefined }
 
 /** A process environment: `process.env`, or a part of it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -83,9 +53,9 @@ export function readEnvironment(env: Environment): Overrides {
  */
 export function readFlags(flags: ConfigFlags): Overrides {
   return new Map(
-    Object.entries(FLAGS).flatMap(([name, [flag, key]]) => {
-      const given = flags[name as keyof typeof FLAGS]
-      return given === undefined ? [] : [[key, parseText(key, String(given).trim(), flag)] as const]
+    CONFIG_KEYS.flatMap(({ key, flag }) => {
+      const given = flag === null ? undefined : flags[nameOfFlag(flag)]
+      return flag === null || given === undefined ? [] : [[key, parseText(key, String(given).trim(), flag)] as const]
     }),
   )
 }
@@ -131,10 +101,13 @@ export function fromHome(path: string): string {
   return path.replace(/^~(?=$|[\\/])/, () => homedir())
 }
 
+/** `--platform-port` → `platformPort`. */
+const nameOfFlag = (flag: string): string =>
+  flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
 function parseText(key: string, text: string, name: string): unknown {
-  const leaf = CONFIG_KEYS.find((known) => known.key === key)
-  if (!leaf) throw new TypeError(`${name} sets ${key}, which is not a configuration key`)
-  const { schema } = leaf
+  const schema = configKey(key)?.schema
+  if (!schema) throw new TypeError(`${name} sets ${key}, which is not a configuration key`)
   const asText = schema.safeParse(text)
   if (asText.success) return asText.data
   const isNumber = /^-?\d+(\.\d+)?$/.test(text)

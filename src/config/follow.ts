@@ -11,22 +11,15 @@ export interface Followed<Service> {
   onRenewed(listener: () => void): () => void
 }
 
-/** What {@link follow} is made with. */
-export interface Following<Settings, Service> {
-  current(): Config
-  onChange(listener: () => void): void
-  /** The settings that the service is made of. */
-  pick(config: Config): Settings
-  make(settings: Settings): Service
-}
-
-/** Makes a service, and makes it anew after each change of its settings. Its members are those that it has at first. */
-export function follow<Settings, Service extends object>({
-  current,
-  onChange,
-  pick,
-  make,
-}: Following<Settings, Service>): Followed<Service> {
+/**
+ * Makes a service of the settings that `pick` takes, and makes it anew after each change of them. Its members are those that
+ * it has at first.
+ */
+export function follow<Settings, Service extends object>(
+  { current, onChange }: { current(): Config; onChange(listener: () => void): void },
+  pick: (config: Config) => Settings,
+  make: (settings: Settings) => Service,
+): Followed<Service> {
   const listeners = new Set<() => void>()
   let settings = pick(current())
   let newest = make(settings)

@@ -199,7 +199,7 @@ export async function openLiveConfig(deps: {
       return () => void listeners.delete(listener)
     },
     follow: (pick, make) =>
-      follow({ current: () => current.config, onChange: (l) => void listeners.add(l), pick, make }),
+      follow({ current: () => current.config, onChange: (listener) => void listeners.add(listener) }, pick, make),
     async close() {
       clearInterval(timer)
       await turn

@@ -1,8 +1,8 @@
 import { getProperty } from 'dot-prop'
 import { presetOf } from '../providers/providers.ts'
 import type { LoadedConfig } from './config.ts'
+import { CONFIG_KEYS, configKey } from './config-keys.ts'
 import { valuesFor } from './dotted.ts'
-import { FLAGS, VARIABLES, variableOf } from './environment.ts'
 import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
 import { REDACTED, redactConfig } from './redact.ts'
 
@@ -14,39 +14,23 @@ export interface Override {
   value: unknown
 }
 
-/** The environment variables in force, by name, with the key that each is over; one that a flag is over is not. */
-export function environmentInForce(loaded: LoadedConfig): Record<string, Override> {
-  const { env } = loaded.request
-  const named = Object.entries(VARIABLES).filter(
-    ([variable, key]) => env[variable]?.trim() && !loaded.leftOut.includes(key),
-  )
-  const ownKey = presetOf(loaded.config.upstream.provider)?.key?.variable
-  const hasKey = named.some(([, key]) => key === 'upstream.api_key')
-  if (ownKey !== undefined && !hasKey) named.push([ownKey, 'upstream.api_key'])
-  return inForce(loaded, 'environment', named)
-}
-
-/** The flags in force, as they are written, with the key that each is over. */
-export function flagsInForce(loaded: LoadedConfig): Record<string, Override> {
-  return inForce(loaded, 'flag', Object.values(FLAGS))
-}
-
-function inForce(
-  loaded: LoadedConfig,
-  source: 'environment' | 'flag',
-  named: readonly (readonly [name: string, key: string])[],
-): Record<string, Override> {
+/** The environment variables, or the flags, in force, as they are written, with the key that each is over. */
+export function overridesInForce(loaded: LoadedConfig, source: 'environment' | 'flag'): Record<string, Override> {
   const shown = redactConfig(loaded.config)
+  const over = CONFIG_KEYS.filter(({ key }) => loaded.sources[key] === source)
   return Object.fromEntries(
-    named
-      .filter(([, key]) => loaded.sources[key] === source)
-      .map(([name, key]) => [name, { path: key, value: getProperty(shown, key) }]),
+    over.map(({ key }) => [nameOver(key, loaded), { path: key, value: getProperty(shown, key) }]),
   )
 }
 
-/** The flag or the variable that is over a key, as it is written. */
-export const nameOver = (key: string, { sources }: LoadedConfig): string | undefined =>
-  sources[key] === 'flag' ? Object.values(FLAGS).find(([, of]) => of === key)?.[0] : variableOf(key)
+/** The flag or the variable that is over a key, as it is written; a provider's own where its key comes from that. */
+export function nameOver(key: string, { sources, config, request, leftOut }: LoadedConfig): string {
+  const { flag = null, variable = null } = configKey(key) ?? {}
+  if (sources[key] === 'flag') return String(flag)
+  const isSet = variable !== null && request.env[variable]?.trim() && !leftOut.includes(key)
+  const ownVariable = presetOf(config.upstream.provider)?.key?.variable
+  return String(key === 'upstream.api_key' && !isSet ? ownVariable : variable)
+}
 
 /**
  * The keys that `changes` names and that a flag or a variable is over, or over the address that they are for: what is stored

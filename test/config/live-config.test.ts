@@ -6,7 +6,7 @@ import { configFile, type LoadedConfig, loadConfig } from '../../src/config/conf
 import type { Environment } from '../../src/config/environment.ts'
 import { fileHome } from '../../src/config/file-home.ts'
 import { openLiveConfig } from '../../src/config/live-config.ts'
-import { environmentInForce } from '../../src/config/overrides.ts'
+import { overridesInForce } from '../../src/config/overrides.ts'
 import { newFolder } from './folder.ts'
 
 async function openFolder(home = newFolder(), env: Environment = {}) {
@@ -163,7 +163,7 @@ describe('the live configuration', () => {
     await live.refresh()
     assert.deepEqual(keys(), [null, 'key-of-the-agent'], 'the address in the environment is over the stored one')
     assert.deepEqual(live.current().leftOut, ['upstream.api_key'])
-    assert.deepEqual(Object.keys(environmentInForce(live.current())).sort(), [
+    assert.deepEqual(Object.keys(overridesInForce(live.current(), 'environment')).sort(), [
       'GAZEWAY_AGENT_GATEWAY_KEY',
       'GAZEWAY_AGENT_GATEWAY_URL',
     ])
@@ -172,7 +172,7 @@ describe('the live configuration', () => {
     assert.equal(keys()[0], 'their-own')
     await live.set({ 'upstream.provider': 'openai' })
     assert.equal(keys()[0], 'sk-for-openai', 'which is for this one')
-    assert.equal(environmentInForce(live.current()).OPENAI_API_KEY?.path, 'upstream.api_key')
+    assert.equal(overridesInForce(live.current(), 'environment').OPENAI_API_KEY?.path, 'upstream.api_key')
     await live.set({ 'upstream.provider': null })
     assert.equal(keys()[0], 'sk-of-the-environment')
     assert.deepEqual(live.current().leftOut, [])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { CODES } from '../../src/errors.ts'
 import { tools } from '../../tools/index.ts'
@@ -129,6 +130,7 @@ describe('README.md', () => {
 
   it('names flags that the command has and variables that it reads', async () => {
     const { stdout: help } = await run(newPlace(), ['--help'])
+    for (const { flag } of CONFIG_KEYS) assert.ok(flag === null || help.includes(`${flag} <`), `--help: ${flag}`)
     for (const [flag = '', variable = ''] of tableUnder(readme, 'Configuration')) {
       assert.ok(help.includes(`${codeIn(flag)[0]} <`), flag)
       const known = codeIn(variable)[0] ?? ''

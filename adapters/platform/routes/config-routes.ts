@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { LoadedConfig } from '../../../src/config/config.ts'
 import { variableOf } from '../../../src/config/environment.ts'
 import { addressOf, foreignSecrets } from '../../../src/config/layers.ts'
-import { environmentInForce, flagsInForce, overriddenKeys } from '../../../src/config/overrides.ts'
+import { overriddenKeys, overridesInForce } from '../../../src/config/overrides.ts'
 import { redactConfig } from '../../../src/config/redact.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
@@ -79,8 +79,8 @@ function shown({ config }: Gateway): z.input<typeof Shown> {
   const stored = config.stored()
   return {
     config: redactConfig(stored.config),
-    env: environmentInForce(stored),
-    flags: flagsInForce(stored),
+    env: overridesInForce(stored, 'environment'),
+    flags: overridesInForce(stored, 'flag'),
     restart_required: config.waiting(),
   }
 }

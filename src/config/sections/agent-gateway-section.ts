@@ -5,10 +5,12 @@ import { credential, milliseconds } from './setting-values.ts'
 /** What the platform passes /v1 on to. */
 export const AgentGateway = z.strictObject({
   url: z.string().max(2048).refine(isBaseUrl, 'not a base URL').nullable().default(null).meta({
+    variable: 'GAZEWAY_AGENT_GATEWAY_URL',
     description: 'The agent gateway that the platform passes /v1 on to. Unset: the gateway of this machine.',
     accepted: 'a base URL such as http://127.0.0.1:8642 (without credentials or query), or null',
   }),
   key: credential.nullable().default(null).meta({
+    variable: 'GAZEWAY_AGENT_GATEWAY_KEY',
     description: 'The key that the agent gateway asks for.',
     accepted: 'a key without spaces, or null',
     secret: 'value',

@@ -4,11 +4,21 @@ import { host, milliseconds, port } from './setting-values.ts'
 
 /** What the HTTP services listen on, and what they take from whom. */
 export const Http = z.strictObject({
-  host: host.default('127.0.0.1').meta({ description: 'The address to listen on.', restart: true }),
-  port: port.default(8811).meta({ description: 'The port of the gateway; 0 takes a free one.', restart: true }),
-  platform_port: port
-    .default(8812)
-    .meta({ description: 'The port of the platform, socket and console; 0 takes a free one.', restart: true }),
+  host: host
+    .default('127.0.0.1')
+    .meta({ variable: 'GAZEWAY_HOST', flag: '--host', description: 'The address to listen on.', restart: true }),
+  port: port.default(8811).meta({
+    variable: 'GAZEWAY_PORT',
+    flag: '--port',
+    description: 'The port of the gateway; 0 takes a free one.',
+    restart: true,
+  }),
+  platform_port: port.default(8812).meta({
+    variable: 'GAZEWAY_PLATFORM_PORT',
+    flag: '--platform-port',
+    description: 'The port of the platform, socket and console; 0 takes a free one.',
+    restart: true,
+  }),
   max_body_bytes: z
     .int()
     .min(1024)

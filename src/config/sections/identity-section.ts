@@ -8,6 +8,7 @@ export const Identity = z.strictObject({
     .nullable()
     .default(null)
     .meta({
+      variable: 'GAZEWAY_API_KEY',
       description: 'A fixed admin key, for containers; other keys work beside it.',
       accepted: 'a key of at least 16 characters without spaces, or null',
       secret: 'value',

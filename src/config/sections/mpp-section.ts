@@ -13,6 +13,7 @@ export const Mpp = z.strictObject({
     .nullable()
     .default(null)
     .meta({
+      variable: 'GAZEWAY_MPP_SECRET_KEY',
       description: 'What challenges are signed with; the same in all processes that serve one platform.',
       accepted: 'at least 32 characters without spaces, or null',
       secret: 'value',

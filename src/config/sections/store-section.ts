@@ -4,6 +4,8 @@ import { isStoreUrl } from '../addresses.ts'
 /** Where records live. */
 export const Store = z.strictObject({
   url: z.string().max(4096).refine(isStoreUrl, 'not a store').nullable().default(null).meta({
+    variable: 'GAZEWAY_STORE',
+    flag: '--store',
     description:
       'Where records live. Unset: gazeway.db in the data folder. A relative path starts there too, but that of --store in the working directory.',
     accepted: 'sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, or null',

@@ -10,10 +10,13 @@ export const Upstream = z.strictObject({
     .refine((text) => PRESET_NAMES.includes(text) || isBaseUrl(text), 'not a known provider')
     .default(PRESETS[0].name)
     .meta({
+      variable: 'GAZEWAY_UPSTREAM',
+      flag: '--upstream',
       description: 'Where model calls go: a known provider, or the base URL of an OpenAI-compatible service.',
       accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
     }),
   api_key: credential.nullable().default(null).meta({
+    variable: 'GAZEWAY_UPSTREAM_API_KEY',
     description: 'The key that the provider asks for.',
     accepted: 'a key without spaces, or null',
     secret: 'value',

@@ -16,6 +16,7 @@ export const Wallet = z.strictObject({
     .nullable()
     .default(null)
     .meta({
+      variable: 'GAZEWAY_WALLET_PRIVATE_KEY',
       description:
         'The private key of the account that settles payments on the chain and pays their gas. Only from the environment.',
       accepted: '0x and 64 hexadecimal digits, or null',
