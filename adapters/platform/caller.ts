@@ -3,13 +3,6 @@ import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
 import { bearerToken, type FrameContext } from '../web/frame.ts'
 
-/** Who makes a request that came through with a key. @throws GazewayError `invalid_api_key` when it came without one */
-export function callerOf(c: FrameContext): Identity {
-  const identity = c.get('identity')
-  if (identity) return identity
-  throw new GazewayError('invalid_api_key', 'This needs an API key; send it as "Authorization: Bearer KEY".')
-}
-
 /** Who sends a request with a key in force that opens the platform; null for all others, who may pay instead. */
 export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Identity | null> {
   const token = bearerToken(c.env.incoming.headers.authorization)

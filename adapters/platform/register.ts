@@ -5,12 +5,11 @@ import type { Keep } from '../../src/idempotency/idempotency.ts'
 import { requireScope } from '../../src/identity/keys.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { refuseOtherMethods } from '../web/error-handler.ts'
-import type { Frame, FrameContext } from '../web/frame.ts'
+import { callerOf, type Frame, type FrameContext } from '../web/frame.ts'
 import { idempotent, type JsonReply } from '../web/idempotent.ts'
 import { readJson, readOptionalJson } from '../web/json-body.ts'
 import { readQuery } from '../web/read-query.ts'
 import { noteCaller } from '../web/request-log.ts'
-import { callerOf } from './caller.ts'
 import type { Route } from './define-route.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
+import { GazewayError } from '../../src/errors.ts'
 import { type Identity, requireScope, type Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import { newId } from '../../src/text/ids.ts'
@@ -35,6 +36,13 @@ export interface PaidFor {
 
 /** The context of one request to either service. */
 export type FrameContext = Context<Frame>
+
+/** Who makes a request that came through with a key. @throws GazewayError `invalid_api_key` when it came without one */
+export function callerOf(c: FrameContext): Identity {
+  const identity = c.get('identity')
+  if (identity) return identity
+  throw new GazewayError('invalid_api_key', 'This needs an API key; send it as "Authorization: Bearer KEY".')
+}
 
 /** A request id that a client may choose: nothing that could break a header or a log line. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/

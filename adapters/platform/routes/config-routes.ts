@@ -6,8 +6,7 @@ import { overriddenKeys, overridesInForce } from '../../../src/config/overrides.
 import { redactConfig } from '../../../src/config/redact.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { FrameContext } from '../../web/frame.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
 

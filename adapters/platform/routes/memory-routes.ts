@@ -11,8 +11,8 @@ import {
   type MemoryService,
   memoryOwner,
 } from '../../../src/memory/memory.ts'
-import type { FrameContext } from '../../web/frame.ts'
-import { callerOf, shownTo } from '../caller.ts'
+import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'

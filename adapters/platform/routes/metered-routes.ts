@@ -10,9 +10,9 @@ import {
   UsageQuery,
   UsageSums,
 } from '../../../src/wallet/wallet.ts'
-import type { FrameContext } from '../../web/frame.ts'
+import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { callContext } from '../call-context.ts'
-import { callerNamed, callerOf, shownTo } from '../caller.ts'
+import { callerNamed, shownTo } from '../caller.ts'
 import { csvReply, wantsCsv } from '../csv.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf } from '../../web/frame.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
