@@ -13,7 +13,7 @@ export const analyzeGazePattern = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: ExplainGaze,
   output: ExplainedGaze,
-  run: (gateway, input, context) => gateway.gaze.explain(input, context),
+  run: ({ gaze }, input, context) => gaze.explain(input, context, context.gazeOf),
   render({ metrics, tensor, findings, narrative, narrative_error }) {
     const { fixations, focus, load, dwell_by_place } = metrics
     return [

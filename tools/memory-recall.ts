@@ -12,7 +12,7 @@ export const memoryRecall = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ key: MemoryInput.shape.key, namespace: MemoryInput.shape.namespace }),
   output: z.object({ found: z.boolean(), memory: Memory.nullable() }),
-  run: (gateway, input) => gateway.memory.recall(input),
+  run: ({ memory }, input, { memoryOwner = null }) => memory.of(memoryOwner).recall(input),
   render({ memory }) {
     if (!memory) return 'There is no memory under this key.'
     const value = typeof memory.value === 'string' ? memory.value : JSON.stringify(memory.value, null, 2)

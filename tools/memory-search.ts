@@ -18,8 +18,10 @@ export const memorySearch = defineTool({
     results: z.array(z.object({ memory: Memory, score: z.number(), excerpt: z.string() })),
     total: z.int(),
   }),
-  run: async (gateway, input, { projectRoot }) =>
-    gateway.memory.search({ ...input, project: await projectOf(await projectRoot()) }),
+  async run({ memory }, input, { projectRoot, memoryOwner = null }) {
+    const root = await projectRoot()
+    return memory.of(memoryOwner).search({ ...input, project: root === null ? null : await projectOf(root) })
+  },
   render({ results, total }) {
     if (results.length === 0) return 'No memory matches.'
     const lines = results.map(({ memory, excerpt }) => plain(`${memory.namespace}/${memory.key}: ${excerpt}`))

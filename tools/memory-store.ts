@@ -16,9 +16,10 @@ export const memoryStore = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.strict(),
   output: z.object({ memory: Memory, created: z.boolean() }),
-  async run(gateway, { project, ...input }, { projectRoot }) {
-    const of = project === undefined ? await projectOf(await projectRoot()) : project
-    return gateway.memory.store({ ...input, project: of })
+  async run({ memory }, input, { projectRoot, memoryOwner = null }, keep) {
+    const root = input.project === undefined ? await projectRoot() : null
+    const about = root === null ? input : { ...input, project: await projectOf(root) }
+    return memory.of(memoryOwner).store(about, keep)
   },
   render: ({ memory, created }) =>
     `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`,

@@ -15,9 +15,10 @@ export const storeGazeData = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: StoreGaze.strict(),
   output: StoredGaze,
-  async run(gateway, input, context) {
+  async run({ gaze }, input, { callerId, gazeOf, projectRoot }, keep) {
     const inProject = input.records.some(({ env }) => env.path !== undefined && isRelative(env.path))
-    return gateway.gaze.store(inProject ? { ...input, root: await context.projectRoot() } : input)
+    const root = inProject ? await projectRoot() : null
+    return gaze.store(root === null ? input : { ...input, root }, callerId ?? undefined, gazeOf, keep)
   },
   render: ({ session_id, stored, duplicates, attestation }) =>
     `Stored ${stored} ${stored === 1 ? 'record' : 'records'} in session ${session_id}${known(duplicates)}. ` +

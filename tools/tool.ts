@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { CallContext } from '../src/calls/call-record.ts'
 import type { Gateway } from '../src/gateway.ts'
+import type { Keep } from '../src/idempotency/idempotency.ts'
+import type { MemoryOwner } from '../src/memory/memory.ts'
 import { NOTICE } from '../src/text/notice.ts'
 
 /** What a tool may change, in MCP's terms; clients ask their user before they run a destructive one. */
@@ -15,8 +17,14 @@ export interface ToolAnnotations {
 export interface ToolContext extends CallContext {
   /** The folders that the caller declares as its roots, as far as they are on this machine. They may have to be asked for. */
   roots: () => Promise<readonly string[]>
-  /** The project that the caller works in: the first of its roots, else the working directory. */
-  projectRoot: () => Promise<string>
+  /** The project that the caller works in: the first of its roots, else the working directory; null over HTTP. */
+  projectRoot: () => Promise<string | null>
+  /** Whose memories the caller uses; the operator's when absent. */
+  memoryOwner?: MemoryOwner
+  /** The key whose gaze records the caller sees; all records when absent. */
+  gazeOf?: string | undefined
+  /** The most bytes of a list that the caller takes at once. */
+  mostBytes?: number | undefined
 }
 
 /** One of the twelve functions, as every adapter consumes it. */
@@ -28,7 +36,13 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   annotations: ToolAnnotations
   input: Input
   output: Output
-  run(gateway: Gateway, input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>
+  /** @param keep keeps the result for repeated requests, in the transaction of the tool's effect */
+  run(
+    gateway: Gateway,
+    input: z.output<Input>,
+    context: ToolContext,
+    keep?: Keep<z.input<Output>>,
+  ): Promise<z.input<Output>>
   /** The same where the store cannot be opened; absent: the tool cannot do without it. */
   runStoreless?(
     gateway: Pick<Gateway, 'context'>,
@@ -40,9 +54,9 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 }
 
 /** Ties a tool's input and output types to its schemas. */
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(tool: Tool<Input, Output>): Tool {
-  return tool as unknown as Tool
-}
+export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>(
+  tool: Tool<Input, Output>,
+): Tool<Input, Output> => tool
 
 /**
  * Puts `notice` before the result of a tool that returns text of others: some clients show their model the structured

@@ -1,4 +1,4 @@
-import { PAGE_BYTES, type Page, type Paged } from '../../src/store/page.ts'
+import { type ListQuery, PAGE_BYTES, type Page, type Paged } from '../../src/store/page.ts'
 import { streamed } from '../web/streamed.ts'
 
 /** The bytes of items that are read and held at once, as JSON. */
@@ -13,10 +13,10 @@ type Part<Item> = Pick<Page<Item>, 'items' | 'next_cursor'>
  * @param read the page of a query, or what fits into `mostBytes` of it
  * @param readMore the same of what follows, where that is less work: only its items and cursor are looked at
  */
-export async function listReply<Query extends Paged, P extends Page<unknown>>(
+export async function listReply<Query extends ListQuery, P extends Page<unknown>>(
   query: Query,
-  read: (part: Query) => Promise<P>,
-  readMore: (part: Query) => Promise<Part<unknown>> = read,
+  read: (part: Paged<Query>) => Promise<P>,
+  readMore: (part: Paged<Query>) => Promise<Part<unknown>> = read,
 ): Promise<P | Response> {
   const first = await read({ ...query, mostBytes: PART_BYTES })
   const isWhole = first.next_cursor === null || first.items.length === query.limit
@@ -25,10 +25,10 @@ export async function listReply<Query extends Paged, P extends Page<unknown>>(
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-async function* pieces<Query extends Paged>(
+async function* pieces<Query extends ListQuery>(
   { offset: _, ...query }: Query,
   first: Page<unknown>,
-  read: (part: Query) => Promise<Part<unknown>>,
+  read: (part: Paged<Query>) => Promise<Part<unknown>>,
 ): AsyncGenerator<Buffer, void> {
   const { items, next_cursor, ...rest } = first
   let left = query.limit - items.length
@@ -38,7 +38,7 @@ async function* pieces<Query extends Paged>(
   let bytes = opening.length
   yield opening
   while (left > 0 && cursor !== null) {
-    const part = await read({ ...query, limit: left, cursor, mostBytes: PART_BYTES } as Query)
+    const part = await read({ ...query, limit: left, cursor, mostBytes: PART_BYTES } as Paged<Query>)
     const piece = bufferOf(',', part.items)
     bytes += piece.length
     // The cursor before this part leads to it.

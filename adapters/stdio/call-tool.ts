@@ -5,7 +5,8 @@ import { isStoreFault } from '../../src/storeless-gateway.ts'
 import { cut } from '../../src/text/cut.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { tools } from '../../tools/index.ts'
-import type { Tool, ToolContext } from '../../tools/tool.ts'
+import { runTool } from '../../tools/run-tool.ts'
+import type { ToolContext } from '../../tools/tool.ts'
 
 /**
  * Runs a tool by name and dresses what comes of it: structured content with its text, or an error that the model can
@@ -22,20 +23,19 @@ export async function callTool(
   onFault: (error: unknown) => void,
   storeless?: (fault: GazewayError) => Pick<Gateway, 'context'>,
 ): Promise<CallToolResult> {
-  async function run({ run, runStoreless }: Tool, input: Record<string, unknown>): Promise<object> {
-    const opened = await gateway().catch((fault: unknown) => {
-      if (runStoreless && storeless && fault instanceof GazewayError && isStoreFault(fault)) return fault
-      throw fault
-    })
-    if (!(opened instanceof GazewayError)) return run(opened, input, context)
-    return runStoreless && storeless ? runStoreless(storeless(opened), input, context) : Promise.reject(opened)
-  }
   try {
     const tool = tools.find((known) => known.name === name)
     if (!tool)
       throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list names them all.`)
     const input = parseInput(tool.input, args ?? {})
-    const output = tool.output.parse(await run(tool, input))
+    const output = await gateway().then(
+      (opened) => runTool(tool, opened, input, context),
+      (fault: unknown) => {
+        const run = tool.runStoreless
+        if (!run || !storeless || !(fault instanceof GazewayError && isStoreFault(fault))) throw fault
+        return runTool({ ...tool, run }, storeless(fault), input, context)
+      },
+    )
     return { content: [{ type: 'text', text: tool.render(output) }], structuredContent: output }
   } catch (error) {
     const known = error instanceof GazewayError ? error : internal(error, onFault)

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { CallFilter } from '../../../src/calls/call-list.ts'
 import { CallRecord } from '../../../src/calls/call-record.ts'
 import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import { runTool } from '../../../tools/run-tool.ts'
+import { upstreamApiHistory } from '../../../tools/upstream-api-history.ts'
 import { callerOf } from '../../web/frame.ts'
+import { toolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
@@ -16,7 +18,7 @@ const tag = 'Calls'
 const Stats = CallStats.extend({ fallbacks: Fallbacks })
 
 /** The audit trail: every call to the provider of models. A caller sees its own, an admin all. */
-export const callRoutes = ({ calls }: Pick<Gateway, 'calls'>): Route[] => [
+export const callRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/calls',
@@ -24,11 +26,15 @@ export const callRoutes = ({ calls }: Pick<Gateway, 'calls'>): Route[] => [
     summary: 'Calls to the provider, newest first',
     description: 'A caller sees its own; an admin sees all, those of tools on this machine (caller_id null) too.',
     access: 'platform',
-    query: CallFilter.strict(),
+    query: upstreamApiHistory.input,
     reply: pageOf(CallRecord),
     run({ query, c }) {
-      const caller_id = shownTo(callerOf(c), query.caller_id)
-      return listReply(query, (part) => calls.history({ ...part, caller_id }))
+      const caller = callerOf(c)
+      const context = toolContext(caller, { surface: 'platform' })
+      const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
+      return listReply(shown, ({ mostBytes, ...part }) =>
+        runTool(upstreamApiHistory, gateway, part, { ...context, mostBytes }),
+      )
     },
   }),
   defineRoute({
@@ -42,7 +48,7 @@ export const callRoutes = ({ calls }: Pick<Gateway, 'calls'>): Route[] => [
     reply: Stats,
     async run({ query, c }) {
       const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
-      const [stats, fallbacks] = await Promise.all([calls.stats(selection), calls.fallbacks(selection)])
+      const [stats, fallbacks] = await Promise.all([gateway.calls.stats(selection), gateway.calls.fallbacks(selection)])
       return { ...stats, fallbacks }
     },
   }),
@@ -56,7 +62,7 @@ export const callRoutes = ({ calls }: Pick<Gateway, 'calls'>): Route[] => [
     reply: CallRecord,
     async run({ params: { id }, c }) {
       const { id: viewer, scopes } = callerOf(c)
-      const call = await calls.find(id)
+      const call = await gateway.calls.find(id)
       if (call !== null && (scopes.has('admin') || call.caller_id === viewer)) return call
       throw new GazewayError(
         'not_found',

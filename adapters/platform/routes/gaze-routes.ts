@@ -1,14 +1,17 @@
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { ExplainedGaze, ExplainGaze } from '../../../src/gaze/explained.ts'
-import { StoredGaze, StoreGaze } from '../../../src/gaze/gaze.ts'
-import { RetrieveGaze } from '../../../src/gaze/gaze-history.ts'
 import { GazeSessionQuery, GazeSessionSummary } from '../../../src/gaze/gaze-sessions.ts'
 import { GazeRecord } from '../../../src/gaze/tensor.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import type { Task } from '../../../src/tasks/task-record.ts'
-import { callerOf } from '../../web/frame.ts'
+import { analyzeGazePattern } from '../../../tools/analyze-gaze-pattern.ts'
+import { retrieveGazeData } from '../../../tools/retrieve-gaze-data.ts'
+import { runTool } from '../../../tools/run-tool.ts'
+import { storeGazeData } from '../../../tools/store-gaze-data.ts'
+import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { toolContext } from '../../web/tool-context.ts'
 import { callContext } from '../call-context.ts'
+import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 import { listReply } from '../list-reply.ts'
@@ -20,7 +23,7 @@ const tag = 'Gaze'
  *
  * @param stopping aborted shortly before the service ends what is still in progress
  */
-export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Route[] => [
+export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/gaze/store',
@@ -31,14 +34,11 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
       'The id of a chat session is for whoever chats in it, and admins. ' +
       'Records that the session has already are counted and left out.',
     access: 'platform',
-    body: StoreGaze.strict(),
-    reply: StoredGaze,
+    body: storeGazeData.input,
+    reply: storeGazeData.output,
     status: 201,
     idempotent: true,
-    run({ body, c, keep }) {
-      const caller = callerOf(c)
-      return gaze.store(body, caller.id, gazeVisibleTo(caller), keep)
-    },
+    run: ({ body, c, keep }) => runTool(storeGazeData, gateway, body, contextOf(c), keep),
   }),
   defineRoute({
     method: 'GET',
@@ -47,9 +47,12 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
     summary: 'Gaze records, newest first',
     description: 'Those that the key stored; an admin sees everyone’s, and those that tools on this machine stored.',
     access: 'platform',
-    query: RetrieveGaze.strict(),
+    query: retrieveGazeData.input,
     reply: pageOf(GazeRecord),
-    run: ({ query, c }) => listReply(query, (part) => gaze.retrieve(part, gazeVisibleTo(callerOf(c)))),
+    run: ({ query, c }) =>
+      listReply(query, ({ mostBytes, ...part }) =>
+        runTool(retrieveGazeData, gateway, part, { ...contextOf(c), mostBytes }),
+      ),
   }),
   defineRoute({
     method: 'GET',
@@ -63,8 +66,8 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
     query: GazeSessionQuery.strict(),
     reply: pageOf(GazeSessionSummary),
     async run({ query, c }) {
-      const task = await taskOf(tasks, query.task_id)
-      return listReply(query, (part) => gaze.sessions(part, attestationsVisibleTo(callerOf(c), task)))
+      const task = await taskOf(gateway.tasks, query.task_id)
+      return listReply(query, (part) => gateway.gaze.sessions(part, attestationsVisibleTo(callerOf(c), task)))
     },
   }),
   defineRoute({
@@ -77,22 +80,21 @@ export const gazeRoutes = ({ gaze, tasks }: Gateway, stopping: AbortSignal): Rou
       'figures are computed here. With narrate, the chat model puts them into words; where it fails, the reason is told ' +
       'in narrative_error and the figures are answered all the same.',
     access: 'platform',
-    body: ExplainGaze,
-    reply: ExplainedGaze,
+    body: analyzeGazePattern.input,
+    reply: analyzeGazePattern.output,
     idempotent: true,
     run({ body, c }) {
       const caller = callerOf(c)
-      return gaze.explain(body, callContext(c, caller.id, stopping), gazeVisibleTo(caller))
+      return runTool(analyzeGazePattern, gateway, body, toolContext(caller, callContext(c, caller.id, stopping)))
     },
   }),
 ]
 
-/** Whose gaze a caller is shown: its own; everyone's (undefined) where it is an admin. */
-const gazeVisibleTo = ({ id, scopes }: Identity): string | undefined => (scopes.has('admin') ? undefined : id)
+const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'platform' })
 
 /** Whose attestations for a task: whoever created it releases its reward against one, so it has to see them all. */
 export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>
-  task?.creator === caller.id ? undefined : gazeVisibleTo(caller)
+  task?.creator === caller.id ? undefined : shownTo(caller, undefined)
 
 /** The task that is asked about; null where none is, or there is no such task. */
 export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string | undefined): Promise<Task | null> {

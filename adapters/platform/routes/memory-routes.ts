@@ -3,15 +3,20 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { KeyId } from '../../../src/identity/keys.ts'
 import {
-  type Memories,
   Memory,
-  MemoryInput,
   MemoryList,
+  type MemoryOwner,
   MemorySearch,
   type MemoryService,
   memoryOwner,
 } from '../../../src/memory/memory.ts'
+import { parseInput } from '../../../src/wire/validation.ts'
+import { memoryRecall } from '../../../tools/memory-recall.ts'
+import { memoryStore } from '../../../tools/memory-store.ts'
+import { runTool } from '../../../tools/run-tool.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { recallMemory } from '../../web/recall-memory.ts'
+import { toolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
@@ -35,7 +40,7 @@ const Search = z.strictObject({
 
 const Recall = z
   .strictObject({
-    key: MemoryInput.shape.key.optional(),
+    key: memoryRecall.input.shape.key.optional(),
     q: MemorySearch.shape.query.optional().describe('Words to look for, where the key is not known: the best match.'),
     caller_id,
     project: project
@@ -67,7 +72,7 @@ const Stats = z.object({
 })
 
 /** Memories: a platform key's own; for admins, the ones that the tools store and find. */
-export const memoryRoutes = ({ memory }: Gateway): Route[] => [
+export const memoryRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/memory',
@@ -77,7 +82,7 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     query: MemoryList.extend({ caller_id }).strict(),
     reply: pageOf(Memory),
     run: ({ query: { caller_id: of, ...query }, c }) =>
-      listReply(query, (part) => memoryOf(memory, c, of).recent(part)),
+      listReply(query, (part) => memoryOf(gateway, c, of).recent(part)),
   }),
   defineRoute({
     method: 'POST',
@@ -86,11 +91,11 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     summary: 'Store a memory',
     description: 'Under a key that has one, it is the next version of it.',
     access: 'platform',
-    body: MemoryInput.strict(),
-    reply: z.object({ memory: Memory, created: z.boolean() }),
+    body: memoryStore.input,
+    reply: memoryStore.output,
     status: 201,
     idempotent: true,
-    run: ({ body, c, keep }) => memory.of(memoryOwner(callerOf(c))).store(body, keep),
+    run: ({ body, c, keep }) => runTool(memoryStore, gateway, body, contextOf(c), keep),
   }),
   defineRoute({
     method: 'POST',
@@ -105,7 +110,7 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
       total: z.int().describe('How many match, counted up to 1,000.'),
     }),
     run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
-      memoryOf(memory, c, of).search({ query, ...filters, limit }),
+      memoryOf(gateway, c, of).search({ query, ...filters, limit }),
   }),
   defineRoute({
     method: 'GET',
@@ -116,9 +121,10 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     query: Recall,
     reply: z.object({ found: z.literal(true), memory: Memory, score: z.number().describe('1 for a key.') }),
     async run({ query: { key, q, namespace: where, caller_id: of, ...projects }, c }) {
-      const own = memoryOf(memory, c, of)
-      const found = key === undefined ? await best(own, q ?? '', where, projects) : await under(own, key, where)
-      return { found: true as const, ...found }
+      if (key === undefined) return best(memoryOf(gateway, c, of), q ?? '', where, projects)
+      const input = parseInput(memoryRecall.input, { key, namespace: where })
+      const memory = await recallMemory(gateway, input, { ...contextOf(c), memoryOwner: ownerOf(c, of) })
+      return { found: true as const, memory, score: 1 }
     },
   }),
   defineRoute({
@@ -129,7 +135,7 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     access: 'platform',
     query: z.strictObject({ caller_id }),
     reply: Stats,
-    run: ({ query, c }) => memoryOf(memory, c, query.caller_id).stats(),
+    run: ({ query, c }) => memoryOf(gateway, c, query.caller_id).stats(),
   }),
   defineRoute({
     method: 'DELETE',
@@ -142,28 +148,27 @@ export const memoryRoutes = ({ memory }: Gateway): Route[] => [
     status: 204,
     run({ params, c }) {
       const identity = callerOf(c)
-      if (identity.scopes.has('admin')) return memory.removeAnyones(params.id)
-      return memory.of(memoryOwner(identity)).remove(params.id)
+      if (identity.scopes.has('admin')) return gateway.memory.removeAnyones(params.id)
+      return gateway.memory.of(memoryOwner(identity)).remove(params.id)
     },
   }),
 ]
 
+const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'platform' })
+
 /**
- * The memories that a caller reads: its own, or those of the key that an admin names.
+ * Whose memories a caller reads: its own, or those of the key that an admin names.
  *
  * @throws GazewayError `insufficient_scope` where another names someone else
  */
-function memoryOf(memory: Memories, c: FrameContext, keyId: string | undefined): MemoryService {
+function ownerOf(c: FrameContext, keyId: string | undefined): MemoryOwner {
   const identity = callerOf(c)
   const of = shownTo(identity, keyId)
-  return memory.of(of === undefined || of === identity.id ? memoryOwner(identity) : of)
+  return of === undefined || of === identity.id ? memoryOwner(identity) : of
 }
 
-async function under(memory: MemoryService, key: string, inNamespace = 'default') {
-  const { memory: found } = await memory.recall({ key, namespace: inNamespace })
-  if (found) return { memory: found, score: 1 }
-  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${inNamespace}.`, { param: 'key' })
-}
+const memoryOf = ({ memory }: Gateway, c: FrameContext, keyId: string | undefined): MemoryService =>
+  memory.of(ownerOf(c, keyId))
 
 async function best(
   memory: MemoryService,
@@ -173,6 +178,6 @@ async function best(
 ) {
   const { results } = await memory.search({ query, namespace: inNamespace, ...of, limit: 1 })
   const [found] = results
-  if (found) return { memory: found.memory, score: found.score }
+  if (found) return { found: true as const, memory: found.memory, score: found.score }
   throw new GazewayError('not_found', 'No memory matches. Search with other words, or list them all.', { param: 'q' })
 }

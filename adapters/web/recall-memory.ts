@@ -1,0 +1,19 @@
+import type { z } from 'zod'
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Memory } from '../../src/memory/memory.ts'
+import { memoryRecall } from '../../tools/memory-recall.ts'
+import { runTool } from '../../tools/run-tool.ts'
+import type { ToolContext } from '../../tools/tool.ts'
+
+/** Recalls a memory for a client over HTTP, which learns from the status that there is none. @throws GazewayError `not_found` */
+export async function recallMemory(
+  gateway: Gateway,
+  input: z.output<typeof memoryRecall.input>,
+  context: ToolContext,
+): Promise<Memory> {
+  const { memory } = await runTool(memoryRecall, gateway, input, context)
+  if (memory) return memory
+  const { key, namespace } = input
+  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}.`, { param: 'key' })
+}
