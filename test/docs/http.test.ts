@@ -56,17 +56,19 @@ describe('an example in docs/http.md', () => {
     assert.match(stdout, /^\[sandbox\]/)
   })
 
-  it('makes, lists and revokes a key', async () => {
+  it('makes, lists, rotates and revokes a key', async () => {
     const commands = shown('console').trim().split('\n')
-    assert.equal(commands.length, 3)
-    const [create = '', list = '', revoke = ''] = commands.map((line) => line.replace('$ gazeway ', ''))
+    assert.equal(commands.length, 4)
+    const [create = '', list = '', rotate = '', revoke = ''] = commands.map((line) => line.replace('$ gazeway ', ''))
     const enter = (line: string) => run(process.execPath, [CLI, ...line.split(' ')], { env: place.env })
     const made = await enter(create)
     const token = /gzw_[\w-]+/.exec(made.stdout)?.[0] ?? ''
     const listed = await enter(list)
     const id = /^(key_\w+).*laptop/m.exec(listed.stdout)?.[1] ?? ''
-    const models = () => fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })
+    const models = (key = token) => fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
     assert.equal((await models()).status, 200)
+    const rotated = await enter(rotate.replace(/key_\w+$/, id))
+    assert.equal((await models(rotated.stdout.trim())).status, 200)
     assert.match(revoke, /^key revoke key_[0-9a-f]{32}$/)
     await enter(revoke.replace(/key_\w+$/, id))
     const deadline = Date.now() + 5000

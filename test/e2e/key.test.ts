@@ -144,6 +144,22 @@ describe('gazeway key', () => {
     assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.BILLING, 'cost')
   })
 
+  it('does what docs/keys.md shows', async () => {
+    const place = newPlace()
+    const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8')
+    const lines = [...page.matchAll(/^\$ gazeway (.*)$/gm)].map(([, line = '']) => line)
+    assert.equal(lines.length, 5)
+    let id = ''
+    for (const line of lines) {
+      const words = line.split(' ').map((word) => word.replaceAll("'", '').replace(/^key_[0-9a-f]{32}$/, id))
+      const { code, stdout, stderr } = await gazeway(place, ...words)
+      assert.equal(code, 0, `${line}: ${stderr}`)
+      if (stdout.startsWith('gzw_')) id = idOf(stdout)
+    }
+    const [row = {}] = rowsOf((await key(place, 'list')).stdout)
+    assert.deepEqual([row.GROUP, row.LIMITS, row.MODELS], ['team', '10 a day, 4 at a time', 'gpt-*,llm-3-fast'])
+  })
+
   it('teaches by example', async () => {
     for (const command of ['create', 'edit', 'rotate'])
       assert.match(
