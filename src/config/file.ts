@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { renameSync } from 'node:fs'
 import { open, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
 import { GazewayError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../store/make-folder.ts'
@@ -25,27 +26,45 @@ const LEFTOVER_MS = 60_000
 export async function updateDocument(
   file: string,
   change: (document: ConfigDocument) => ConfigDocument,
-): Promise<void> {
+): Promise<ConfigDocument> {
   try {
     makeFolder(dirname(file))
     // Through a link, so that a configuration kept elsewhere stays a link.
     const target = readText(file) === null ? file : await realpath(file)
-    await locked(target, async () => {
-      const seen = readText(target)
-      const next = change(seen === null ? {} : parseDocument(seen, target))
-      await replaceFile(target, `${JSON.stringify(next, null, 2)}\n`, () => {
-        // The lock binds Gazeway's own processes; a person's editor saves when it likes.
-        if (readText(target) === seen) return
-        const message = `${target} was changed by someone else meanwhile; nothing was written. Try again.`
-        throw new GazewayError('conflict', message)
-      })
+    return await locked(target, async () => {
+      const db = new Low<ConfigDocument>(documentAdapter(target), {})
+      await db.read()
+      db.data = change(db.data)
+      await db.write()
+      return db.data
     })
   } catch (error) {
     throw error instanceof GazewayError ? error : fileError(error, file)
   }
 }
 
-async function locked(file: string, work: () => Promise<void>): Promise<void> {
+/** lowdb's view of the file: reads with the checks of every start, writes durably and only over what it has read. */
+function documentAdapter(file: string): Adapter<ConfigDocument> {
+  let seen: string | null = null
+  return {
+    async read() {
+      seen = readText(file)
+      return seen === null ? null : parseDocument(seen, file)
+    },
+    async write(document) {
+      await replaceFile(file, `${JSON.stringify(document, null, 2)}\n`, () => {
+        // The lock binds Gazeway's own processes; a person's editor saves when it likes.
+        if (readText(file) === seen) return
+        throw new GazewayError(
+          'conflict',
+          `${file} was changed by someone else meanwhile; nothing was written. Try again.`,
+        )
+      })
+    },
+  }
+}
+
+async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   let lost = false
   const release = await lock(file, {
     realpath: false,
@@ -57,7 +76,7 @@ async function locked(file: string, work: () => Promise<void>): Promise<void> {
     },
   })
   try {
-    await work()
+    return await work()
   } finally {
     if (!lost) await release()
   }
