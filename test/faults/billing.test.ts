@@ -1,0 +1,3 @@
+import { billingKills } from './billing-kills.ts'
+
+billingKills(30)

@@ -1,0 +1,3 @@
+import { billingKills } from '../faults/billing-kills.ts'
+
+billingKills(300)
