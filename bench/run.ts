@@ -1,3 +1,4 @@
+import { section as budgets } from './budgets.ts'
 import { section as console } from './console.ts'
 import { section as context } from './context.ts'
 import { section as http } from './http.ts'
@@ -29,6 +30,7 @@ const SECTIONS = {
   http,
   store,
   wallet,
+  budgets,
   socket,
   tasks,
   settlement,

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { openStore } from '../src/store/open-store.ts'
+import { spendOf } from '../src/wallet/spending.ts'
+import { startPostgres } from '../test/contract/postgres-server.ts'
+import { freePort } from '../test/doubles/free-port.ts'
+import { temporaryFolder } from './folder.ts'
+import { connectTo } from './http-client.ts'
+import { GENERATOR, sendLoad } from './http-load.ts'
+import { installPortkey, portkeyHeaders, startPortkey } from './http-portkey.ts'
+import { type Running, startServer } from './http-process.ts'
+import type { Target } from './http-targets.ts'
+import { startUpstream } from './http-upstream.ts'
+import type { Report } from './report.ts'
+import { ROOT } from './servers.ts'
+import { interleave, median } from './stats.ts'
+
+const run = promisify(execFile)
+
+const ROUNDS = 5
+const SECONDS = 3
+const CONNECTIONS = 64
+const TIMED = { warmups: 100, requests: 300 }
+const RECEIPTS = 1_000_000
+const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Say hello to the world, please.' }] })
+
+/** What each key is made with; the first has no limits, and the others are compared with it. */
+const KEYS = {
+  'without limits': [],
+  'with budgets and rate limits': [
+    ...['--budget', '100000/day', '--budget', '900000/month'],
+    ...['--requests-per-minute', '100000000', '--tokens-per-minute', '1000000000', '--concurrent', '1000'],
+  ],
+  metered: ['--billing', 'metered', '--credit', '1000000'],
+} as const
+type Name = keyof typeof KEYS
+
+const BARS = {
+  SQLite: { 'with budgets and rate limits': { times: 0.9, addedMs: 0.1 }, metered: { times: 0.2, addedMs: 3 } },
+  PostgreSQL: { 'with budgets and rate limits': { times: 0.9, addedMs: 0.1 }, metered: { times: 0.1, addedMs: null } },
+} as const
+/** How many times Portkey's requests per second a metered key keeps on SQLite. */
+const PORTKEY_TIMES = 2.5
+
+/** Requests of keys with budgets, and of keys that pay, beside those of a key without limits. */
+export async function section(report: Report): Promise<void> {
+  installPortkey()
+  const folder = temporaryFolder('budgets')
+  await measureEngine(report, 'SQLite', join(folder, 'data'), null)
+  const server = await startPostgres({ durable: true })
+  process.once('exit', () => void server.stop())
+  await measureEngine(report, 'PostgreSQL', join(folder, 'data-of-postgres'), await server.database())
+  await server.remove()
+  await measureSpend(report, join(folder, 'receipts.db'))
+}
+
+async function measureEngine(
+  report: Report,
+  engine: keyof typeof BARS,
+  data: string,
+  storeUrl: string | null,
+): Promise<void> {
+  const upstream = await startUpstream()
+  const store = storeUrl === null ? [] : ['--store', storeUrl]
+  const keys = await makeKeys([...store, '--data', data])
+  const gazeway = await startGazeway([...store, '--data', data], upstream)
+  const portkey = await startPortkey()
+  const names = Object.keys(KEYS) as Name[]
+  const targets: Record<string, Target> = {
+    ...Object.fromEntries(names.map((name) => [name, targetOf(gazeway, keys[name])])),
+    Portkey: targetOf(portkey, keys['without limits'], portkeyHeaders(upstream)),
+  }
+  const perSecond = await loadInTurns(targets)
+  const added = await timesInTurns(names.map((name) => targets[name] as Target))
+  await Promise.all([gazeway.stop(), portkey.stop()])
+  await upstream.stop()
+
+  const what = (name: string) => `JSON of a key ${name}, ${engine}, ${CONNECTIONS} connections (${GENERATOR})`
+  const bare = perSecond['without limits'] ?? 0
+  for (const [i, name] of names.entries()) {
+    if (i === 0) continue
+    const bars = BARS[engine][name as keyof (typeof BARS)['SQLite']]
+    report.add({
+      what: what(name),
+      unit: 'req/s',
+      figure: perSecond[name] ?? 0,
+      against: { what: 'a key without limits', figure: bare },
+      bar: { atLeastTimes: bars.times },
+    })
+    report.add({
+      what: `added by a key ${name}, ${engine}, one connection, p50`,
+      unit: 'ms',
+      figure: (added[i] ?? 0) - (added[0] ?? 0),
+      ...(bars.addedMs !== null && { bar: { atMost: bars.addedMs } }),
+    })
+  }
+  report.add({
+    what: what('that is metered'),
+    unit: 'req/s',
+    figure: perSecond.metered ?? 0,
+    against: { what: 'Portkey', figure: perSecond.Portkey ?? 0 },
+    ...(engine === 'SQLite' && { bar: { atLeastTimes: PORTKEY_TIMES } }),
+  })
+}
+
+async function makeKeys(where: readonly string[]): Promise<Record<Name, string>> {
+  const keys: Partial<Record<Name, string>> = {}
+  for (const [name, flags] of Object.entries(KEYS)) {
+    const args = [join(ROOT, 'dist/cli.js'), 'key', 'create', '--name', name, ...flags, ...where]
+    const { stdout } = await run(process.execPath, args)
+    keys[name as Name] = /gzw_\S+/.exec(stdout)?.[0] ?? ''
+  }
+  return keys as Record<Name, string>
+}
+
+async function startGazeway(where: readonly string[], upstream: Running): Promise<Running> {
+  const port = await freePort()
+  const env = { GAZEWAY_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1` }
+  const args = [join(ROOT, 'dist/cli.js'), '--http', '--port', String(port), ...where]
+  return startServer(process.execPath, args, { port, env })
+}
+
+function targetOf({ pid, port }: Running, key: string, headers: Record<string, string> = {}): Target {
+  const url = `http://127.0.0.1:${port}/v1/chat/completions`
+  return { pid, url, headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers } }
+}
+
+/** Requests per second of each target, the median of rounds in turns. */
+async function loadInTurns(targets: Record<string, Target>): Promise<Record<string, number>> {
+  const figures: Record<string, number[]> = {}
+  for (let round = -1; round < ROUNDS; round++)
+    for (const [name, target] of Object.entries(targets)) {
+      const { perSecond } = await sendLoad(target, { body: BODY, connections: CONNECTIONS, seconds: SECONDS })
+      // The first round warms up.
+      if (round >= 0) figures[name] = [...(figures[name] ?? []), perSecond]
+    }
+  return Object.fromEntries(Object.entries(figures).map(([name, all]) => [name, median(all)]))
+}
+
+/** How long a request of each target takes, the median of requests in turns, in milliseconds. */
+async function timesInTurns(targets: readonly Target[]): Promise<number[]> {
+  const clients = targets.map((target) => ({ client: connectTo(target), times: [] as number[] }))
+  for (let turn = 0; turn < TIMED.warmups + TIMED.requests; turn++)
+    for (const { client, times } of turn % 2 === 0 ? clients : clients.toReversed()) {
+      const { wholeMs } = await client.send(BODY)
+      if (turn >= TIMED.warmups) times.push(wholeMs)
+    }
+  await Promise.all(clients.map(({ client }) => client.close()))
+  return clients.map(({ times }) => median(times))
+}
+
+/** What a key has spent, beside a million receipts of it on 1,000 days. */
+async function measureSpend(report: Report, file: string): Promise<void> {
+  const store = await openStore(`sqlite:${file}`)
+  const now = new Date('2026-11-24T12:00:00Z')
+  const days = Array.from({ length: 1_000 }, (_, i) =>
+    new Date(now.getTime() - i * 86_400_000).toISOString().slice(0, 10),
+  )
+  await store.write(async (trx) => {
+    for (const day of [...days, 'total'])
+      await trx
+        .insertInto('spending')
+        .values({ owner: 'key_a', day, charged_micros: RECEIPTS, recorded_micros: 0 })
+        .execute()
+  })
+  const { spend } = await interleave({ spend: () => spendOf(store.db, ['key_a'], now) }, { warmups: 20, rounds: 300 })
+  await store.close()
+  report.add({
+    what: 'spend of a key that spent on 1,000 days',
+    unit: 'ms',
+    figure: spend,
+    bar: { atMost: 2 },
+  })
+}
