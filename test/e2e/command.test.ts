@@ -261,9 +261,11 @@ describe('doctor', () => {
     const { file, database } = await storeOf('corrupt')
     database.exec(`
       insert into metered_calls (call_id, caller_id, model, status, at, deadline, held_micros, margin_micros,
-        upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms)
-      values ('call_1', 'key_1', 'm', 'captured', '2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', 9, 4, 5, 't', 1, 1, 2, 0, 1);
-      insert into daily_spending (caller_id, day, spent_micros) values ('key_1', '2026-11-21', 9);
+        upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms, path, counted_on)
+      values ('call_1', 'key_1', 'm', 'captured', '2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', 9, 4, 5, 't', 1, 1, 2, 0, 1,
+        '/api/wallet/metered/call', '2026-11-21');
+      insert into spending (owner, day, charged_micros, recorded_micros)
+      values ('key_1', '2026-11-21', 8, 0), ('key_1', 'total', 8, 0);
       insert into attestation_uses (attestation_id, used_by, used_at)
       values ('att_1', 'release esc_1', '2026-11-21T08:00:00.000Z');`)
     database.close()
@@ -273,7 +275,7 @@ describe('doctor', () => {
     for (const fault of [
       'FAIL  ledger',
       'Receipt call_1: the ledger has no capture of it.',
-      'Daily spending of key_1 on 2026-11-21: it is 9, its calls and escrows sum to 0 micro-dollars.',
+      'Spending of key_1 on 2026-11-21: it is 8, its calls and escrows sum to 9 micro-dollars.',
       'att_1: it was used for "release esc_1", which was not made with it.',
       'Restore a backup',
     ])
