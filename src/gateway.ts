@@ -22,6 +22,7 @@ import { gazeSweeps } from './gaze/prune.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
 import { createKeys, type Keys } from './identity/keys.ts'
+import type { SpendOf } from './identity/spend.ts'
 import { createCallRates } from './inference/call-rates.ts'
 import { followingUpstream } from './inference/following-upstream.ts'
 import { createLiveness, type Liveness } from './inference/liveness.ts'
@@ -170,19 +171,20 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     writeSpending: writeCallSpending,
     idOf: (model) => upstream.provider.resolve(model, 'chat').upstream,
   })
+  const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
   const keys = createKeys({
     store,
     now,
     fixedKey: config.identity.api_key,
     billing: () => live.current().config.wallet.billing,
-    spendOf: (ids, at) => spendOf(store.db, ids, at),
+    spendOf: spent,
     onChanged: (id) => limits.forget(id),
     onBound: bindWallet,
     onUnbound: unbindWallet,
     onEnded: endSpace,
     onError: (err) => log.error('Keys could not be read or noted.', { err }),
   })
-  const groups = createGroups({ store, now, onChanged: keys.groupChanged })
+  const groups = createGroups({ store, now, spendOf: spent, onChanged: keys.groupChanged })
   const idempotency = createIdempotency({
     store,
     now,

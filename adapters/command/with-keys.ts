@@ -5,11 +5,13 @@ import { openConfig } from '../../src/config/open-config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createGroups, type Groups } from '../../src/identity/groups.ts'
 import { createKeys, type Keys } from '../../src/identity/keys.ts'
+import type { SpendOf } from '../../src/identity/spend.ts'
 import { openStoreClock } from '../../src/store/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Page, Paged } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
+import { spendOf } from '../../src/wallet/spending.ts'
 
 /** Records that are read at a time for a table. */
 const PAGE = 1000
@@ -46,16 +48,18 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
     const { now } = clock
     const { config } = live.current()
     try {
+      const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
       const keys = createKeys({
         store,
         now,
         fixedKey: null,
         billing: () => config.wallet.billing,
+        spendOf: spent,
         onBound: bindWallet,
         onUnbound: unbindWallet,
         onError,
       })
-      return await work({ keys, groups: createGroups({ store, now }), store, config })
+      return await work({ keys, groups: createGroups({ store, now, spendOf: spent }), store, config })
     } catch (error) {
       throw inFlags(error)
     } finally {

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { creditAccount } from '../../src/wallet/deposits.ts'
+import { addSpending } from '../../src/wallet/spending.ts'
 import { CLI, newPlace, type Place } from './server.ts'
 
 /** Runs `gazeway key …` to its end. */
@@ -142,6 +143,21 @@ describe('gazeway key', () => {
     assert.match(stderr, /^Warning: models: "nothing-\*" matches no model that is known here/)
     assert.equal(stderr.split('Warning').length, 2)
     assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.BILLING, 'cost')
+  })
+
+  it('shows what keys and groups have spent', async () => {
+    const place = newPlace()
+    const groupId = (await group(place, 'create', '--name', 'team')).stdout.trim()
+    const id = idOf((await key(place, 'create', '--name', 'ann', '--group', 'team')).stdout)
+    const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
+    const day = new Date().toISOString().slice(0, 10)
+    const spent = { spender: { id, groupId }, day, micros: 1_250_000 }
+    await store.write((trx) => addSpending(trx, 'charged', [spent]))
+    await store.write((trx) => addSpending(trx, 'recorded', [{ ...spent, day: '2020-01-31', micros: 1 }]))
+    await store.close()
+    const shown = '1.25 today, 1.25 this week, 1.25 this month, 1.250001 in total'
+    const tables = [await key(place, 'list'), await group(place, 'list')]
+    for (const { stdout } of tables) assert.equal(rowsOf(stdout)[0]?.['SPENT USD'], shown)
   })
 
   it('does what docs/keys.md shows', async () => {
