@@ -33,7 +33,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     Object.entries(MODEL_ENDPOINTS).map(([path, { serve }]) => [path, serve(calls, gateway)]),
   )
   const app = new Hono<Frame>({ strict: false })
-  app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'http')))
+  const refused = refusedCalls(gateway, 'http')
+  app.onError(errorHandler(gateway.log, refused))
   app.notFound(notFound)
   app.use(
     metrics.requests.middleware,
@@ -66,6 +67,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     unlimited: () => gateway.loaded.config.http.rate_limit.requests_per_minute === null,
     began: metrics.requests.began,
     log: gateway.log,
+    refused,
   })
   const listening = await serve(app, {
     lane,

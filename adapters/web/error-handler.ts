@@ -10,13 +10,18 @@ import type { OnRefused } from './refused-calls.ts'
 /**
  * Answers with what {@link errorReply} makes of an error.
  *
- * @param onRefused told of each error of Gazeway's own
+ * @param refused told of each error of Gazeway's own
  */
-export function errorHandler(log: Log, onRefused: OnRefused): ErrorHandler<Frame> {
+export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> {
   return (error, c) => {
-    if (error instanceof GazewayError) onRefused(error, c)
-    const { status, headers, body } = errorReply(error, c.get('requestId') ?? null, log)
-    const { outgoing } = c.env
+    const { incoming, outgoing } = c.env
+    const request = {
+      incoming,
+      path: c.req.path,
+      requestId: c.get('requestId') ?? null,
+      callerId: c.get('identity')?.id ?? null,
+    }
+    const { status, headers, body } = errorReply(error, request, { log, refused })
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
     // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
     setImmediate(() => outgoing.destroy())

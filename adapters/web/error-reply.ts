@@ -1,5 +1,6 @@
 import type { Log } from '../../src/config/log.ts'
 import { errorBody, GazewayError } from '../../src/errors.ts'
+import type { FailedRequest, OnRefused } from './refused-calls.ts'
 
 /** An error as HTTP sends it. */
 export interface ErrorReply {
@@ -12,8 +13,16 @@ export interface ErrorReply {
 /**
  * Dresses whatever was thrown as `{ error: … }` with its status and headers. What is Gazeway's own fault is logged whole
  * and told without detail.
+ *
+ * @param on.refused told of each other error
  */
-export function errorReply(error: unknown, requestId: string | null, log: Log): ErrorReply {
+export function errorReply(
+  error: unknown,
+  request: FailedRequest,
+  { log, refused }: { log: Log; refused: OnRefused },
+): ErrorReply {
+  const { requestId } = request
+  if (error instanceof GazewayError) refused(error, request)
   const known = error instanceof GazewayError ? error : internal(error)
   if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
   return dress(known, requestId)

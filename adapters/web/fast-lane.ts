@@ -7,6 +7,7 @@ import type { Arrival, Endpoint } from './arrival.ts'
 import { errorReply } from './error-reply.ts'
 import { bearerToken, requestIdOf } from './frame.ts'
 import { type HostRules, hostFault } from './hosts.ts'
+import type { OnRefused } from './refused-calls.ts'
 import { noteCaller } from './request-log.ts'
 
 /** Larger bodies are the router's, in bytes. */
@@ -36,12 +37,15 @@ export function fastLane(options: {
   unlimited: () => boolean
   began: (path: string, incoming: IncomingMessage, outgoing: ServerResponse) => void
   log: Log
+  /** Told of each error of an endpoint. */
+  refused: OnRefused
 }): FastLane {
-  const { keys, scope, hosts, unlimited, began, log } = options
+  const { keys, scope, hosts, unlimited, began, log, refused } = options
   const endpoints = new Map(Object.entries(options.endpoints))
 
-  function refuse(error: unknown, { outgoing, requestId }: Arrival): void {
-    const { status, headers, body } = errorReply(error, requestId, log)
+  function refuse(error: unknown, path: string, arrival: Arrival): void {
+    const { outgoing } = arrival
+    const { status, headers, body } = errorReply(error, { ...arrival, path }, { log, refused })
     // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
     if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
@@ -61,7 +65,7 @@ export function fastLane(options: {
     // In one step: each promise more costs a fiftieth of all that a request does.
     endpoint(arrival).then(over, (error: unknown) => {
       over()
-      refuse(error, arrival)
+      refuse(error, url, arrival)
     })
     return true
   }

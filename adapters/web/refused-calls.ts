@@ -1,7 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { FrameContext } from './frame.ts'
 
 /** What refuses a caller: no key, no money, no permission, too much. */
 const REFUSING = new Set([401, 402, 403, 429])
@@ -20,19 +20,29 @@ const ROUTES: ReadonlyArray<[path: RegExp, name: string]> = [
   [/^\/api\/gaze\/analyze$/, '/api/gaze/analyze'],
 ]
 
+/** A request that ended in an error. */
+export interface FailedRequest {
+  incoming: IncomingMessage
+  /** Without the query. */
+  path: string
+  requestId: string | null
+  /** Id of the caller's key. */
+  callerId: string | null
+}
+
 /** Notes a request that was refused, where it would have asked a model. */
-export type OnRefused = (error: GazewayError, c: FrameContext) => void
+export type OnRefused = (error: GazewayError, request: FailedRequest) => void
 
 /**
  * Notes refused calls of a service in the audit trail. A request without credentials that is offered a payment is not
  * refused yet.
  */
 export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surface: Surface): OnRefused {
-  return (error, c) => {
+  return (error, { incoming, path, callerId }) => {
     if (!refusesCaller(error)) return
-    if (error.code === 'payment_required' && c.env.incoming.headers.authorization === undefined) return
-    const path = callPath(c.req.path)
-    if (path !== null) noteRefusal({ surface, callerId: c.get('identity')?.id ?? null, path, error })
+    if (error.code === 'payment_required' && incoming.headers.authorization === undefined) return
+    const called = callPath(path)
+    if (called !== null) noteRefusal({ surface, callerId, path: called, error })
   }
 }
 

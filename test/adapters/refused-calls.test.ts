@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { callPath } from '../../adapters/web/refused-calls.ts'
+import { Hono } from 'hono'
+import { fastLane } from '../../adapters/web/fast-lane.ts'
+import type { Frame } from '../../adapters/web/frame.ts'
+import { liveHostRules } from '../../adapters/web/live-rules.ts'
+import { callPath, refusedCalls } from '../../adapters/web/refused-calls.ts'
+import { serve } from '../../adapters/web/serve.ts'
+import { GazewayError } from '../../src/errors.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
@@ -79,6 +85,31 @@ it('notes what a key may not, cannot pay for, or asks too often, under its id', 
   ])
   const { groups } = await gateway.calls.stats({ group_by: 'caller' })
   assert.equal(groups.find((group) => group.key === record.id)?.refused, 6)
+})
+
+it('notes what an endpoint of the fast lane refuses, once, under its key', async () => {
+  const { gateway } = running
+  const { key, record } = await gateway.keys.create({ name: 'fast', scopes: ['inference'] })
+  // The lane takes callers who are known without a query.
+  await gateway.keys.authenticate(key)
+  const broke = new GazewayError('insufficient_credit', 'The balance is too low; top up.')
+  const { log, keys } = gateway
+  const lane = fastLane({
+    endpoints: { '/v1/responses': () => Promise.reject(broke) },
+    keys,
+    scope: 'inference',
+    hosts: liveHostRules(gateway),
+    unlimited: () => true,
+    began() {},
+    log,
+    refused: refusedCalls(gateway, 'http'),
+  })
+  const timeouts = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000 }
+  const at = { host: '127.0.0.1', port: 0, flag: '--port' }
+  const { url, stop } = await serve(new Hono<Frame>(), { ...at, ...timeouts, lane, log })
+  const found = await refusedDuring(async () => assert.equal(await post(`${url}/v1/responses`, {}, key), 402))
+  await stop()
+  assert.deepEqual(found, [['http', '/v1/responses', record.id, 402, 'insufficient_credit']])
 })
 
 it('notes chats on the socket that are refused, and no other frames', async () => {
