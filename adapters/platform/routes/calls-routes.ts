@@ -15,7 +15,8 @@ import { listReply } from '../list-reply.ts'
 
 const tag = 'Calls'
 
-const Stats = CallStats.extend({ fallbacks: Fallbacks })
+const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
+export type CallStatsReply = z.infer<typeof CallStatsReply>
 
 /** The audit trail: every call to the provider of models. A caller sees its own, an admin all. */
 export const callRoutes = (gateway: Gateway): Route[] => [
@@ -45,7 +46,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     description: 'Read from hourly sums, which outlast the calls themselves. A caller sees its own; an admin sees all.',
     access: 'platform',
     query: ChartQuery.strict(),
-    reply: Stats,
+    reply: CallStatsReply,
     async run({ query, c }) {
       const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
       const [stats, fallbacks] = await Promise.all([gateway.calls.stats(selection), gateway.calls.fallbacks(selection)])

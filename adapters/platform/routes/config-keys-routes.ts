@@ -16,6 +16,7 @@ const KeyOfConfig = z.object({
   restart: z.boolean().describe('A change waits for a restart'),
   environment_only: z.boolean().describe('Read from the environment alone'),
 })
+export type KeyOfConfig = z.infer<typeof KeyOfConfig>
 
 /** What can be set, for forms. */
 export function configKeyRoutes(): Route[] {

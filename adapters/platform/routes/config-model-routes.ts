@@ -22,7 +22,7 @@ const ModelConfig = z.object({
   api_key_set: z.boolean(),
   api_key_needed: z.boolean().describe('Whether the provider is known to ask for a key'),
 })
-type ModelConfig = z.infer<typeof ModelConfig>
+export type ModelConfig = z.infer<typeof ModelConfig>
 
 const name = z.string().nullable()
 const ModelChange = z.strictObject({
@@ -55,6 +55,7 @@ const AvailableModels = z.object({
     .array(z.object({ id: z.string(), label: z.string(), authenticated: z.boolean() }))
     .describe('All that are known by name, and the one in use; authenticated: whether it has the key that it needs'),
 })
+export type AvailableModels = z.infer<typeof AvailableModels>
 
 /**
  * Which models are used, and where they are.

@@ -19,20 +19,24 @@ const Changes = z
 
 const InForce = z.record(z.string(), z.object({ path: z.string(), value: z.unknown() }))
 
-const Shown = z.object({
+const ConfigShown = z.object({
   config: z.record(z.string(), z.unknown()).describe('All of it, defaults filled in; secrets are "***"'),
   env: InForce.describe('Environment variable in force → the key that it is over, and its value'),
   flags: InForce.describe('The same of flags of the command'),
   restart_required: z.array(z.string()).describe('Keys whose value is in force once this process is started again'),
 })
+export type ConfigShown = z.infer<typeof ConfigShown>
 
 /** What a change did. */
 export const Changed = z.object({
   changed: z.array(z.string()).describe('Keys, and entries of keys, whose value is another one now'),
-  restart_required: Shown.shape.restart_required,
+  restart_required: ConfigShown.shape.restart_required,
   overridden: z.array(z.string()).describe('Keys that were sent, but that a variable or flag is over'),
 })
 export type Changed = z.infer<typeof Changed>
+
+const ConfigChanged = ConfigShown.extend(Changed.shape)
+export type ConfigChanged = z.infer<typeof ConfigChanged>
 
 /**
  * Makes changes on behalf of a request.
@@ -74,7 +78,7 @@ function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
   )
 }
 
-function shown({ config }: Gateway): z.input<typeof Shown> {
+function shown({ config }: Gateway): z.input<typeof ConfigShown> {
   const stored = config.stored()
   return {
     config: redactConfig(stored.config),
@@ -92,7 +96,7 @@ export const configRoutes = (gateway: Gateway): Route[] => [
     tag,
     summary: 'The configuration, and what of it comes from the environment',
     access: 'platform',
-    reply: Shown,
+    reply: ConfigShown,
     run: async () => shown(gateway),
   }),
   ...(['POST', 'PATCH'] as const).map((method) =>
@@ -107,7 +111,7 @@ export const configRoutes = (gateway: Gateway): Route[] => [
         'of the last one, unless its own comes with it; it is refused while the environment has a key for the one of the start.',
       access: 'admin',
       body: Changes,
-      reply: Shown.extend(Changed.shape),
+      reply: ConfigChanged,
       async run({ body, c }) {
         const changed = await changeConfig(body, c, gateway)
         return { ...shown(gateway), ...changed }

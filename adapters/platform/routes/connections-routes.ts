@@ -13,6 +13,17 @@ import type { AgentSocket } from '../socket/socket.ts'
 
 const tag = 'Connections'
 
+const IssuedTicket = z.object({
+  id: ConnectionId.describe('The connection that it opens.'),
+  url: z.url().describe('Where to connect: at the host that the request was sent to.'),
+  ticket: z.string().describe('The ticket. Shown now and never again.'),
+  expires_at: z.iso.datetime(),
+})
+export type IssuedTicket = z.infer<typeof IssuedTicket>
+
+const Closed = z.object({ id: ConnectionId, status: Closing })
+export type Closed = z.infer<typeof Closed>
+
 /**
  * The agent socket's tickets, and the connections that are open.
  *
@@ -43,12 +54,7 @@ export const connectionRoutes = (
       "gazeway.v1, or send it in the first frame. Tickets of the role admin need an admin's key.",
     access: 'platform',
     body: NewTicket,
-    reply: z.object({
-      id: ConnectionId.describe('The connection that it opens.'),
-      url: z.url().describe('Where to connect: at the host that the request was sent to.'),
-      ticket: z.string().describe('The ticket. Shown now and never again.'),
-      expires_at: z.iso.datetime(),
-    }),
+    reply: IssuedTicket,
     status: 201,
     idempotent: true,
     secret: 'If its reply did not arrive, ask with another Idempotency-Key: a ticket that nobody uses is over in 60 s.',
@@ -68,7 +74,7 @@ export const connectionRoutes = (
       'that was not used yet is taken back (cancelled).',
     access: 'platform',
     params: z.strictObject({ id: ConnectionId }),
-    reply: z.object({ id: ConnectionId, status: Closing }),
+    reply: Closed,
     run: async ({ params: { id }, c }) => ({ id, status: await connections.end(id, visibleTo(callerOf(c))) }),
   }),
 ]

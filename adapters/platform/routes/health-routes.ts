@@ -41,6 +41,7 @@ const Health = z.object({
   mode: Mode,
   upstream: AgentGatewayStatus,
 })
+export type Health = z.infer<typeof Health>
 
 const GatewayStatus = z.object({
   mode: Mode,

@@ -56,13 +56,21 @@ const Recall = z
     error: 'must be there, or q, and not both',
   })
 
-const Result = z.object({
+const FoundMemory = z.object({
   memory: Memory,
   score: z.number().describe('In (0, 1]; 1 for the best match.'),
   excerpt: z.string().describe('At most 200 characters of the value around the first match.'),
 })
 
-const Stats = z.object({
+const FoundMemories = z.object({
+  results: z.array(FoundMemory),
+  total: z.int().describe('How many match, counted up to 1,000.'),
+})
+export type FoundMemories = z.infer<typeof FoundMemories>
+
+export type StoredMemory = z.infer<typeof memoryStore.output>
+
+const MemoryStats = z.object({
   engine: z.string().describe('What keeps the memories: sqlite or postgres.'),
   count: z.int(),
   bytes: z.int().describe('Keys, values and tags as UTF-8 JSON.'),
@@ -70,6 +78,7 @@ const Stats = z.object({
   oldest_at: z.string().nullable().describe('When the oldest memory was made.'),
   newest_at: z.string().nullable().describe('When a memory was last stored.'),
 })
+export type MemoryStats = z.infer<typeof MemoryStats>
 
 /** Memories: a platform key's own; for admins, the ones that the tools store and find. */
 export const memoryRoutes = (gateway: Gateway): Route[] => [
@@ -105,10 +114,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     description: 'Beginnings of words and typos match too. from and to bound when a memory was last stored.',
     access: 'platform',
     body: Search,
-    reply: z.object({
-      results: z.array(Result),
-      total: z.int().describe('How many match, counted up to 1,000.'),
-    }),
+    reply: FoundMemories,
     run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
       memoryOf(gateway, c, of).search({ query, ...filters, limit }),
   }),
@@ -134,7 +140,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     summary: 'How much is stored, and where',
     access: 'platform',
     query: z.strictObject({ caller_id }),
-    reply: Stats,
+    reply: MemoryStats,
     run: ({ query, c }) => memoryOf(gateway, c, query.caller_id).stats(),
   }),
   defineRoute({

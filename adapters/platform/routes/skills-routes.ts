@@ -21,6 +21,24 @@ const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP
 const warnings = z.array(z.string()).describe('What is missing here, and why.')
 const upstream_error = z.string().nullable().describe('Why the skills of the agent gateway are missing.')
 
+const SkillList = z.object({
+  items: z.array(Skill),
+  skills: z.array(Skill).describe('The same as items.'),
+  total: z.int(),
+  warnings,
+  upstream_error,
+})
+export type SkillList = z.infer<typeof SkillList>
+
+const SkillCategories = z.object({
+  items: z.array(SkillCategory),
+  categories: z.array(SkillCategory).describe('The same as items.'),
+  total: z.int(),
+  warnings,
+  upstream_error,
+})
+export type SkillCategories = z.infer<typeof SkillCategories>
+
 /** The skills on this machine, and beside them those of the agent gateway. */
 export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote): Route[] {
   async function list(query: SkillQuery) {
@@ -40,13 +58,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
         'Those of the project, the user and the data folder, as they are on disk now; then those of the agent gateway.',
       access: 'platform',
       query: SkillQuery.strict(),
-      reply: z.object({
-        items: z.array(Skill),
-        skills: z.array(Skill).describe('The same as items.'),
-        total: z.int(),
-        warnings,
-        upstream_error,
-      }),
+      reply: SkillList,
       async run({ query }) {
         const { items, ...rest } = await list(query)
         return { items, skills: items, total: items.length, ...rest }
@@ -58,13 +70,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       tag,
       summary: 'The categories of skills, by name',
       access: 'platform',
-      reply: z.object({
-        items: z.array(SkillCategory),
-        categories: z.array(SkillCategory).describe('The same as items.'),
-        total: z.int(),
-        warnings,
-        upstream_error,
-      }),
+      reply: SkillCategories,
       async run() {
         const { items, ...rest } = await list({})
         const categories = categoriesOf(items)

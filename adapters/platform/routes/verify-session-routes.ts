@@ -10,7 +10,7 @@ import { defineRoute, type Route } from '../define-route.ts'
 import { CAPABILITIES } from './health-routes.ts'
 
 type Capability = (typeof CAPABILITIES)[number]
-type Tier = z.infer<typeof Verified>['tier']
+type Tier = Verified['tier']
 
 /** What needs deposits or credit. */
 const PAID: ReadonlySet<Capability> = new Set(['tempo_billing', 'task_escrow'])
@@ -48,6 +48,7 @@ const Verified = z.object({
     budgets: z.array(z.object({ usd: z.number(), per: Period })).nullable(),
   }),
 })
+export type Verified = z.infer<typeof Verified>
 
 /** Whom a question is about. */
 interface Subject {
@@ -146,7 +147,7 @@ async function describe(
   wallet: Gateway['wallet'],
   { name, account, identity, expiresAt, proven }: Subject,
   requestsPerMinute: number | null,
-): Promise<z.infer<typeof Verified>> {
+): Promise<Verified> {
   const money = account === null ? null : await wallet.balances(account)
   const tier = tierOf(identity, money)
   return {
@@ -164,7 +165,7 @@ async function describe(
   }
 }
 
-const unknownTo = (requests_per_minute: number | null): z.infer<typeof Verified> => ({
+const unknownTo = (requests_per_minute: number | null): Verified => ({
   valid: false,
   tier: 'anonymous',
   subject: null,

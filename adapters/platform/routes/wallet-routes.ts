@@ -22,6 +22,13 @@ const WalletOverview = z.object({
   ledger: Balances,
   balances: z.array(ChainBalance).describe('Of the address, on every chain; empty where there is none'),
 })
+export type WalletOverview = z.infer<typeof WalletOverview>
+
+const ChainBalances = z.object({ items: z.array(ChainBalance), total: z.int() })
+export type ChainBalances = z.infer<typeof ChainBalances>
+
+const Statement = pageOf(StatementLine).extend({ caller_id: z.string(), balances: Balances })
+export type Statement = z.infer<typeof Statement>
 
 /** What the caller has. */
 export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] => {
@@ -53,7 +60,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       summary: 'Native coins and tokens on every chain that is configured',
       description: 'Read from a node of each chain as it is asked, at most a second ago.',
       access: 'platform',
-      reply: z.object({ items: z.array(ChainBalance), total: z.int() }),
+      reply: ChainBalances,
       async run({ c }) {
         const { balances } = await onChains(callerOf(c))
         return { items: balances, total: balances.length }
@@ -68,7 +75,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
         'Of the caller, or the wallet that it is bound to; an admin reads everyone’s. What was set aside for a call and not spent comes back.',
       access: 'platform',
       query: StatementQuery.strict(),
-      reply: pageOf(StatementLine).extend({ caller_id: z.string(), balances: Balances }),
+      reply: Statement,
       async run({ query: { caller_id: asked, ...query }, c }) {
         const caller = callerOf(c)
         const callerId = shownTo(caller, asked) ?? caller.id
