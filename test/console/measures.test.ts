@@ -168,6 +168,7 @@ describe('how attention is drawn', () => {
     session_id: 's',
     task_id: null,
     seq: i + 1,
+    hash: '0'.repeat(64),
   })) as Parameters<typeof heatOf>[0]
   const dwell = records.reduce((sum, record) => sum + record.dwell_ms, 0)
   const sum = (cells: readonly number[]) => cells.reduce((a, b) => a + b, 0)

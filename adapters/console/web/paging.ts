@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks'
+import type { Page } from '../../../src/store/page.ts'
 import { type Live, useLive } from './use-live.ts'
 
 /** A list as the API gives it. */
-export interface List<T> {
-  items: T[]
-  total: number
-  next_cursor: string | null
-}
+export type List<T> = Page<T>
 
 /** One page of a list, and the way to the others. */
 export interface Paged<T, L extends List<T> = List<T>> extends Live<L> {

@@ -1,14 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Verified } from '../../platform/routes/verify-session-routes.ts'
 import { ApiError, api } from './api.ts'
 import { Button, ErrorNote, Field, TextInput } from './components/components.ts'
 import { Mark } from './logo.tsx'
 import { beginSession, endedBecause } from './signed-in.ts'
-
-interface Verified {
-  valid: boolean
-  tier: 'anonymous' | 'free' | 'metered' | 'admin'
-  subject: string | null
-}
 
 const NOT_VALID = 'This key is not valid, or was revoked. Check that all of it was pasted.'
 

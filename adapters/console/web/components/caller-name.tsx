@@ -1,14 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { KeyRecord } from '../../../../src/identity/key.ts'
 import { ApiError, api } from '../api.ts'
 import { shortId } from '../format.ts'
 import type { List } from '../paging.ts'
 import { session } from '../signed-in.ts'
 import { useLive } from '../use-live.ts'
 
-interface Key {
-  id: string
-  name: string
-}
+type Key = Pick<KeyRecord, 'id' | 'name'>
 
 /** How callers are called. */
 export interface Names {

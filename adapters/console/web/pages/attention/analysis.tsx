@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { ExplainedGaze } from '../../../../../src/gaze/explained.ts'
 import { ApiError, api, PATIENT_MS } from '../../api.ts'
 import {
   Badge,
@@ -15,12 +16,11 @@ import {
 } from '../../components/components.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
-import type { Explained } from './gaze-place.ts'
 
 /** The figures of a session, what stands out in them, and, on demand, the model's reading of them. */
 export function Analysis({ sessionId, records }: { sessionId: string; records: number }) {
-  const [figures, setFigures] = useState<Explained | null>(null)
-  const [told, setTold] = useState<Explained | null>(null)
+  const [figures, setFigures] = useState<ExplainedGaze | null>(null)
+  const [told, setTold] = useState<ExplainedGaze | null>(null)
   const [question, setQuestion] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError | null>(null)
@@ -29,7 +29,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
     const ask = { session_id: sessionId, narrate, ...(narrate && question.trim() && { question: question.trim() }) }
     try {
       setError(null)
-      return await api.post<Explained>('/api/gaze/analyze', ask, narrate ? { timeoutMs: PATIENT_MS } : {})
+      return await api.post<ExplainedGaze>('/api/gaze/analyze', ask, narrate ? { timeoutMs: PATIENT_MS } : {})
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault
       setError(fault)

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
 import {
   Card,
   DataTable,
@@ -15,7 +16,6 @@ import { count, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { StatusBadge } from './attestation-view.tsx'
-import type { GazeSession } from './gaze-place.ts'
 import { SessionView } from './session-view.tsx'
 import './attention.css'
 
@@ -49,7 +49,7 @@ export default function Attention({ id }: PageProps) {
 function Sessions() {
   const [task, setTask] = useState('')
   const filter = task.trim() === '' ? '' : `?task_id=${encodeURIComponent(task.trim())}`
-  const page = usePage<GazeSession>(`/api/gaze/sessions${filter}`)
+  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${filter}`)
   return (
     <Card title="Sessions">
       <div class="filters">
@@ -61,7 +61,7 @@ function Sessions() {
       {page.data === null && page.loading ? (
         <Loading what="the sessions" />
       ) : (
-        <DataTable<GazeSession>
+        <DataTable<GazeSessionSummary>
           label="Gaze sessions"
           rows={page.items}
           rowKey={(session) => session.session_id}

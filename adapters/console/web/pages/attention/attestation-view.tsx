@@ -1,7 +1,7 @@
+import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import { Badge, Copy, Countdown, Progress } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { href } from '../../router.ts'
-import type { Attestation } from './gaze-place.ts'
 
 /** What each component says. */
 const COMPONENTS: readonly { name: keyof Attestation['components']; label: string; means: string }[] = [

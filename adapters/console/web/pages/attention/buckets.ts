@@ -1,4 +1,5 @@
-import { type GazeRecord, placeOf } from './gaze-place.ts'
+import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
+import { placeOf } from './gaze-place.ts'
 
 /** A row of the heat map: a place, or some lines of it, and the dwell in each step of time, in milliseconds. */
 export interface HeatRow {

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
+import type { Attestation } from '../../../../../src/gaze/attestation.ts'
+import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
 import { Card, Copy, Empty, ErrorNote, LineChart, Loading, Tabs } from '../../components/components.ts'
 import { count } from '../../format.ts'
+import type { List } from '../../paging.ts'
 import { type Live, useLive } from '../../use-live.ts'
 import { Analysis } from './analysis.tsx'
 import { AttestationView } from './attestation-view.tsx'
 import { channelsOf } from './buckets.ts'
-import type { Attestation, GazeRecord } from './gaze-place.ts'
 import { Heat } from './heat.tsx'
 
 /** The records of a session that are drawn, newest first. */
@@ -24,7 +26,7 @@ type Tab = (typeof TABS)[number]['id']
 export function SessionView({ sessionId }: { sessionId: string }) {
   const [tab, setTab] = useState<Tab>('heat')
   const query = new URLSearchParams({ session_id: sessionId })
-  const history = useLive<{ items: GazeRecord[]; total: number }>(`/api/gaze/history?${query}&limit=${DRAWN}`)
+  const history = useLive<List<GazeRecord>>(`/api/gaze/history?${query}&limit=${DRAWN}`)
   const attestation = useLive<Attestation>(tab === 'attestation' ? `/api/attestation/status?${query}` : null)
 
   if (history.data === null)

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import {
   Badge,
   Button,
@@ -23,27 +24,6 @@ import { go, href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import './calls.css'
-
-interface Call {
-  call_id: string
-  at: string
-  surface: string
-  caller_id: string | null
-  path: string
-  requested_model: string | null
-  model: string | null
-  upstream: string
-  stream: boolean
-  status: 'ok' | 'error' | 'aborted' | 'refused'
-  http_status: number | null
-  fallback_from: string | null
-  latency_ms: number
-  first_token_ms: number | null
-  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number; estimated?: boolean } | null
-  upstream_cost_usd: number
-  error: string | null
-  content?: unknown
-}
 
 const TONES = { ok: 'good', error: 'bad', aborted: 'warn', refused: 'warn' } as const
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
@@ -79,7 +59,7 @@ function Trail({ filters }: { filters: Filters }) {
   const set = (change: Partial<Filters>) => go(href('calls', { query: { ...filters, ...change } }), true)
   const given = FILTERS.filter((name) => filters[name] !== '')
   const asked = new URLSearchParams(given.map((name) => [name, asApi(name, filters[name])]))
-  const page = usePage<Call>(`/api/calls${given.length > 0 ? `?${asked}` : ''}`)
+  const page = usePage<CallRecord>(`/api/calls${given.length > 0 ? `?${asked}` : ''}`)
   return (
     <Card>
       <div class="call-filters">
@@ -123,7 +103,7 @@ function Trail({ filters }: { filters: Filters }) {
       {page.data === null && page.loading ? (
         <Loading what="the calls" />
       ) : (
-        <DataTable<Call>
+        <DataTable<CallRecord>
           label="Calls"
           rows={page.items}
           rowKey={({ call_id }) => call_id}
@@ -178,7 +158,7 @@ function asApi(name: keyof Filters, value: string): string {
   return Number.isNaN(at.getTime()) ? value : at.toISOString()
 }
 
-function Outcome({ call: { status, fallback_from } }: { call: Call }) {
+function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
   return (
     <>
       <Badge tone={TONES[status]}>{status}</Badge>
@@ -193,10 +173,10 @@ function Outcome({ call: { status, fallback_from } }: { call: Call }) {
 }
 
 /** Who makes a call that no key is known of. */
-const nobody = ({ status }: Call) => (status === 'refused' ? 'no known key' : 'a tool here')
+const nobody = ({ status }: CallRecord) => (status === 'refused' ? 'no known key' : 'a tool here')
 
 function OneCall({ id }: { id: string }) {
-  const { data: call, error, reload } = useLive<Call>(`/api/calls/${encodeURIComponent(id)}`, { everyMs: 30_000 })
+  const { data: call, error, reload } = useLive<CallRecord>(`/api/calls/${encodeURIComponent(id)}`, { everyMs: 30_000 })
   if (call === null) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the call" />
   const { usage } = call
   return (

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { Button, Card, Empty, ErrorNote, Page, Progress } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { href, type PageProps } from '../../router.ts'
 import { AttestationView } from '../attention/attestation-view.tsx'
-import type { Tensor } from '../attention/gaze-place.ts'
 import type { GazeMap } from './gaze-map.ts'
 import { type Material, sampleMaterial } from './material.ts'
 import { MaterialChoice } from './material-choice.tsx'
@@ -33,7 +33,7 @@ function CapturePage({ taskId }: { taskId: string | null }) {
     setMade(0)
     setRecorded(NOTHING_RECORDED)
     const recorder = createRecorder({ taskId: chosen.taskId, onChange: setRecorded })
-    const onRecord = (record: Tensor) => {
+    const onRecord = (record: GazeTensor) => {
       recorder.add(record)
       setMade((before) => before + 1)
     }

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { Card, ErrorNote, Field, Select, TextInput, useFieldProps } from '../../components/components.ts'
+import type { List } from '../../paging.ts'
 import { useLive } from '../../use-live.ts'
-import { fileMaterial, type Material, type ReadableTask, sampleMaterial, taskMaterial } from './material.ts'
+import { fileMaterial, type Material, sampleMaterial, taskMaterial } from './material.ts'
 
 type Kind = 'sample' | 'task' | 'file'
 
@@ -42,8 +44,8 @@ function TaskChoice(props: {
   disabled: boolean
   onChange: (material: Material | null) => void
 }) {
-  const { data, error, reload } = useLive<{ items: ReadableTask[] }>('/api/tasks?limit=100', { everyMs: 10_000 })
-  const given = useLive<ReadableTask>(props.taskId === null ? null : `/api/tasks/${encodeURIComponent(props.taskId)}`, {
+  const { data, error, reload } = useLive<List<Task>>('/api/tasks?limit=100', { everyMs: 10_000 })
+  const given = useLive<Task>(props.taskId === null ? null : `/api/tasks/${encodeURIComponent(props.taskId)}`, {
     everyMs: 60_000,
   })
   const [id, setId] = useState(props.taskId ?? '')

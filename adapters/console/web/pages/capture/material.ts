@@ -1,3 +1,5 @@
+import type { Task } from '../../../../../src/tasks/task-record.ts'
+
 /** A text that is read while attention is recorded. */
 export interface Material {
   title: string
@@ -8,16 +10,6 @@ export interface Material {
   taskId: string | null
 }
 
-/** What a task gives to read. */
-export interface ReadableTask {
-  id: string
-  title: string
-  description: string
-  gaze_required: boolean
-  status: string
-  result: unknown
-}
-
 /** A longer file is not read line by line here. */
 const MOST_LINES = 2000
 
@@ -25,7 +17,7 @@ const MOST_LINES = 2000
 export const consoleUrl = (page: string) => `${location.origin}/#/${page}`
 
 /** A task's title, description and result, as lines to read. */
-export function taskMaterial({ id, title, description, result }: ReadableTask): Material {
+export function taskMaterial({ id, title, description, result }: Task): Material {
   const outcome = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
   const text = [title, '', description, ...(result === null ? [] : ['', 'Result', '', outcome])].join('\n')
   return { title, lines: linesOf(text), place: { url: consoleUrl(`tasks/${id}`) }, taskId: id }

@@ -1,5 +1,7 @@
+import type { Attestation } from '../../../../../src/gaze/attestation.ts'
+import type { StoredGaze } from '../../../../../src/gaze/gaze.ts'
+import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { ApiError, api } from '../../api.ts'
-import type { Attestation, Tensor } from '../attention/gaze-place.ts'
 
 /** How often what was recorded is sent, in milliseconds. */
 const SEND_EVERY_MS = 2000
@@ -22,7 +24,7 @@ export const NOTHING_RECORDED: Recorded = { sessionId: null, stored: 0, attestat
 
 /** Sends records to a gaze session as they are made. */
 export interface Recorder {
-  add(record: Tensor): void
+  add(record: GazeTensor): void
   /** Sends what waits; `onChange` is told how that went. */
   send(): Promise<void>
   /** Sends the rest, and no more by itself. */
@@ -36,7 +38,7 @@ export interface Recorder {
 export function createRecorder(options: { taskId: string | null; onChange: (recorded: Recorded) => void }): Recorder {
   // Named here: were the first reply lost, the same records would be stored again in another session, as copies.
   const sessionId = newSessionId()
-  let waiting: Tensor[] = []
+  let waiting: GazeTensor[] = []
   let state: Recorded = NOTHING_RECORDED
   let sending = Promise.resolve()
   const timer = setInterval(() => void send(), SEND_EVERY_MS)
@@ -45,10 +47,11 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
     while (waiting.length > 0) {
       const records = waiting.slice(0, MOST_AT_ONCE)
       try {
-        const { stored, attestation } = await api.post<{ stored: number; attestation: Attestation }>(
-          '/api/gaze/store',
-          { session_id: sessionId, ...(options.taskId !== null && { task_id: options.taskId }), records },
-        )
+        const { stored, attestation } = await api.post<StoredGaze>('/api/gaze/store', {
+          session_id: sessionId,
+          ...(options.taskId !== null && { task_id: options.taskId }),
+          records,
+        })
         waiting = waiting.slice(records.length)
         state = { sessionId, stored: state.stored + stored, attestation, error: null, waiting: waiting.length }
       } catch (error) {

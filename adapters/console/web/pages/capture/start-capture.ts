@@ -1,4 +1,4 @@
-import type { Tensor } from '../attention/gaze-place.ts'
+import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from './dwells.ts'
 import type { GazeMap } from './gaze-map.ts'
 import { consoleUrl, type Material } from './material.ts'
@@ -30,7 +30,7 @@ export interface Capture {
 export function startCapture(options: {
   material: Material
   gazeMap: () => GazeMap | null
-  onRecord: (record: Tensor) => void
+  onRecord: (record: GazeTensor) => void
 }): Capture {
   const { material, onRecord } = options
   const since = Date.now()

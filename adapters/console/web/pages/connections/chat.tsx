@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
 import { Badge, Button, Card, ErrorNote, Field, Select, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { type AgentSocket, type Incoming, openAgentSocket, QUERIES, type Query, type Reply } from './agent-socket.ts'
-import type { Ticket } from './ticket.ts'
 
 type Line =
   | { from: 'you'; text: string }
@@ -79,7 +79,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
     setConnecting(true)
     setError(null)
     try {
-      const { url, ticket } = await api.post<Ticket>('/api/connections', { user, role })
+      const { url, ticket } = await api.post<IssuedTicket>('/api/connections', { user, role })
       if (gone.current) return
       socket.current = openAgentSocket({ url, ticket, sessionId: sessionId.trim() || null }, { onFrame, onClose })
     } catch (fault) {

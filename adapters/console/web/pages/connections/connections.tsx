@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { ConnectionRecord } from '../../../../../src/connections/live-connection.ts'
+import type { Closed } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
 import {
   Badge,
@@ -20,20 +22,8 @@ import { Chat } from './chat.tsx'
 import { NewConnection } from './new-connection.tsx'
 import './connections.css'
 
-interface Connection {
-  id: string
-  user: string
-  role: 'user' | 'admin'
-  session_id: string
-  key_id: string
-  remote: string
-  messages: number
-  connected_at: string
-  last_active_at: string
-}
-
 /** What became of a connection that was closed. */
-const CLOSINGS = {
+const CLOSINGS: Record<Closed['status'], string> = {
   closed: 'The connection is closed.',
   closing: 'Another process closes the connection within 5 seconds.',
   cancelled: 'The ticket was not used yet and is taken back.',
@@ -41,12 +31,12 @@ const CLOSINGS = {
 
 /** Agent sockets: who is connected, tickets for more, and a chat. */
 export default function Connections() {
-  const page = usePage<Connection>('/api/connections', { everyMs: 1500 })
+  const page = usePage<ConnectionRecord>('/api/connections', { everyMs: 1500 })
   const [making, setMaking] = useState(false)
-  const [ending, setEnding] = useState<Connection | null>(null)
+  const [ending, setEnding] = useState<ConnectionRecord | null>(null)
 
-  const end = async ({ id }: Connection) => {
-    const { status } = await api.delete<{ status: keyof typeof CLOSINGS }>(`/api/connections/${id}`)
+  const end = async ({ id }: ConnectionRecord) => {
+    const { status } = await api.delete<Closed>(`/api/connections/${id}`)
     notify(CLOSINGS[status])
     page.reload()
   }
@@ -66,7 +56,7 @@ export default function Connections() {
         {page.data === null && page.loading ? (
           <Loading what="the connections" />
         ) : (
-          <DataTable<Connection>
+          <DataTable<ConnectionRecord>
             label="Live connections"
             rows={page.items}
             rowKey={({ id }) => id}

@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks'
+import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
 import { Button, Copy, Countdown, Dialog, Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
 import { session } from '../../signed-in.ts'
-import type { Ticket } from './ticket.ts'
 
 /** Makes a ticket for an agent or a person, and shows it once. */
 export function NewConnection({ open, onClose }: { open: boolean; onClose: () => void }) {
   const [user, setUser] = useState('')
   const [role, setRole] = useState<'user' | 'admin'>('user')
-  const [ticket, setTicket] = useState<Ticket | null>(null)
+  const [ticket, setTicket] = useState<IssuedTicket | null>(null)
   const close = () => {
     setTicket(null)
     onClose()
   }
   const create = async () => {
-    setTicket(await api.post<Ticket>('/api/connections', { user, role }))
+    setTicket(await api.post<IssuedTicket>('/api/connections', { user, role }))
   }
   return (
     <Dialog title="New connection" open={open} onClose={close}>

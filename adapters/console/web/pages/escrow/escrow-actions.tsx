@@ -1,8 +1,9 @@
+import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Button } from '../../components/components.ts'
 import { session } from '../../signed-in.ts'
-import type { Task } from '../tasks/task-status-tone.ts'
-import { type Escrow, isLive } from './escrow-status.ts'
+import { isLive } from './escrow-status.ts'
 import { RefundDialog } from './refund-dialog.tsx'
 import { ReleaseDialog } from './release-dialog.tsx'
 

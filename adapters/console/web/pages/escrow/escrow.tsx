@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
+import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
@@ -21,9 +23,8 @@ import { usePage } from '../../paging.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { useTasks } from '../tasks/find-task.ts'
-import type { Task, TaskStats } from '../tasks/task-status-tone.ts'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
-import { ESCROW_STATUSES, ESCROW_TONES, type Escrow, type EscrowStatus } from './escrow-status.ts'
+import { ESCROW_STATUSES, ESCROW_TONES, type EscrowStatus } from './escrow-status.ts'
 
 /** Rewards that are locked until their tasks are done, and what became of the others. */
 export default function EscrowPage({ query }: PageProps) {

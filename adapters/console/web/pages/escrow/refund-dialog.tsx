@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Confirm, Field, notify, TextInput } from '../../components/components.ts'
 import { exactUsd } from '../../components/exact.tsx'
 import { shortId } from '../../format.ts'
-import type { Task } from '../tasks/task-status-tone.ts'
-import type { Escrow } from './escrow-status.ts'
 
 interface Props {
   escrow: Escrow

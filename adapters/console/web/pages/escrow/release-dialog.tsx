@@ -1,4 +1,7 @@
 import { useState } from 'preact/hooks'
+import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
+import type { Attestation } from '../../../../../src/gaze/attestation.ts'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Badge, Confirm, Countdown, Field, notify, TextInput } from '../../components/components.ts'
@@ -6,8 +9,6 @@ import { exactUsd } from '../../components/exact.tsx'
 import { percent, shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import type { Task } from '../tasks/task-status-tone.ts'
-import type { Attestation, Escrow } from './escrow-status.ts'
 
 interface Props {
   escrow: Escrow

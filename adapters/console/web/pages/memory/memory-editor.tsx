@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { Memory } from '../../../../../src/memory/memory-record.ts'
+import type { StoredMemory } from '../../../../platform/routes/memory-routes.ts'
 import { api } from '../../api.ts'
 import { Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
 import { words } from '../../typed.ts'
-import { type Memory, textOf } from './value-text.ts'
+import { textOf } from './value-text.ts'
 
 const HOUR_SECONDS = 3600
 
@@ -31,7 +33,7 @@ export function MemoryEditor(props: {
     setJson(parsed === null ? 'This is no JSON; mend it, or choose Text.' : null)
     if (parsed === null) return
     const ttl = hours === null ? secondsLeft(memory) : Math.round(Number(hours) * HOUR_SECONDS)
-    const stored = await api.post<{ memory: Memory; created: boolean }>('/api/memory', {
+    const stored = await api.post<StoredMemory>('/api/memory', {
       key,
       namespace,
       value: parsed.value,

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
+import type { Memory } from '../../../../../src/memory/memory-record.ts'
 import { api } from '../../api.ts'
 import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/components.ts'
 import { MemoryEditor } from './memory-editor.tsx'
-import { type Memory, textOf } from './value-text.ts'
+import { textOf } from './value-text.ts'
 
 /** One memory: read, edited or forgotten. @param onChange told when it was stored or deleted */
 export function MemoryView(props: { memory: Memory; onClose: () => void; onChange: (memory: Memory | null) => void }) {

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { Memory } from '../../../../../src/memory/memory-record.ts'
+import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
 import {
   Badge,
   Button,
@@ -23,7 +25,7 @@ import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
 import { MemoryView } from './memory-view.tsx'
 import { useSearch } from './use-search.ts'
-import { type Memory, type MemoryStats, textOf } from './value-text.ts'
+import { textOf } from './value-text.ts'
 import './memory.css'
 
 const EXCERPT = 160

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { FoundMemories } from '../../../../platform/routes/memory-routes.ts'
 import { ApiError, api } from '../../api.ts'
-import type { Found } from './value-text.ts'
 
 /** Whoever types is not asked for at every letter, in milliseconds. */
 const PAUSE_MS = 250
@@ -15,7 +15,7 @@ export interface SearchFor {
 
 /** The memories that match best; null while nothing is searched for, or before the first answer. */
 export function useSearch({ query, namespace, tag }: SearchFor) {
-  const [found, setFound] = useState<{ results: Found[]; total: number } | null>(null)
+  const [found, setFound] = useState<FoundMemories | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const [round, setRound] = useState(0)
 

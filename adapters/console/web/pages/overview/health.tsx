@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact'
+import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
+import type { ModelConfig } from '../../../../platform/routes/config-model-routes.ts'
+import type { Health } from '../../../../platform/routes/health-routes.ts'
+import type { ChainBalances } from '../../../../platform/routes/wallet-routes.ts'
 import { messageOf, type Tone, When } from '../../components/components.ts'
 import { duration, percent } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
 import { type Live, useLive } from '../../use-live.ts'
-import type { CallStats, Health, ModelConfig } from './start-of.ts'
 
 /** Calls of this long are looked at to tell whether the provider works now, in milliseconds. */
 const RECENT_MS = 15 * 60_000
@@ -22,13 +25,9 @@ interface Part {
   detail: ComponentChildren
 }
 
-interface ChainBalances {
-  items: { chain: string; chain_id: number; error: string | null }[]
-}
-
 /** Whether all is well, in one line, and how each part is. */
 export function HealthPanel({ health }: { health: Live<Health> }) {
-  const recent = useLive<CallStats>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
+  const recent = useLive<CallStatsReply>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
   const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
   const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000, timeoutMs: CHAINS_MS })
   const parts = partsOf(health, models, recent, chains)
@@ -75,7 +74,7 @@ const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) *
 function partsOf(
   live: Live<Health>,
   models: Live<ModelConfig>,
-  recent: Live<CallStats>,
+  recent: Live<CallStatsReply>,
   chains: Live<ChainBalances>,
 ): Part[] {
   const { data: health, error } = live
@@ -127,7 +126,7 @@ function gatewayPart({ upstream, mode }: Health): Part {
   return { name, tone: 'good', state: 'reachable', detail: `${mode}, ${upstream.version ?? upstream.kind}${latency}` }
 }
 
-function providerPart(config: Live<ModelConfig>, recent: Live<CallStats>): Part {
+function providerPart(config: Live<ModelConfig>, recent: Live<CallStatsReply>): Part {
   const name = 'Models'
   const models = config.data
   if (!models || isUnread(config)) return unreadPart(name, config)

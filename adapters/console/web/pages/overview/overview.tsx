@@ -1,10 +1,10 @@
+import type { Health } from '../../../../platform/routes/health-routes.ts'
 import { Page } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 import { AsOf, HealthPanel } from './health.tsx'
 import { RecentErrors } from './recent-errors.tsx'
 import './overview.css'
 import { Refused } from './refused.tsx'
-import type { Health } from './start-of.ts'
 import { Today } from './today.tsx'
 import { Trends } from './trends.tsx'
 

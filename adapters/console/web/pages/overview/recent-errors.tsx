@@ -1,21 +1,12 @@
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { Badge, Card, DataTable, Empty, ErrorNote, When } from '../../components/components.ts'
 import type { List } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
-interface FailedCall {
-  call_id: string
-  at: string
-  model: string | null
-  requested_model: string | null
-  path: string
-  http_status: number | null
-  error: string | null
-}
-
 /** The last calls that failed, and what to do about each. */
 export function RecentErrors() {
-  const { data, error, reload } = useLive<List<FailedCall>>('/api/calls?status=error&limit=6', { everyMs: 5000 })
+  const { data, error, reload } = useLive<List<CallRecord>>('/api/calls?status=error&limit=6', { everyMs: 5000 })
   return (
     <Card title="Recent errors" actions={<a href={href('calls', { query: { status: 'error' } })}>All failed calls</a>}>
       <ErrorNote error={data ? null : error} onRetry={reload} />
@@ -47,7 +38,7 @@ export function RecentErrors() {
 }
 
 /** What usually helps against a failure. */
-function adviceFor({ http_status: status, model }: FailedCall) {
+function adviceFor({ http_status: status, model }: CallRecord) {
   const models = <a href={href('settings', { id: 'models' })}>Settings → Models</a>
   if (status === 401 || status === 403) return <>The provider refuses the key: enter a valid one in {models}.</>
   if (status === 402) return 'The account at the provider is out of credit: top it up there.'

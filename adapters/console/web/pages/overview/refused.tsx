@@ -1,10 +1,10 @@
+import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { useNames } from '../../components/caller-name.tsx'
 import { BarList, Card, Empty, ErrorNote } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import type { CallStats } from './start-of.ts'
 import { startOf } from './start-of.ts'
 
 /** The most callers that are told apart here. */
@@ -13,7 +13,7 @@ const MOST_SHOWN = 6
 /** Whose calls were refused today: no valid key, no money, no permission, or too many. */
 export function Refused() {
   const path = `/api/calls/stats?from=${startOf('day', now.value)}&group_by=caller`
-  const { data, error, reload } = useLive<CallStats>(path, { everyMs: 5000 })
+  const { data, error, reload } = useLive<CallStatsReply>(path, { everyMs: 5000 })
   const names = useNames()
   const refused = (data?.groups ?? []).filter((group) => group.refused > 0).sort((a, b) => b.refused - a.refused)
   const items = refused.slice(0, MOST_SHOWN).map(({ key, refused: calls }) => ({

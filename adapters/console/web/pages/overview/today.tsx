@@ -1,10 +1,12 @@
+import type { CallSums } from '../../../../../src/calls/call-stats.ts'
+import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
+import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import { BarList, Card, Empty, ErrorNote, Grid, Stat } from '../../components/components.ts'
 import { count, duration, percent, short, usd } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import type { CallStats, CallSums } from './start-of.ts'
 import { startOf } from './start-of.ts'
 
 /** The most callers and models that are told apart here. */
@@ -13,9 +15,9 @@ const MOST_SHOWN = 6
 /** What today cost, and who and what it was spent on. */
 export function Today() {
   const from = startOf('day', now.value)
-  const byCaller = useLive<CallStats>(`/api/calls/stats?from=${from}&group_by=caller`, { everyMs: 4000 })
-  const byModel = useLive<CallStats>(`/api/calls/stats?from=${from}&group_by=model`, { everyMs: 4000 })
-  const charged = useLive<{ totals: { total_usd: number } }>(`/api/wallet/metered/usage?from=${from}&limit=1`, {
+  const byCaller = useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=caller`, { everyMs: 4000 })
+  const byModel = useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=model`, { everyMs: 4000 })
+  const charged = useLive<UsageReport>(`/api/wallet/metered/usage?from=${from}&limit=1`, {
     everyMs: 10_000,
   })
   const names = useNames()
@@ -74,7 +76,7 @@ export function Today() {
   )
 }
 
-function Spenders({ groups, names }: { groups: CallStats['groups']; names: Names }) {
+function Spenders({ groups, names }: { groups: CallStatsReply['groups']; names: Names }) {
   return (
     <Shares
       groups={groups}

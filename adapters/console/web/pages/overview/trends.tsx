@@ -1,9 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
+import type { CallSums } from '../../../../../src/calls/call-stats.ts'
+import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { Card, ErrorNote, Grid, LineChart, Loading, type Series, Tabs } from '../../components/components.ts'
 import { duration, usd } from '../../format.ts'
 import { now } from '../../now.ts'
 import { useLive } from '../../use-live.ts'
-import type { CallStats, CallSums } from './start-of.ts'
 import { startOf } from './start-of.ts'
 
 const HOUR_MS = 3_600_000
@@ -20,7 +21,7 @@ export function Trends() {
   const [spanId, setSpanId] = useState<SpanId>('24h')
   const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0]
   const path = `/api/calls/stats?from=${startOf('hour', firstOf(span))}&group_by=${span.group}`
-  const { data, error, loading, reload } = useLive<CallStats>(path, { everyMs: 10_000 })
+  const { data, error, loading, reload } = useLive<CallStatsReply>(path, { everyMs: 10_000 })
   // Until the figures of another span are there, those of the last one stay, at their own times.
   const drawn = useRef<Span>(span)
   if (!loading) drawn.current = span
@@ -88,7 +89,7 @@ export function Trends() {
 const firstOf = ({ stepMs, steps }: Span) => Math.floor(now.value / stepMs) * stepMs - (steps - 1) * stepMs
 
 /** Draws one figure of each step; `without` stands for steps without calls. */
-function linesOf(stats: CallStats, span: Span) {
+function linesOf(stats: CallStatsReply, span: Span) {
   const { stepMs, steps } = span
   const first = firstOf(span)
   const sums = new Map(stats.groups.map((group) => [Date.parse(group.key), group]))

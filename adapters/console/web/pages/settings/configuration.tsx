@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
+import type { ConfigChanged, ConfigShown } from '../../../../platform/routes/config-routes.ts'
 import { ApiError, api } from '../../api.ts'
 import {
   Badge,
@@ -13,23 +15,14 @@ import {
   TextInput,
 } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
-import {
-  type ConfigChanged,
-  type ConfigShown,
-  choicesOf,
-  kindOf,
-  readValue,
-  type Setting,
-  textOf,
-  valueAt,
-} from './setting.ts'
+import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
 
 /** What was typed, by key. */
 type Draft = Readonly<Record<string, string>>
 
 /** Every setting by section; changes are made together, all or none. */
 export function Configuration({ isAdmin }: { isAdmin: boolean }) {
-  const described = useLive<{ items: Setting[] }>('/api/config/keys', { everyMs: 600_000 })
+  const described = useLive<{ items: KeyOfConfig[] }>('/api/config/keys', { everyMs: 600_000 })
   const shown = useLive<ConfigShown>('/api/config', { everyMs: 10_000 })
   const [draft, setDraft] = useState<Draft>({})
   const [wanted, setWanted] = useState('')
@@ -143,7 +136,7 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
 }
 
 function SettingField(props: {
-  setting: Setting
+  setting: KeyOfConfig
   value: unknown
   /** What was typed; undefined where nothing was. */
   text: string | undefined
@@ -216,13 +209,13 @@ function SettingField(props: {
 const optionsOf = (choices: readonly string[], text: string) =>
   text === '' ? [{ value: '', label: 'its default' }, ...choices] : choices
 
-const placeholderOf = ({ default: value }: Setting) => (value === null ? 'not set' : `default: ${textOf(value)}`)
+const placeholderOf = ({ default: value }: KeyOfConfig) => (value === null ? 'not set' : `default: ${textOf(value)}`)
 
-const matches = ({ key, description }: Setting, wanted: string) =>
+const matches = ({ key, description }: KeyOfConfig, wanted: string) =>
   `${key} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase())
 
 /** What to send, and what is not readable as what it should be. */
-function valuesOf(draft: Draft, settings: readonly Setting[]) {
+function valuesOf(draft: Draft, settings: readonly KeyOfConfig[]) {
   const values: Record<string, unknown> = {}
   const unreadable: Record<string, string> = {}
   for (const [key, text] of Object.entries(draft)) {

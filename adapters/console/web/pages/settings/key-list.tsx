@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api } from '../../api.ts'
 import {
   Badge,
@@ -15,20 +16,8 @@ import {
 } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
-import { dailyBudget, type KeyLimits } from '../wallet/wallet-records.ts'
+import { dailyBudget } from '../wallet/daily-budget.ts'
 import { NewKeyDialog } from './new-key.tsx'
-
-/** A key as it is shown: everything but the key itself. */
-interface KeyRecord {
-  id: string
-  name: string
-  scopes: string[]
-  wallet: string | null
-  limits: KeyLimits
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
 
 /** Keys: who can call, and with what. */
 export function Keys({ isAdmin }: { isAdmin: boolean }) {

@@ -1,15 +1,10 @@
 import { useId, useState } from 'preact/hooks'
+import type { AvailableModels, ModelConfig } from '../../../../platform/routes/config-model-routes.ts'
+import type { ConfigChanged } from '../../../../platform/routes/config-routes.ts'
 import { api } from '../../api.ts'
 import { Badge, Button, Card, ErrorNote, Field, Loading, Select, TextInput } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
-import type { ModelConfig } from '../overview/start-of.ts'
 import { tell } from './configuration.tsx'
-import type { ConfigChanged } from './setting.ts'
-
-interface Available {
-  models: { id: string; description: string }[]
-  providers: { id: string; label: string; authenticated: boolean }[]
-}
 
 const ROLES = [
   { role: 'primary', label: 'Research model', hint: 'Web and social search, over the responses endpoint.' },
@@ -38,7 +33,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
   const [error, setError] = useState<unknown>(null)
   const provider = edited.provider ?? present.data?.provider
   const asked = provider && provider !== 'custom' ? `?provider=${encodeURIComponent(provider)}` : ''
-  const available = useLive<Available>(present.data && `/api/available-models${asked}`, { everyMs: 60_000 })
+  const available = useLive<AvailableModels>(present.data && `/api/available-models${asked}`, { everyMs: 60_000 })
   const listId = useId()
 
   if (!present.data || provider === undefined) {

@@ -1,43 +1,12 @@
-/** A key of the configuration, as `/api/config/keys` describes it. */
-export interface Setting {
-  key: string
-  description: string
-  accepts: string
-  schema: JsonSchema
-  default: unknown
-  has_entries: boolean
-  secret: boolean
-  restart: boolean
-  environment_only: boolean
-}
-
-interface JsonSchema {
-  type?: string
-  enum?: unknown[]
-  anyOf?: JsonSchema[]
-}
-
-/** What `/api/config` shows, and what it says of a change. */
-export interface ConfigShown {
-  config: Record<string, unknown>
-  env: Record<string, { path: string; value: unknown }>
-  flags: Record<string, { path: string; value: unknown }>
-  restart_required: string[]
-}
-
-/** The configuration after a change: what changed, and which keys something else is over. */
-export interface ConfigChanged extends ConfigShown {
-  changed: string[]
-  overridden: string[]
-}
+import type { z } from 'zod'
+import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
 
 /** How a setting is edited. */
 export type Kind = 'switch' | 'choice' | 'number' | 'text' | 'json'
 
 /** How a setting is edited, by its schema. */
-export function kindOf({ schema }: Setting): Kind {
-  const parts = schema.anyOf ?? [schema]
-  const types = new Set(parts.map(({ type }) => type))
+export function kindOf({ schema }: KeyOfConfig): Kind {
+  const types = new Set(partsOf(schema).map(({ type }) => type))
   if (choicesOf(schema).length > 0) return 'choice'
   if (types.has('boolean')) return 'switch'
   if (types.has('object') || types.has('array')) return 'json'
@@ -46,10 +15,13 @@ export function kindOf({ schema }: Setting): Kind {
 }
 
 /** The words that a setting accepts; none where it accepts others. */
-export function choicesOf(schema: JsonSchema): string[] {
-  const parts = schema.anyOf ?? [schema]
-  return parts.flatMap((part) => part.enum ?? []).map(String)
-}
+export const choicesOf = (schema: KeyOfConfig['schema']): string[] =>
+  partsOf(schema)
+    .flatMap((part) => part.enum ?? [])
+    .map(String)
+
+/** The schemas of which a value meets one. */
+const partsOf = (schema: z.core.JSONSchema.BaseSchema) => schema.anyOf ?? [schema]
 
 /** The value at a dotted key. */
 export function valueAt(config: Record<string, unknown>, key: string): unknown {

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { Skill, SkillWithContent } from '../../../../../src/skills/skill.ts'
+import type { SkillCategories, SkillList } from '../../../../platform/routes/skills-routes.ts'
 import {
   Badge,
   Card,
@@ -15,31 +17,6 @@ import {
 import { count } from '../../format.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-
-interface Skill {
-  id: string
-  name: string
-  description: string
-  category: string | null
-  tags: string[]
-  version: string | null
-  license: string | null
-  compatibility: string | null
-  path: string | null
-  source: 'project' | 'user' | 'bundled' | 'upstream'
-  enabled: boolean
-  updated_at: string | null
-  warnings: string[]
-  error: string | null
-  content?: string | null
-}
-
-interface SkillList {
-  items: Skill[]
-  total: number
-  warnings: string[]
-  upstream_error: string | null
-}
 
 /** The skills on this machine and on the agent gateway, and one skill. */
 export default function Skills({ id }: PageProps) {
@@ -64,7 +41,7 @@ function SkillTable() {
   const [category, setCategory] = useState('')
   const filter = new URLSearchParams({ ...(category && { category }), ...(search.trim() && { search: search.trim() }) })
   const list = useLive<SkillList>(`/api/skills${filter.size > 0 ? `?${filter}` : ''}`, { everyMs: 10_000 })
-  const categories = useLive<{ items: { name: string; count: number }[] }>('/api/skills/categories', {
+  const categories = useLive<SkillCategories>('/api/skills/categories', {
     everyMs: 30_000,
   })
   return (
@@ -141,7 +118,11 @@ function State({ skill: { error, warnings, enabled } }: { skill: Skill }) {
 }
 
 function OneSkill({ id }: { id: string }) {
-  const { data: skill, error, reload } = useLive<Skill>(`/api/skills/${encodeURIComponent(id)}`, { everyMs: 10_000 })
+  const {
+    data: skill,
+    error,
+    reload,
+  } = useLive<SkillWithContent>(`/api/skills/${encodeURIComponent(id)}`, { everyMs: 10_000 })
   if (skill === null) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the skill" />
   const facts: [string, string | null][] = [
     ['Category', skill.category],

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { SwarmReply } from '../../../../../src/tasks/swarm.ts'
 import { PATIENT_MS } from '../../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
@@ -20,7 +21,7 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
       reward_usd: amountIn(reward) ?? 0,
       capabilities: words(capabilities),
     }
-    const { swarm_id, tasks } = await post<{ swarm_id: string; tasks: unknown[] }>('/api/tasks/swarm', swarm, {
+    const { swarm_id, tasks } = await post<SwarmReply>('/api/tasks/swarm', swarm, {
       timeoutMs: PATIENT_MS,
     })
     notify(`The goal is divided into ${tasks.length} tasks.`)

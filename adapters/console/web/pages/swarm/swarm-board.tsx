@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { SwarmSummary } from '../../../../../src/tasks/swarms.ts'
 import {
   Badge,
   Button,
@@ -15,19 +16,10 @@ import {
 import { usePage } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import '../tasks/tasks.css'
-import { TASK_STATUSES, TASK_TONES, type TaskStatus } from '../tasks/task-status-tone.ts'
+import { TASK_STATUSES, TASK_TONES } from '../tasks/task-status-tone.ts'
 import { NewSwarmDialog } from './new-swarm.tsx'
 
-interface Swarm {
-  swarm_id: string
-  goal: string
-  status: 'running' | 'completed' | 'failed' | 'cancelled'
-  tasks: { by_status: Record<TaskStatus, number> }
-  reward_usd: number
-  created_at: string
-}
-
-const SWARM_TONES: Record<Swarm['status'], Tone> = {
+const SWARM_TONES: Record<SwarmSummary['status'], Tone> = {
   running: 'accent',
   completed: 'good',
   failed: 'bad',
@@ -37,7 +29,7 @@ const SWARM_TONES: Record<Swarm['status'], Tone> = {
 /** All swarms, newest first. */
 export function SwarmBoard() {
   const [making, setMaking] = useState(false)
-  const page = usePage<Swarm>('/api/swarms', { everyMs: 5000 })
+  const page = usePage<SwarmSummary>('/api/swarms', { everyMs: 5000 })
   return (
     <Page
       title="Swarm"
@@ -50,7 +42,7 @@ export function SwarmBoard() {
     >
       <Card title="Swarms">
         <ErrorNote error={page.error} onRetry={page.reload} />
-        <DataTable<Swarm>
+        <DataTable<SwarmSummary>
           label="Swarms, newest first"
           rows={page.items}
           rowKey={({ swarm_id }) => swarm_id}
@@ -92,7 +84,7 @@ function firstLine(goal: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MOST_SHOWN / 2))} …`
 }
 
-function Done({ of }: { of: Swarm['tasks']['by_status'] }) {
+function Done({ of }: { of: SwarmSummary['tasks']['by_status'] }) {
   const all = TASK_STATUSES.reduce((sum, status) => sum + of[status], 0)
   return (
     <>
@@ -101,7 +93,7 @@ function Done({ of }: { of: Swarm['tasks']['by_status'] }) {
   )
 }
 
-function Statuses({ of }: { of: Swarm['tasks']['by_status'] }) {
+function Statuses({ of }: { of: SwarmSummary['tasks']['by_status'] }) {
   return (
     <span class="actions">
       {TASK_STATUSES.filter((status) => of[status] > 0).map((status) => (

@@ -1,3 +1,4 @@
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { Card, Empty, ErrorNote, Grid, Loading, Page, Progress, Stat } from '../../components/components.ts'
 import { Graph } from '../../components/graph.tsx'
 import { count, usd } from '../../format.ts'
@@ -5,7 +6,7 @@ import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { TaskTable } from '../tasks/task-board.tsx'
-import { TASK_STATUSES, TASK_TONES, type Task } from '../tasks/task-status-tone.ts'
+import { TASK_STATUSES, TASK_TONES } from '../tasks/task-status-tone.ts'
 
 /** A swarm as a drawn graph that follows its tasks, and as a table. */
 export function SwarmView({ id }: { id: string }) {

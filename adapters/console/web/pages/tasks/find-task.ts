@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { ApiError, api } from '../../api.ts'
-import { isUnfinished, type Task } from './task-status-tone.ts'
+import { isUnfinished } from './task-status-tone.ts'
 
 /** How often tasks that may still change are asked for, in milliseconds. */
 const ASK_MS = 5000

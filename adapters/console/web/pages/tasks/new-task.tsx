@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { Checkbox, Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
-import type { Task } from './task-status-tone.ts'
 
 /** Makes a task, and locks its reward. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {

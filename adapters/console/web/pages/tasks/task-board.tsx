@@ -1,5 +1,6 @@
 import type { ComponentProps } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import {
   Badge,
   Button,
@@ -23,7 +24,7 @@ import { usePage } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { NewTaskDialog } from './new-task.tsx'
-import { TASK_STATUSES, TASK_TONES, type Task, type TaskStats, type TaskStatus } from './task-status-tone.ts'
+import { TASK_STATUSES, TASK_TONES, type TaskStatus } from './task-status-tone.ts'
 
 const FILTERS = ['status', 'agent', 'capability', 'swarm_id'] as const
 

@@ -1,11 +1,11 @@
+import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Countdown } from '../../components/components.ts'
 import { exactUsd } from '../../components/exact.tsx'
 import type { Moment } from '../../components/timeline.tsx'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
-import type { Escrow } from '../escrow/escrow-status.ts'
-import type { Task } from './task-status-tone.ts'
 
 /** The story of a task and its escrows: what is known of it, and what may come next. */
 export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names): Moment[] {

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
+import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
@@ -23,11 +25,11 @@ import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { EscrowState } from '../escrow/escrow.tsx'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from '../escrow/escrow-actions.tsx'
-import { type Escrow, isLive } from '../escrow/escrow-status.ts'
+import { isLive } from '../escrow/escrow-status.ts'
 import { useTasks } from './find-task.ts'
 import { momentsOf } from './task-moments.tsx'
 import './tasks.css'
-import { isUnfinished, TASK_TONES, type Task } from './task-status-tone.ts'
+import { isUnfinished, TASK_TONES } from './task-status-tone.ts'
 
 /** What happened to one task and to its reward, and what can be done now. */
 export function TaskStory({ id }: { id: string }) {

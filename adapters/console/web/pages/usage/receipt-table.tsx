@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { ReceiptRecord } from '../../../../../src/wallet/receipt.ts'
+import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
 import { api, PATIENT_MS } from '../../api.ts'
 import { Caller, callersToChoose, type Names } from '../../components/caller-name.tsx'
 import {
@@ -19,7 +21,6 @@ import { Exact } from '../../components/exact.tsx'
 import { count, duration, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
-import type { Receipt, Usage } from './usage-records.ts'
 
 /** Which receipts are shown: a caller's id, and the first and last day in the reader's zone (`2026-11-21`); empty is all. */
 export interface ReceiptFilter {
@@ -36,7 +37,7 @@ export function Receipts(props: {
 }) {
   const { filter, names } = props
   const selection = new URLSearchParams(selectionOf(filter)).toString()
-  const page = usePage<Receipt, Usage>(`/api/wallet/metered/usage${selection && `?${selection}`}`)
+  const page = usePage<ReceiptRecord, UsageReport>(`/api/wallet/metered/usage${selection && `?${selection}`}`)
   const [busy, setBusy] = useState(false)
   const change = (part: Partial<ReceiptFilter>) => props.onFilter({ ...filter, ...part })
 
@@ -82,7 +83,7 @@ export function Receipts(props: {
         </Field>
       </div>
       <ErrorNote error={page.error} onRetry={page.reload} />
-      <DataTable<Receipt>
+      <DataTable<ReceiptRecord>
         label="Receipts, newest first"
         rows={page.items}
         rowKey={({ call_id }) => call_id}

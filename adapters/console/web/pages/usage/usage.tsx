@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { UsageReport, UsageSums } from '../../../../../src/wallet/usage-report.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
   BarList,
@@ -18,7 +19,6 @@ import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { Receipts } from './receipt-table.tsx'
 import { daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
-import type { Sums, Usage } from './usage-records.ts'
 
 /** What metered calls cost: by day, by caller and by model, and each one's receipt. */
 export default function UsagePage({ query }: PageProps) {
@@ -49,8 +49,8 @@ export default function UsagePage({ query }: PageProps) {
 function Spending({ period, names }: { period: Period; names: Names }) {
   const from = startOf(period, new Date())
   const of = `/api/wallet/metered/usage?limit=1&from=${from}`
-  const byDay = useLive<Usage>(`${of}&group_by=day`, { everyMs: 5000 })
-  const byModel = useLive<Usage>(`${of}&group_by=model`, { everyMs: 5000 })
+  const byDay = useLive<UsageReport>(`${of}&group_by=day`, { everyMs: 5000 })
+  const byModel = useLive<UsageReport>(`${of}&group_by=model`, { everyMs: 5000 })
   const { data } = byDay
   return (
     <>
@@ -110,7 +110,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
   )
 }
 
-function Totals({ of }: { of: Sums }) {
+function Totals({ of }: { of: UsageSums }) {
   return (
     <Grid of="figures">
       <Stat label="Spent" value={usd(of.total_usd)} hint="upstream cost and margin" />
@@ -122,5 +122,5 @@ function Totals({ of }: { of: Sums }) {
   )
 }
 
-const textOf = ({ total_usd, calls }: Sums): string =>
+const textOf = ({ total_usd, calls }: UsageSums): string =>
   `${usd(total_usd)} · ${count(calls)} ${calls === 1 ? 'call' : 'calls'}`

@@ -1,3 +1,6 @@
+import type { ChainBalance } from '../../../../../src/chain/chain-balances.ts'
+import type { Balances } from '../../../../../src/wallet/account-balances.ts'
+import type { WalletOverview } from '../../../../platform/routes/wallet-routes.ts'
 import {
   Badge,
   Card,
@@ -14,11 +17,10 @@ import {
 import { usd } from '../../format.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
-import type { Balances, ChainBalance, Wallet } from './wallet-records.ts'
 
 /** What the signed-in key has, in the ledger and on every chain. */
 export function Account() {
-  const wallet = useLive<Wallet>('/api/wallet')
+  const wallet = useLive<WalletOverview>('/api/wallet')
   if (!wallet.data) {
     return wallet.error ? <ErrorNote error={wallet.error} onRetry={wallet.reload} /> : <Loading what="your balances" />
   }
@@ -102,7 +104,7 @@ export function BalanceStats({ of }: { of: Balances }) {
   )
 }
 
-function amountsOf(amounts: ChainBalance['tokens']) {
+function amountsOf(amounts: readonly Pick<ChainBalance['tokens'][number], 'symbol' | 'amount'>[]) {
   if (amounts.length === 0) return <span class="muted">—</span>
   return amounts.map(({ symbol, amount }) => (
     <div key={symbol}>

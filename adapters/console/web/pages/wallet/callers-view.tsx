@@ -1,18 +1,19 @@
 import { useState } from 'preact/hooks'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
+import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
 import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Pager, When } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import type { Usage } from '../usage/usage-records.ts'
+import { dailyBudget } from './daily-budget.ts'
 import { DepositDialog } from './deposit-dialog.tsx'
 import { LimitsDialog } from './limits-dialog.tsx'
-import { dailyBudget, type KeyRecord } from './wallet-records.ts'
 
 /** All keys with their limits and what they spent; an admin changes limits and credits accounts here. */
 export function Callers() {
   const page = usePage<KeyRecord>('/api/keys')
-  const usage = useLive<Usage>('/api/wallet/metered/usage?limit=1', { everyMs: 10_000 })
+  const usage = useLive<UsageReport>('/api/wallet/metered/usage?limit=1', { everyMs: 10_000 })
   const [limited, setLimited] = useState<KeyRecord | null>(null)
   const [credited, setCredited] = useState<KeyRecord | null>(null)
   const spentBy = new Map(usage.data?.by_caller.map(({ caller_id, ...sums }) => [caller_id, sums]))

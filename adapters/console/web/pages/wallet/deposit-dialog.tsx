@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
+import type { DepositReceipt } from '../../../../../src/wallet/deposits.ts'
 import { api } from '../../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
 import { usd } from '../../format.ts'
 import { amountIn } from '../../typed.ts'
-import type { KeyRecord } from './wallet-records.ts'
 
 /** Credits the account of a key. */
 export function DepositDialog({ to, onClose }: { to: KeyRecord; onClose: () => void }) {
@@ -12,7 +13,7 @@ export function DepositDialog({ to, onClose }: { to: KeyRecord; onClose: () => v
 
   const deposit = async () => {
     const body = { caller_id: to.id, amount_usd: amountIn(amount), reference: reference.trim() }
-    const { available_usd } = await api.post<{ available_usd: number }>('/api/wallet/metered/deposit', body)
+    const { available_usd } = await api.post<DepositReceipt>('/api/wallet/metered/deposit', body)
     notify(`${to.name} now has ${usd(available_usd)}.`)
     onClose()
   }

@@ -1,3 +1,5 @@
+import type { StatementLine } from '../../../../../src/wallet/statement.ts'
+import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callersToChoose, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
@@ -17,7 +19,6 @@ import { usePage } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { BalanceStats } from './account-view.tsx'
-import type { Statement, StatementLine } from './wallet-records.ts'
 
 /** What each kind of transfer is, in words. */
 const KINDS: Record<string, { label: string; tone: Tone }> = {

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api } from '../../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
 import { amountIn } from '../../typed.ts'
-import { dailyBudget, type KeyLimits, type KeyRecord } from './wallet-records.ts'
+import { dailyBudget } from './daily-budget.ts'
 
 /** Changes how far a key may spend. */
 export function LimitsDialog({
@@ -58,7 +59,7 @@ export function LimitsDialog({
 }
 
 /** The budgets with another one of the day, which is the first. */
-const withDaily = (budgets: KeyLimits['budgets'], usd: ReturnType<typeof amountIn>) => [
+const withDaily = (budgets: KeyRecord['limits']['budgets'], usd: ReturnType<typeof amountIn>) => [
   ...(usd === null ? [] : [{ usd, per: 'day' }]),
   ...budgets.filter(({ per }) => per !== 'day'),
 ]

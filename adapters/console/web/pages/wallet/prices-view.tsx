@@ -1,6 +1,6 @@
+import type { Pricing } from '../../../../../src/wallet/pricing.ts'
 import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Money, Stat } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
-import type { Pricing } from './wallet-records.ts'
 
 /** What metered calls cost. */
 export function Prices() {
