@@ -234,6 +234,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('research now has $').waitFor()
     await row.getByRole('link', { name: 'research' }).click()
     await page.getByRole('table', { name: 'Transfers, newest first' }).getByText('invoice-2').waitFor()
+    await page.locator('.stat').filter({ hasText: 'Daily limit' }).getByText('$3.00').waitFor()
     await page.close()
   })
 
@@ -245,6 +246,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual(await axeFaults(page), [])
     await page.goto(`${under.platform.url}/#/wallet/ledger`)
     await page.getByText('Nothing has moved in this account').waitFor()
+    await page.locator('.stat').filter({ hasText: 'Daily limit' }).getByText('None').waitFor()
     await page.close()
   })
 
