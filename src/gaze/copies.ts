@@ -1,5 +1,7 @@
 import type { Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
+import { giveWay } from '../wire/give-way.ts'
 import { type Sample, scanpaths } from './scanpath.ts'
 import type { GazeSource } from './tensor.ts'
 import { TICK_MS } from './tick.ts'
@@ -11,7 +13,7 @@ const BEFORE = 400
 const FROM = 2000
 /** So many traces of one other session are a copy; a single one may be alike by chance, among thousands of readers of a page. */
 const LEAST_SHARED = 2
-/** Rows per statement. */
+/** Hashes that one statement looks for. */
 const CHUNK = 250
 
 type Found = Trace & { source: GazeSource }
@@ -27,6 +29,7 @@ type Found = Trace & { source: GazeSource }
  */
 export async function markCopies(trx: Transaction<Schema>, sessionId: string, since: string): Promise<void> {
   const records = await recordsAround(trx, sessionId, Date.parse(since))
+  await giveWay()
   const traces = scanpaths(records).flatMap((path) =>
     tracesOf(path, Date.parse(since)).map((trace) => ({ ...trace, source: path[0]?.source ?? 'manual' })),
   )
@@ -83,12 +86,13 @@ async function claimTraces(trx: Transaction<Schema>, sessionId: string, traces: 
     .sort()
     .flatMap((hash) => byHash.get(hash) ?? [])
     .map((trace) => toRow(sessionId, trace))
-  for (let i = 0; i < rows.length; i += CHUNK)
-    await trx
+  await runBuiltRows(trx, 'claim gaze traces', rows, (part) =>
+    trx
       .insertInto('gaze_traces')
-      .values(rows.slice(i, i + CHUNK))
+      .values(part)
       .onConflict((conflict) => conflict.column('hash').doNothing())
-      .execute()
+      .compile(),
+  )
 }
 
 /** A trace that another session has stored before. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
 import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeDwellRow } from '../store/tables/gaze-tables.ts'
@@ -8,8 +9,6 @@ import type { GazeTensor } from './tensor.ts'
 
 /** The newest rows (a place in an hour) that a reading adds up; it bounds the work, whatever the history. */
 const NEWEST_ROWS = 10_000
-/** Rows per statement. */
-const CHUNK = 250
 /** The smallest region of a file that attention is summed for, in lines: about what an eye takes in with a few fixations. */
 const REGION_LINES = 10
 
@@ -102,11 +101,10 @@ function regionOf({ env }: GazeTensor): Pick<GazeDwellRow, 'line_start' | 'line_
 
 /** Adds sums to the stored ones. Rows are written in one order, so that two sessions never wait for each other in a circle. */
 export async function addDwell(trx: Transaction<Schema>, sums: readonly GazeDwellRow[]): Promise<void> {
-  const ordered = [...sums].sort(byKey)
-  for (let i = 0; i < ordered.length; i += CHUNK)
-    await trx
+  await runBuiltRows(trx, 'add gaze dwell', [...sums].sort(byKey), (part) =>
+    trx
       .insertInto('gaze_dwell')
-      .values(ordered.slice(i, i + CHUNK))
+      .values(part)
       .onConflict((conflict) =>
         conflict.columns(['hour', 'path', 'line_start', 'line_end']).doUpdateSet({
           dwell_ms: sql`gaze_dwell.dwell_ms + excluded.dwell_ms`,
@@ -115,7 +113,8 @@ export async function addDwell(trx: Transaction<Schema>, sums: readonly GazeDwel
             then excluded.last_seen_at else gaze_dwell.last_seen_at end`,
         }),
       )
-      .execute()
+      .compile(),
+  )
 }
 
 /**

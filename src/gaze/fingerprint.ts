@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { GazeRecord, GazeTensor } from './tensor.ts'
 
 /** The hash before a session's first record. */
@@ -58,27 +58,44 @@ export function contentHash(tensor: string): string {
   return sha256(tensor).slice(0, PRINT_DIGITS)
 }
 
+/** What a shape is made of: when a record began, in Unix ms, and its dwell, channels and position as JSON. */
+export interface ShapeStep {
+  ms: number
+  measured: string
+}
+
+/** A tensor as a step of shapes. */
+export const shapeStep = ({ at, source, dwell_ms, cog, emo, env }: GazeTensor): ShapeStep => ({
+  ms: Date.parse(at),
+  measured: JSON.stringify([
+    source,
+    dwell_ms,
+    cog.focus,
+    cog.load,
+    emo.valence,
+    emo.arousal,
+    env.x ?? null,
+    env.y ?? null,
+  ]),
+})
+
 /**
- * For each tensor 64 bits over it and the `SHAPE_RECORDS` − 1 before it, without their absolute time: dwell, channels,
- * position, and the time since the tensor before. Equal for the same sequence moved in time (shingles, as in Broder
+ * For each step 64 bits over it and the `SHAPE_RECORDS` − 1 before it, without their absolute time: dwell, channels,
+ * position, and the time since the record before. Equal for the same sequence moved in time (shingles, as in Broder
  * 1997). Null where fewer come before.
  *
- * @param tensors in order of time
+ * @param steps in order of time
  */
-export function shapeHashes(tensors: readonly GazeTensor[]): Array<string | null> {
-  const times = tensors.map((tensor) => Date.parse(tensor.at))
-  const features = tensors.map(({ source, dwell_ms, cog, emo, env }) =>
-    JSON.stringify([source, dwell_ms, cog.focus, cog.load, emo.valence, emo.arousal, env.x ?? null, env.y ?? null]),
-  )
-  return tensors.map((_, last) => {
+export function shapeHashes(steps: readonly ShapeStep[]): Array<string | null> {
+  return steps.map((_, last) => {
     const first = last - SHAPE_RECORDS + 1
     if (first < 0) return null
-    const start = times[first] ?? 0
-    const offsets = times.slice(first, last + 1).map((time) => time - start)
-    return sha256(`${features.slice(first, last + 1)}${offsets}`).slice(0, PRINT_DIGITS)
+    const shape = steps.slice(first, last + 1)
+    const start = shape[0]?.ms ?? 0
+    return sha256(`${shape.map(({ measured }) => measured)}${shape.map(({ ms }) => ms - start)}`).slice(0, PRINT_DIGITS)
   })
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

@@ -14,6 +14,7 @@ import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } fro
 import { type AttestationQuery, findSession, lockSession } from './gaze-session.ts'
 import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './gaze-sessions.ts'
 import { appendRecords } from './ingest.ts'
+import { readyRecords } from './ready-record.ts'
 import { type GazeRecord, GazeTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
@@ -120,12 +121,13 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
     async store(input, callerId, chatsOf, keep) {
       // Whoever asks by a link's name asks by the folder's, too.
       const root = input.root === undefined ? null : await realpath(input.root).catch(() => input.root ?? null)
+      const batch = await readyRecords(input.records)
       return store.write(async (trx) => {
         const at = now()
         const sessionId = input.session_id ?? newId('ses')
         const by = { taskId: input.task_id, callerId: callerId ?? null, chatsOf }
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
-        const { session, stored, since } = await appendRecords(trx, locked, input.records, root, at)
+        const { session, stored, since } = await appendRecords(trx, locked, batch, root, at)
         if (since !== null) await markCopies(trx, sessionId, since)
         const attestation = await issueAttestation(trx, session, config, at)
         const made = { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }

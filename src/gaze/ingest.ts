@@ -1,44 +1,49 @@
 import type { Insertable, Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
 import { newId } from '../text/ids.ts'
 import { giveWay } from '../wire/give-way.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
-import { canonicalJson, chainHash, contentHash, SHAPE_RECORDS, shapeHashes } from './fingerprint.ts'
+import { chainHash, SHAPE_RECORDS, type ShapeStep, shapeHashes, shapeStep } from './fingerprint.ts'
 import type { GazeSession } from './gaze-session.ts'
-import { inOrder } from './scanpath.ts'
-import { type GazeTensor, readTensor } from './tensor.ts'
+import { keyOf, type ReadyRecord } from './ready-record.ts'
+import { readTensor } from './tensor.ts'
 import { takeTicks } from './tick.ts'
 
-/** Rows per statement: few enough for every engine's limit on parameters, many enough to be fast. */
-const CHUNK = 250
+/** Rows that are written or looked for at a time, between which others have the thread. */
+const CHUNK = 200
 
 /**
- * Appends the tensors that the session does not have yet to its records, its hash chain and the attention by place. A
- * tensor with the `at` and `source` of another one, stored or in the same batch, is a duplicate and left out.
+ * Appends the records that the session does not have yet to it, its hash chain and the attention by place. One with the
+ * `at` and `source` of a stored one is a duplicate and left out.
  *
  * @param session locked by this transaction
+ * @param batch in order of time, without duplicates of its own
  * @param root of the project that relative paths are of: they are stored as they are, and summed for it alone; null where
  *   that is not known
  * @param now when they arrived
- * @returns the session after it, how many tensors were stored, and the earliest time among them (null for none)
+ * @returns the session after it, how many records were stored, and the earliest time among them (null for none)
  */
 export async function appendRecords(
   trx: Transaction<Schema>,
   session: GazeSession,
-  tensors: readonly GazeTensor[],
+  batch: readonly ReadyRecord[],
   root: string | null,
   now: Date,
 ): Promise<{ session: GazeSession; stored: number; since: string | null }> {
-  const fresh = await withoutDuplicates(trx, session, tensors)
+  const fresh = await withoutDuplicates(trx, session, batch)
   if (fresh.length === 0) return { session, stored: 0, since: null }
 
   const rows = await toRows(trx, session, fresh, now.toISOString())
   for (const chunk of chunks(rows)) {
     await giveWay()
-    await trx.insertInto('gaze_records').values(chunk).execute()
+    await runBuiltRows(trx, 'insert gaze records', chunk, (part) =>
+      trx.insertInto('gaze_records').values(part).compile(),
+    )
   }
-  const placed = root === null ? fresh : placedIn(root, fresh)
+  const tensors = fresh.map(({ tensor }) => tensor)
+  const placed = root === null ? tensors : placedIn(root, tensors)
   await addDwell(trx, sumDwell(placed, session.last_place))
 
   const last = placed.at(-1)
@@ -48,44 +53,41 @@ export async function appendRecords(
     last_place: last === undefined ? session.last_place : placeKey(last),
   }
   await trx.updateTable('gaze_sessions').set(changed).where('session_id', '=', session.session_id).execute()
-  return { session: { ...session, ...changed }, stored: rows.length, since: fresh[0]?.at ?? null }
+  return { session: { ...session, ...changed }, stored: rows.length, since: tensors[0]?.at ?? null }
 }
 
 async function withoutDuplicates(
   trx: Transaction<Schema>,
   session: GazeSession,
-  tensors: readonly GazeTensor[],
-): Promise<GazeTensor[]> {
-  const fresh = new Map<string, GazeTensor>()
-  for (const tensor of tensors) {
-    const key = keyOf(tensor)
-    if (!fresh.has(key)) fresh.set(key, tensor)
-  }
-  for (const chunk of chunks([...fresh.values()])) {
+  batch: readonly ReadyRecord[],
+): Promise<readonly ReadyRecord[]> {
+  const stored = new Set<string>()
+  for (const chunk of chunks(batch)) {
     const known = await trx
       .selectFrom('gaze_records')
       .select(['at', 'source'])
       .where('session_id', '=', session.session_id)
-      .where('at', 'in', [...new Set(chunk.map((tensor) => tensor.at))])
+      .where('at', 'in', [...new Set(chunk.map(({ tensor }) => tensor.at))])
       .execute()
-    for (const row of known) fresh.delete(keyOf(row))
+    for (const row of known) stored.add(keyOf(row))
   }
-  return inOrder([...fresh.values()])
+  return stored.size === 0 ? batch : batch.filter(({ tensor }) => !stored.has(keyOf(tensor)))
 }
 
 async function toRows(
   trx: Transaction<Schema>,
   session: GazeSession,
-  tensors: readonly GazeTensor[],
+  records: readonly ReadyRecord[],
   storedAt: string,
 ): Promise<Array<Insertable<GazeRecordRow>>> {
-  const before = await lastTensors(trx, session)
-  const shapes = shapeHashes([...before, ...tensors]).slice(before.length)
-  const ticks = await takeTicks(trx, session.session_id, tensors)
-  const prints = tensors.map((tensor, i) => {
-    const json = canonicalJson(tensor)
-    return { tensor, json, content: contentHash(json), shape: shapes[i] ?? null, tick: ticks[i] ?? null }
-  })
+  const before = await lastSteps(trx, session)
+  const shapes = shapeHashes([...before, ...records.map(({ step }) => step)]).slice(before.length)
+  const ticks = await takeTicks(
+    trx,
+    session.session_id,
+    records.map(({ tensor }) => tensor),
+  )
+  const prints = records.map((record, i) => ({ ...record, shape: shapes[i] ?? null, tick: ticks[i] ?? null }))
   const known = await claimPrints(trx, session, prints)
   let head = session.chain_head
   return prints.map(({ tensor, json, content, shape, tick }, i) => {
@@ -117,8 +119,8 @@ async function toRows(
   })
 }
 
-/** The records that the first new ones form shapes with, in order. */
-async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Promise<GazeTensor[]> {
+/** The steps that the first new ones form shapes with, in order. */
+async function lastSteps(trx: Transaction<Schema>, session: GazeSession): Promise<ShapeStep[]> {
   const rows = await trx
     .selectFrom('gaze_records')
     .select('tensor')
@@ -126,7 +128,7 @@ async function lastTensors(trx: Transaction<Schema>, session: GazeSession): Prom
     .orderBy('seq', 'desc')
     .limit(SHAPE_RECORDS - 1)
     .execute()
-  return rows.reverse().map((row) => readTensor(row.tensor))
+  return rows.reverse().map((row) => shapeStep(readTensor(row.tensor)))
 }
 
 /**
@@ -146,11 +148,14 @@ async function claimPrints(
   const known = new Set<string>()
   for (const chunk of chunks(hashes)) {
     await giveWay()
-    await trx
-      .insertInto('gaze_prints')
-      .values(chunk.map((hash) => ({ hash, session_id })))
-      .onConflict((conflict) => conflict.column('hash').doNothing())
-      .execute()
+    const claims = chunk.map((hash) => ({ hash, session_id }))
+    await runBuiltRows(trx, 'claim gaze prints', claims, (part) =>
+      trx
+        .insertInto('gaze_prints')
+        .values(part)
+        .onConflict((conflict) => conflict.column('hash').doNothing())
+        .compile(),
+    )
     const elsewhere = await trx
       .selectFrom('gaze_prints')
       .select('hash')
@@ -160,10 +165,6 @@ async function claimPrints(
     for (const { hash } of elsewhere) known.add(hash)
   }
   return known
-}
-
-function keyOf({ at, source }: { at: string; source: string }): string {
-  return `${at} ${source}`
 }
 
 function chunks<T>(items: readonly T[]): T[][] {

@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
 import { connectionsContract } from './connections.ts'
 import { gazeContract } from './gaze.ts'
+import { gazeBatchesContract } from './gaze-batches.ts'
 import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
@@ -105,11 +106,26 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('reads beside a transaction that is not over, and sees nothing of it', async () => {
+      const store = await open()
+      const names = () => store.db.selectFrom('sweeps').select('name').execute()
+      const sweep = (name: string) => ({ name, next_at: NOW.toISOString() })
+      const seen = await store.write(async (trx) => {
+        await trx.insertInto('sweeps').values(sweep('unfinished')).execute()
+        assert.equal(await store.check(), true)
+        return names()
+      })
+      assert.deepEqual(seen, [])
+      assert.deepEqual(await names(), [{ name: 'unfinished' }])
+      await store.close()
+    })
+
     togetherContract(open)
     memoryContract(open)
     memorySpacesContract(open)
     searchContract(open)
     gazeContract(open)
+    gazeBatchesContract(open)
     callsContract(open)
     keysContract(open)
     keyGroupsContract(open)

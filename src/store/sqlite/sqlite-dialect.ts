@@ -33,57 +33,63 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(): void {}
 }
 
+/** The connections of a file. */
+export interface Connections {
+  /** On which everything is written. */
+  writing: DatabaseSyncInstance
+  /** On which everything is read that is part of no transaction; null where that is `writing`, too. */
+  reading: DatabaseSyncInstance | null
+  /** How long a busy store is waited for, asked when that begins. */
+  patienceMs: () => number
+}
+
 /**
  * Kysely on `@photostructure/sqlite` (the interface of `node:sqlite`, for Node 20 too). Differs from Kysely's own SQLite
  * driver where several processes share the file: transactions begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when
  * two of them turn to writing), a busy store is waited for without blocking the event loop for long, and statements are
- * prepared once.
+ * prepared once. Reads do not wait for this process's own transactions either: they have a connection beside them.
  *
- * @param patienceMs how long a busy store is waited for, asked when that begins
+ * @param connections looked at anew for each statement
  */
-export function nodeSqliteDialect(
-  database: DatabaseSyncInstance,
-  file: string,
-  patienceMs = () => PATIENCE_MS,
-): Dialect {
+export function nodeSqliteDialect(file: string, connections: Connections): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
-    createDriver: () => createDriver(database, file, patienceMs),
+    createDriver: () => createDriver(file, connections),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new TurnTakingQueryCompiler(),
   }
 }
 
-function createDriver(database: DatabaseSyncInstance, file: string, patienceMs: () => number): Driver {
-  /** When whoever has the connection asked for it, until their first statement. */
-  let asked: number | undefined
-  const connection = createConnection(database, (work) => {
-    const since = asked
-    asked = undefined
-    return untilFree(file, work, { since, patienceMs: patienceMs() })
-  })
-  const run = async (command: string) => void (await connection.executeQuery(CompiledQuery.raw(command)))
+function createDriver(file: string, connections: Connections): Driver {
   const turns = createTurns()
+  const executors = new Map<DatabaseSyncInstance, Executor>()
+  function on(database: DatabaseSyncInstance): Executor {
+    const execute = executors.get(database) ?? createExecutor(database)
+    executors.set(database, execute)
+    return execute
+  }
+  const session = (connection: DatabaseConnection) => connection as Session
+  const run = async (connection: DatabaseConnection, command: string) =>
+    void (await session(connection).executeQuery(CompiledQuery.raw(command)))
   return {
-    init: async () => void database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
-    acquireConnection: async () => {
-      const now = performance.now()
-      await turns.take()
-      asked = now
-      return connection
-    },
-    beginTransaction: (_connection, { accessMode }) => run(accessMode === 'read only' ? 'begin' : 'begin immediate'),
-    commitTransaction: () => run('commit'),
-    rollbackTransaction: async () => {
+    init: async () => void connections.writing.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
+    acquireConnection: async () => createSession(file, { connections, turns, on }),
+    beginTransaction: (connection, { accessMode }) =>
+      run(connection, accessMode === 'read only' ? 'begin' : 'begin immediate'),
+    commitTransaction: (connection) => run(connection, 'commit'),
+    rollbackTransaction: async (connection) => {
+      const { writing } = connections
       // SQLite has already rolled back by itself after a full disk or an I/O error.
-      if (database.isOpen && database.isTransaction) await run('rollback')
+      if (writing.isOpen && writing.isTransaction) await run(connection, 'rollback')
     },
-    releaseConnection: async () => turns.giveBack(),
+    releaseConnection: async (connection) => session(connection).release(),
     destroy: async () => {
+      const { reading, writing } = connections
       try {
-        letGo(database, file)
+        reading?.close()
+        letGo(writing, file)
       } finally {
-        database.close()
+        writing.close()
       }
     },
   }
@@ -104,13 +110,11 @@ function letGo(database: DatabaseSyncInstance, file: string): void {
   }
 }
 
-function createConnection(
-  database: DatabaseSyncInstance,
-  whenFree: <R>(work: () => R) => Promise<R>,
-): DatabaseConnection {
-  const prepare = createStatements(database)
+type Executor = <R>(query: CompiledQuery) => QueryResult<R>
 
-  function execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+function createExecutor(database: DatabaseSyncInstance): Executor {
+  const prepare = createStatements(database)
+  return <R>({ sql, parameters }: CompiledQuery) => {
     const prepared = prepare(sql)
     const { statement } = prepared
     const values = parameters.map(toParameter)
@@ -121,21 +125,59 @@ function createConnection(
     }
     return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
   }
+}
+
+/** What is run for one who has asked for a connection, until it is released. */
+interface Session extends DatabaseConnection {
+  release(): void
+}
+
+/** Reads on the connection for that, until the first statement that does more: from there on it has the writing one. */
+function createSession(
+  file: string,
+  deps: {
+    connections: Connections
+    turns: ReturnType<typeof createTurns>
+    on: (database: DatabaseSyncInstance) => Executor
+  },
+): Session {
+  const { connections, turns, on } = deps
+  /** When it was asked for, until the first statement. */
+  let asked: number | undefined = performance.now()
+  let isWriting = false
+
+  async function execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { reading, writing, patienceMs } = connections
+    if (!isWriting && (reading === null || !onlyReads(query))) {
+      await turns.take()
+      isWriting = true
+    }
+    const run = on(isWriting || reading === null ? writing : reading)
+    const since = asked
+    asked = undefined
+    return untilFree(file, () => run<R>(query), { since, patienceMs: patienceMs() })
+  }
 
   return {
     async executeQuery<R>(query: CompiledQuery) {
       const parts = partsOf(query)
-      if (parts === null) return whenFree(() => execute<R>(query))
+      if (parts === null) return execute<R>(query)
       const results: QueryResult<unknown>[] = []
-      for (const part of parts) results.push(await whenFree(() => execute(part)))
+      for (const part of parts) results.push(await execute(part))
       return { rows: results as R[] }
     },
     // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
     async *streamQuery(): AsyncIterableIterator<never> {
       throw new Error('Rows are read in pages, not streamed.')
     },
+    release() {
+      if (isWriting) turns.giveBack()
+    },
   }
 }
+
+/** Whether a statement changes nothing: it then needs no turn. One that is not known for certain does. */
+const onlyReads = ({ sql }: CompiledQuery): boolean => /^\s*select\b/i.test(sql)
 
 /**
  * Tries `work` until the store is not busy, once at least and until some time after `since`, 20 s: those that wait for one

@@ -11,7 +11,7 @@ import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
 import { readerDialect } from './reader.ts'
 import type { ReaderData } from './reader-messages.ts'
-import { nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
+import { type Connections, nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
 import { refusesWrites, storeError } from './sqlite-errors.ts'
 
 /**
@@ -19,6 +19,11 @@ import { refusesWrites, storeError } from './sqlite-errors.ts'
  * a fifth from the 99th percentile of requests at 10,000 a second, and costs them nothing.
  */
 const LOG_PAGES = 300
+/**
+ * Changed pages that a transaction holds in memory, 16 MB, before it writes them to the log early: those it changes again
+ * would be written, read and written again.
+ */
+const HELD_PAGES = 4000
 /** How long a process waits for another one that brings the store up to date: a step over a large table takes minutes. */
 const MIGRATION_PATIENCE_MS = 1_800_000
 /** How long the health check waits. */
@@ -34,7 +39,8 @@ export async function openSqlite(file: string): Promise<Store> {
   const database = open(file)
   let isMigrating = true
   const patienceMs = () => (isMigrating ? MIGRATION_PATIENCE_MS : PATIENCE_MS)
-  const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file, patienceMs) })
+  const connections: Connections = { writing: database, reading: null, patienceMs }
+  const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(file, connections) })
   try {
     await migrate(db, 'sqlite', file)
     isMigrating = false
@@ -44,6 +50,10 @@ export async function openSqlite(file: string): Promise<Store> {
     // Not before the migrations, which may sort what would not fit. A batch of records writes a file otherwise, of what it
     // may have to take back.
     database.exec('pragma temp_store = memory')
+    database.exec(`pragma cache_spill = ${HELD_PAGES}`)
+    // Not before the log is there, without which reading and writing exclude each other.
+    connections.reading = opened(file, () => new DatabaseSync(location(file), { readOnly: true }))
+    connections.reading.exec('pragma temp_store = memory')
   } catch (error) {
     await db.destroy()
     throw storeError(error, file)
@@ -94,7 +104,9 @@ function readerData(file: string): ReaderData {
  */
 export function readSqlite(file: string): Kysely<Schema> {
   const database = opened(file, () => new DatabaseSync(hasLog(file) ? file : unchanging(file), { readOnly: true }))
-  return new Kysely<Schema>({ dialect: nodeSqliteDialect(database, file) })
+  return new Kysely<Schema>({
+    dialect: nodeSqliteDialect(file, { writing: database, reading: null, patienceMs: () => PATIENCE_MS }),
+  })
 }
 
 function open(file: string): DatabaseSyncInstance {
