@@ -17,7 +17,7 @@ import { columnsOf, createStatements, toParameter, toRow } from './statements.ts
 import { createTurns } from './writing-turns.ts'
 
 /** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
-const BUSY_TIMEOUT_MS = 200
+export const BUSY_TIMEOUT_MS = 200
 /** How long it goes on trying before it gives up, unless told otherwise. */
 export const PATIENCE_MS = 20_000
 
@@ -37,8 +37,10 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
 export interface Connections {
   /** On which everything is written. */
   writing: DatabaseSyncInstance
-  /** On which everything is read that is part of no transaction; null where that is `writing`, too. */
-  reading: DatabaseSyncInstance | null
+  /** Opens that on which everything is read that is part of no transaction; null where that is `writing`, too. */
+  openReading: (() => DatabaseSyncInstance) | null
+  /** Over once the newest statement on `writing` is: it is not while another process keeps the store locked. */
+  latestWrite: Promise<void> | null
   /** How long a busy store is waited for, asked when that begins. */
   patienceMs: () => number
 }
@@ -61,30 +63,32 @@ export function nodeSqliteDialect(file: string, connections: Connections): Diale
 }
 
 function createDriver(file: string, connections: Connections): Driver {
+  const { writing } = connections
   const turns = createTurns()
-  const executors = new Map<DatabaseSyncInstance, Executor>()
-  function on(database: DatabaseSyncInstance): Executor {
-    const execute = executors.get(database) ?? createExecutor(database)
-    executors.set(database, execute)
-    return execute
+  const write = createExecutor(writing)
+  let reading: DatabaseSyncInstance | undefined
+  let read: Executor | undefined
+  function reader(): Executor | null {
+    if (connections.openReading === null) return null
+    reading ??= connections.openReading()
+    read ??= createExecutor(reading)
+    return read
   }
   const session = (connection: DatabaseConnection) => connection as Session
   const run = async (connection: DatabaseConnection, command: string) =>
     void (await session(connection).executeQuery(CompiledQuery.raw(command)))
   return {
-    init: async () => void connections.writing.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
-    acquireConnection: async () => createSession(file, { connections, turns, on }),
+    init: async () => void writing.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`),
+    acquireConnection: async () => createSession(file, { connections, turns, write, reader }),
     beginTransaction: (connection, { accessMode }) =>
       run(connection, accessMode === 'read only' ? 'begin' : 'begin immediate'),
     commitTransaction: (connection) => run(connection, 'commit'),
     rollbackTransaction: async (connection) => {
-      const { writing } = connections
       // SQLite has already rolled back by itself after a full disk or an I/O error.
       if (writing.isOpen && writing.isTransaction) await run(connection, 'rollback')
     },
     releaseConnection: async (connection) => session(connection).release(),
     destroy: async () => {
-      const { reading, writing } = connections
       try {
         reading?.close()
         letGo(writing, file)
@@ -138,24 +142,27 @@ function createSession(
   deps: {
     connections: Connections
     turns: ReturnType<typeof createTurns>
-    on: (database: DatabaseSyncInstance) => Executor
+    write: Executor
+    reader: () => Executor | null
   },
 ): Session {
-  const { connections, turns, on } = deps
+  const { connections, turns, write, reader } = deps
   /** When it was asked for, until the first statement. */
   let asked: number | undefined = performance.now()
   let isWriting = false
 
   async function execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { reading, writing, patienceMs } = connections
-    if (!isWriting && (reading === null || !onlyReads(query))) {
+    const read = isWriting || !onlyReads(query) ? null : reader()
+    if (read === null && !isWriting) {
       await turns.take()
       isWriting = true
     }
-    const run = on(isWriting || reading === null ? writing : reading)
+    const run = read ?? write
     const since = asked
     asked = undefined
-    return untilFree(file, () => run<R>(query), { since, patienceMs: patienceMs() })
+    const done = untilFree(file, () => run<R>(query), { since, patienceMs: connections.patienceMs() })
+    if (read === null) connections.latestWrite = done.then(nothing, nothing)
+    return done
   }
 
   return {
@@ -175,6 +182,8 @@ function createSession(
     },
   }
 }
+
+const nothing = () => {}
 
 /** Whether a statement changes nothing: it then needs no turn. One that is not known for certain does. */
 const onlyReads = ({ sql }: CompiledQuery): boolean => /^\s*select\b/i.test(sql)

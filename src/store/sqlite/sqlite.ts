@@ -11,7 +11,7 @@ import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
 import { readerDialect } from './reader.ts'
 import type { ReaderData } from './reader-messages.ts'
-import { type Connections, nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
+import { BUSY_TIMEOUT_MS, type Connections, nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
 import { refusesWrites, storeError } from './sqlite-errors.ts'
 
 /**
@@ -39,7 +39,7 @@ export async function openSqlite(file: string): Promise<Store> {
   const database = open(file)
   let isMigrating = true
   const patienceMs = () => (isMigrating ? MIGRATION_PATIENCE_MS : PATIENCE_MS)
-  const connections: Connections = { writing: database, reading: null, patienceMs }
+  const connections: Connections = { writing: database, openReading: null, latestWrite: null, patienceMs }
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(file, connections) })
   try {
     await migrate(db, 'sqlite', file)
@@ -52,8 +52,7 @@ export async function openSqlite(file: string): Promise<Store> {
     database.exec('pragma temp_store = memory')
     database.exec(`pragma cache_spill = ${HELD_PAGES}`)
     // Not before the log is there, without which reading and writing exclude each other.
-    connections.reading = opened(file, () => new DatabaseSync(location(file), { readOnly: true }))
-    connections.reading.exec('pragma temp_store = memory')
+    connections.openReading = () => openReading(file)
   } catch (error) {
     await db.destroy()
     throw storeError(error, file)
@@ -79,7 +78,10 @@ export async function openSqlite(file: string): Promise<Store> {
     check: async () =>
       (await inTime(
         CHECK_TIMEOUT_MS,
-        answers(file, () => (takesWrites ? sql`select 1`.execute(db) : write(leaveNothing))),
+        answers(file, async () => {
+          await (takesWrites ? sql`select 1`.execute(db) : write(leaveNothing))
+          await connections.latestWrite
+        }),
       )) ?? false,
     async close() {
       try {
@@ -105,7 +107,12 @@ function readerData(file: string): ReaderData {
 export function readSqlite(file: string): Kysely<Schema> {
   const database = opened(file, () => new DatabaseSync(hasLog(file) ? file : unchanging(file), { readOnly: true }))
   return new Kysely<Schema>({
-    dialect: nodeSqliteDialect(file, { writing: database, reading: null, patienceMs: () => PATIENCE_MS }),
+    dialect: nodeSqliteDialect(file, {
+      writing: database,
+      openReading: null,
+      latestWrite: null,
+      patienceMs: () => PATIENCE_MS,
+    }),
   })
 }
 
@@ -116,6 +123,12 @@ function open(file: string): DatabaseSyncInstance {
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     return new DatabaseSync(location(file))
   })
+}
+
+function openReading(file: string): DatabaseSyncInstance {
+  const database = opened(file, () => new DatabaseSync(location(file), { readOnly: true }))
+  database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma temp_store = memory`)
+  return database
 }
 
 function opened(file: string, make: () => DatabaseSyncInstance): DatabaseSyncInstance {
