@@ -1,5 +1,6 @@
 import { type ListQuery, PAGE_BYTES, type Page, type Paged } from '../../src/store/page.ts'
-import { streamed } from '../web/streamed.ts'
+import { beginReplyInTurn } from './reply-turns.ts'
+import { streamed } from './streamed.ts'
 
 /** The bytes of items that are read and held at once, as JSON. */
 const PART_BYTES = 256 * 1024
@@ -18,25 +19,36 @@ export async function listReply<Query extends ListQuery, P extends Page<unknown>
   read: (part: Paged<Query>) => Promise<P>,
   readMore: (part: Paged<Query>) => Promise<Part<unknown>> = read,
 ): Promise<P | Response> {
-  const first = await read({ ...query, mostBytes: PART_BYTES })
-  const isWhole = first.next_cursor === null || first.items.length === query.limit
-  return isWhole ? first : new Response(streamed(pieces(query, first, readMore)), { headers: JSON_TYPE })
+  return beginReplyInTurn(async () => {
+    const first = await read({ ...query, mostBytes: PART_BYTES })
+    const isWhole = first.next_cursor === null || first.items.length === query.limit
+    if (isWhole) return first
+    const { items, ...rest } = first
+    // As bytes, since the items are not to be held until the client takes them.
+    const opening = { bytes: bufferOf('{"items":[', items), items: items.length, rest }
+    return new Response(streamed(pieces(query, opening, readMore)), { headers: JSON_TYPE })
+  })
+}
+
+/** The first piece of a list, and what is told of it besides its items. */
+interface Opening {
+  bytes: Buffer
+  items: number
+  rest: Omit<Page<unknown>, 'items'>
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 async function* pieces<Query extends ListQuery>(
   { offset: _, ...query }: Query,
-  first: Page<unknown>,
+  opening: Opening,
   read: (part: Paged<Query>) => Promise<Part<unknown>>,
 ): AsyncGenerator<Buffer, void> {
-  const { items, next_cursor, ...rest } = first
-  let left = query.limit - items.length
+  const { next_cursor, ...rest } = opening.rest
+  let left = query.limit - opening.items
   let cursor = next_cursor
-  // Taken out of the page, for nothing but the part that is being sent is to be held.
-  const opening = bufferOf('{"items":[', items.splice(0))
-  let bytes = opening.length
-  yield opening
+  let bytes = opening.bytes.length
+  yield opening.bytes
   while (left > 0 && cursor !== null) {
     const part = await read({ ...query, limit: left, cursor, mostBytes: PART_BYTES } as Paged<Query>)
     const piece = bufferOf(',', part.items)
@@ -50,5 +62,14 @@ async function* pieces<Query extends ListQuery>(
   yield Buffer.from(`],${JSON.stringify({ ...rest, next_cursor: cursor }).slice(1)}`)
 }
 
-const bufferOf = (before: string, items: readonly unknown[]): Buffer =>
-  Buffer.from(before + items.map((item) => JSON.stringify(item)).join(','))
+/** Items as JSON in bytes, into which each is written by itself: one text of all of them would be a copy more. */
+function bufferOf(before: string, items: readonly unknown[]): Buffer {
+  const texts = items.map((item) => JSON.stringify(item))
+  const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, before.length))
+  let at = bytes.write(before)
+  for (const [i, text] of texts.entries()) {
+    if (i > 0) at += bytes.write(',', at)
+    at += bytes.write(text, at)
+  }
+  return bytes.subarray(0, at)
+}

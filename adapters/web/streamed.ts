@@ -1,9 +1,11 @@
-/** A body whose pieces are made as fast as the client takes them, and no sooner. */
+import { inReplyTurn } from './reply-turns.ts'
+
+/** A body whose pieces are made as fast as the client takes them, and no sooner, and few of all replies at once. */
 export function streamed(pieces: AsyncGenerator<string | Buffer, void>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
-        const { value, done } = await pieces.next()
+        const { value, done } = await inReplyTurn(() => pieces.next())
         if (done) return controller.close()
         controller.enqueue(typeof value === 'string' ? Buffer.from(value) : value)
       },

@@ -9,6 +9,7 @@ import { runTool } from '../../../tools/run-tool.ts'
 import { callerOf, type Frame, type FrameContext } from '../../web/frame.ts'
 import { idempotent } from '../../web/idempotent.ts'
 import { readJson } from '../../web/json-body.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { readQuery } from '../../web/read-query.ts'
 import { recallMemory } from '../../web/recall-memory.ts'
 import { toolContext } from '../../web/tool-context.ts'
@@ -35,7 +36,9 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
   })
   app.get('/memory/recent', async (c) => {
     const query = parseInput(RecentQuery, readQuery(c.req, ['limit', 'offset']))
-    return c.json(await gateway.memory.of(memoryOwner(callerOf(c))).recent(query))
+    const memory = gateway.memory.of(memoryOwner(callerOf(c)))
+    const reply = await listReply(query, (part) => memory.recent(part))
+    return reply instanceof Response ? reply : c.json(reply)
   })
 }
 

@@ -7,11 +7,11 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { runTool } from '../../../tools/run-tool.ts'
 import { upstreamApiHistory } from '../../../tools/upstream-api-history.ts'
 import { callerOf } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { toolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Calls'
 

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../../src/escrow/escrow.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { callerOf } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Escrow'
 const OneEscrow = z.strictObject({ id: z.string().max(128) })

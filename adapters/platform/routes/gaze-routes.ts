@@ -9,12 +9,12 @@ import { retrieveGazeData } from '../../../tools/retrieve-gaze-data.ts'
 import { runTool } from '../../../tools/run-tool.ts'
 import { storeGazeData } from '../../../tools/store-gaze-data.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { toolContext } from '../../web/tool-context.ts'
 import { callContext } from '../call-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Gaze'
 

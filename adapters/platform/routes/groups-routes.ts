@@ -3,9 +3,9 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { GroupChange, GroupId, GroupRecord, NewGroup } from '../../../src/identity/groups.ts'
 import { ListQuery } from '../../../src/store/page.ts'
 import { callerOf } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Keys'
 const params = z.strictObject({ id: GroupId })

@@ -5,10 +5,10 @@ import { modelWarnings } from '../../../src/identity/model-warnings.ts'
 import { ListQuery } from '../../../src/store/page.ts'
 import { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Keys'
 

@@ -15,12 +15,13 @@ import { memoryRecall } from '../../../tools/memory-recall.ts'
 import { memoryStore } from '../../../tools/memory-store.ts'
 import { runTool } from '../../../tools/run-tool.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { recallMemory } from '../../web/recall-memory.ts'
+import { beginReplyInTurn } from '../../web/reply-turns.ts'
 import { toolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Memory'
 
@@ -116,7 +117,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     body: Search,
     reply: FoundMemories,
     run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
-      memoryOf(gateway, c, of).search({ query, ...filters, limit }),
+      beginReplyInTurn(() => memoryOf(gateway, c, of).search({ query, ...filters, limit })),
   }),
   defineRoute({
     method: 'GET',

@@ -11,12 +11,12 @@ import {
   UsageSums,
 } from '../../../src/wallet/wallet.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { callerNamed, shownTo } from '../caller.ts'
 import { csvReply, wantsCsv } from '../csv.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 import type { KeylessPayments } from '../payments/open-payments.ts'
 import { paidCall } from '../payments/paid-call.ts'
 import { depositor, depositScope, isPaid, paidDeposit } from '../payments/paid-deposit.ts'

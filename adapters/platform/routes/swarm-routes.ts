@@ -2,10 +2,10 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { NewSwarm, SwarmReply } from '../../../src/tasks/swarm.ts'
 import { SwarmList, SwarmSummary } from '../../../src/tasks/tasks.ts'
 import { callerOf } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 /**
  * Goals that are divided into tasks.

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
 import { callerOf } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Tasks'
 const OneTask = z.strictObject({ id: z.string().max(128) })

@@ -5,10 +5,10 @@ import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import { Balances, StatementLine, StatementQuery } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../../web/frame.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { listReply } from '../list-reply.ts'
 
 const tag = 'Wallet'
 
