@@ -2,7 +2,7 @@ import type { Agent } from '../../../src/agent/agent.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import type { Role } from '../../../src/identity/tickets.ts'
-import type { ClientFrame, Query } from './frames.ts'
+import type { ClientFrame, FiguresFrame, Query, ReplyFrame } from './frames.ts'
 
 /** Who speaks on a connection, and where their chats go. */
 export interface Speaker {
@@ -27,7 +27,7 @@ export interface AnswerDeps {
 }
 
 /** Answers a frame. @throws GazewayError as the agent; `forbidden` */
-export type Answer = (frame: ClientFrame, speaker: Speaker, signal: AbortSignal) => Promise<object>
+export type Answer = (frame: ClientFrame, speaker: Speaker, signal: AbortSignal) => Promise<ReplyFrame | FiguresFrame>
 
 /**
  * Answers what clients send. Only a frame's own `type` leads to a query: what a chat says, or the model answers, is text

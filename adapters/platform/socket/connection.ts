@@ -4,7 +4,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
-import { type ClientFrame, checkFrame, readFrame } from './frames.ts'
+import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFrame } from './frames.ts'
 import { createOutbox } from './socket-outbox.ts'
 
 /** Frames that may be waiting for their answers at once. */
@@ -15,7 +15,7 @@ export interface OpenConnection {
   /** Takes a frame that came in. */
   receive(data: RawData, isBinary: boolean): void
   /** Sends a frame of the server's own accord. */
-  send(frame: object): void
+  send(frame: ServerFrame): void
   /** Reads nothing more, and closes once what came in is answered. */
   finish(): Promise<void>
   /** Ends the chats that are being answered, with `service_stopping`. */
@@ -51,7 +51,7 @@ export function serveConnection({
   let finishing = false
   let idle = () => {}
 
-  function errorFrame(error: unknown, { type, id: frameId }: { type: unknown; id?: ClientFrame['id'] }): object {
+  function errorFrame(error: unknown, { type, id: frameId }: { type: unknown; id?: ClientFrame['id'] }): ErrorFrame {
     const known = error instanceof GazewayError ? error : failed(error)
     if (type === 'chat') onFailedChat(known)
     const { code, message, param, retryAfterSeconds } = known

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { AgentReply } from '../../../src/agent/agent.ts'
 import { GazewayError } from '../../../src/errors.ts'
-import { Ticket } from '../../../src/identity/tickets.ts'
+import { type Role, Ticket } from '../../../src/identity/tickets.ts'
 import { MessageText, SessionId } from '../../../src/sessions/session.ts'
 import { isWhole, WHOLE } from '../../../src/store/text.ts'
 import { parseJson } from '../../../src/text/json.ts'
@@ -41,6 +42,41 @@ const QueryFrame = z.strictObject({ type: z.enum(QUERIES), id: FrameId })
 
 /** What a client asks for on an open connection. */
 export type ClientFrame = z.infer<typeof ChatFrame> | z.infer<typeof QueryFrame>
+
+/** The name that a client gave the frame that is answered. */
+interface Named {
+  id?: NonNullable<ClientFrame['id']>
+}
+
+/** The answer to a chat. */
+export interface ReplyFrame
+  extends Named,
+    Pick<AgentReply, 'content' | 'tensor' | 'poa_score' | 'session_id' | 'message_id'> {
+  type: 'reply'
+}
+
+/** The answer to a query. */
+export interface FiguresFrame extends Named {
+  type: Query
+  [figure: string]: unknown
+}
+
+/** What a connection begins with, once it is known who is on it. */
+export interface ReadyFrame extends Named {
+  type: 'ready'
+  connection_id: string
+  session_id: string
+  role: Role
+}
+
+/** Why a frame was not answered. */
+export interface ErrorFrame extends Named, Pick<GazewayError, 'code' | 'message' | 'param'> {
+  type: 'error'
+  retry_after_seconds?: number
+}
+
+/** What the server sends. */
+export type ServerFrame = ReplyFrame | FiguresFrame | ReadyFrame | ErrorFrame
 
 /** What a frame says, before it is known to be right. */
 interface Loose {

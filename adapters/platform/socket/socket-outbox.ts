@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import type { ServerFrame } from './frames.ts'
 
 /** Unsent bytes above which nothing more is read from a client, until it has taken half of them. */
 const PAUSE_BYTES = 256 * 1024
@@ -8,7 +9,7 @@ const MOST_BYTES = 4 * 1024 * 1024
 /** What is sent to one client. */
 export interface Outbox {
   /** Sends a frame; on a socket that is closing, nothing. */
-  send(frame: object): void
+  send(frame: ServerFrame): void
 }
 
 /**

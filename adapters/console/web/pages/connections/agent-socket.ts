@@ -1,23 +1,4 @@
-/** What the socket answers a chat with. */
-export interface Reply {
-  type: 'reply'
-  content: string
-  tensor: string
-  poa_score: number
-  session_id: string
-  message_id: string
-}
-
-/** A frame that comes in; those that have an `id` answer the frame that had it. */
-export type Incoming =
-  | Reply
-  | { type: 'ready'; connection_id: string; session_id: string; role: 'user' | 'admin' }
-  | { type: 'error'; code: string; message: string; param: string | null; id?: number }
-  | { type: 'wallet_status' | 'wallet_metadata' | 'x402_policy' | 'bridge_status'; [field: string]: unknown }
-
-/** What an admin may ask. */
-export const QUERIES = ['wallet_status', 'wallet_metadata', 'x402_policy', 'bridge_status'] as const
-export type Query = (typeof QUERIES)[number]
+import type { Query, ServerFrame } from '../../../../platform/socket/frames.ts'
 
 /** An open agent socket. */
 export interface AgentSocket {
@@ -43,14 +24,14 @@ const CLOSED: Record<number, string> = {
  */
 export function openAgentSocket(
   { url, ticket, sessionId }: { url: string; ticket: string; sessionId: string | null },
-  options: { onFrame: (frame: Incoming) => void; onClose: (why: string) => void },
+  options: { onFrame: (frame: ServerFrame) => void; onClose: (why: string) => void },
 ): AgentSocket {
   const address = sessionId === null ? url : `${url}?session_id=${encodeURIComponent(sessionId)}`
   const socket = new WebSocket(address, ['gazeway.v1', `ticket.${ticket}`])
   let opened = false
   socket.onmessage = ({ data }) => {
     opened = true
-    options.onFrame(JSON.parse(String(data)) as Incoming)
+    options.onFrame(JSON.parse(String(data)) as ServerFrame)
   }
   socket.onclose = ({ code, reason }) => {
     const unknown = opened

@@ -1,15 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
+import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frames.ts'
 import { api } from '../../api.ts'
 import { Badge, Button, Card, ErrorNote, Field, Select, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
-import { type AgentSocket, type Incoming, openAgentSocket, QUERIES, type Query, type Reply } from './agent-socket.ts'
+import { type AgentSocket, openAgentSocket } from './agent-socket.ts'
 
 type Line =
   | { from: 'you'; text: string }
-  | { from: 'agent'; reply: Reply }
+  | { from: 'agent'; reply: ReplyFrame }
   | { from: 'figures'; title: string; json: string }
   | { from: 'fault'; text: string }
 
@@ -19,13 +21,15 @@ const QUERY_LABELS: Record<Query, string> = {
   x402_policy: 'Payment policy',
   bridge_status: 'Chains and vault',
 }
+/** What an admin may ask. */
+const QUERIES = Object.keys(QUERY_LABELS) as Query[]
 
 /** A chat over the real agent socket, on a connection of its own. @param onChange told when it connects or closes */
 export function Chat({ onChange }: { onChange: () => void }) {
   const [user, setUser] = useState('operator')
-  const [role, setRole] = useState<'user' | 'admin'>(session.value?.isAdmin ? 'admin' : 'user')
+  const [role, setRole] = useState<Role>(session.value?.isAdmin ? 'admin' : 'user')
   const [sessionId, setSessionId] = useState('')
-  const [ready, setReady] = useState<Extract<Incoming, { type: 'ready' }> | null>(null)
+  const [ready, setReady] = useState<ReadyFrame | null>(null)
   const [connecting, setConnecting] = useState(false)
   const [waiting, setWaiting] = useState(0)
   const [lines, setLines] = useState<Line[]>([])
@@ -48,7 +52,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
   useEffect(() => log.current?.scrollTo(0, log.current.scrollHeight), [lines])
 
   const say = (line: Line) => setLines((before) => [...before, line])
-  const onFrame = (frame: Incoming) => {
+  const onFrame = (frame: ServerFrame) => {
     if (frame.type === 'ready') {
       if (frame.session_id !== joined.current) setLines([])
       joined.current = frame.session_id

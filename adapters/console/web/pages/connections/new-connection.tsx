@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
 import { Button, Copy, Countdown, Dialog, Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
@@ -7,7 +8,7 @@ import { session } from '../../signed-in.ts'
 /** Makes a ticket for an agent or a person, and shows it once. */
 export function NewConnection({ open, onClose }: { open: boolean; onClose: () => void }) {
   const [user, setUser] = useState('')
-  const [role, setRole] = useState<'user' | 'admin'>('user')
+  const [role, setRole] = useState<Role>('user')
   const [ticket, setTicket] = useState<IssuedTicket | null>(null)
   const close = () => {
     setTicket(null)
