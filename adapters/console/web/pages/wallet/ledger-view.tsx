@@ -21,10 +21,11 @@ import { session } from '../../signed-in.ts'
 import { BalanceStats } from './account-view.tsx'
 
 /** What each kind of transfer is, in words. */
-const KINDS: Record<string, { label: string; tone: Tone }> = {
+const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   deposit: { label: 'Deposit', tone: 'good' },
   reserve: { label: 'Set aside for a call', tone: 'neutral' },
   capture: { label: 'Call charged, rest back', tone: 'neutral' },
+  charge: { label: 'Call charged', tone: 'neutral' },
   void: { label: 'Call failed, all back', tone: 'neutral' },
   lock: { label: 'Locked in escrow', tone: 'accent' },
   release: { label: 'Reward paid', tone: 'good' },
@@ -100,8 +101,8 @@ function Account({ of, names }: { of: string | null; names: Names }) {
   )
 }
 
-function Kind({ of }: { of: string }) {
-  const { label, tone } = KINDS[of] ?? { label: of, tone: 'neutral' as const }
+function Kind({ of }: { of: StatementLine['kind'] }) {
+  const { label, tone } = KINDS[of]
   return <Badge tone={tone}>{label}</Badge>
 }
 
