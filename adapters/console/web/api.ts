@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { ErrorBody } from '../../../src/errors.ts'
 import { endSession, session } from './signed-in.ts'
 
 /** How often a Gazeway that does not answer is asked again, in milliseconds. */
@@ -109,7 +110,7 @@ async function whole(path: string, timeoutMs: number, init: RequestInit): Promis
 
 function faultOf({ status, statusText }: Response, text: string): ApiError {
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string; param: string | null } }
+    const { error } = JSON.parse(text) as { error: ErrorBody }
     return new ApiError({ status, code: error.code, message: error.message, param: error.param })
   } catch {
     // A proxy in between refuses in its own words.

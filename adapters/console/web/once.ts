@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { ApiError, api } from './api.ts'
+import { randomHex } from './random-hex.ts'
 
 /** Posts what a form has. */
 export type PostOnce = <T>(path: string, body: unknown, options?: { timeoutMs?: number }) => Promise<T>
@@ -12,7 +13,7 @@ export function usePostOnce(): PostOnce {
   const unknown = useRef<{ content: string; key: string } | null>(null)
   return async <T>(path: string, body: unknown, options = {}) => {
     const content = JSON.stringify([path, body])
-    const key = unknown.current?.content === content ? unknown.current.key : newKey()
+    const key = unknown.current?.content === content ? unknown.current.key : randomHex()
     unknown.current = { content, key }
     try {
       const reply = await api.post<T>(path, body, { ...options, headers: { 'idempotency-key': key } })
@@ -28,7 +29,3 @@ export function usePostOnce(): PostOnce {
 /** Whether an error tells what became of the request: a refusal does, silence and a fault on the way do not. */
 const isKnown = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.code !== 'idempotency_in_flight'
-
-/** 128 random bits. `crypto.randomUUID` is missing where the console is not served over https or from this machine. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -28,12 +28,7 @@ export function SignIn() {
       const { tier, subject } = await api.post<Verified>('/api/verify-session', { key: given }, { key: given })
       const isAdmin = tier === 'admin'
       setKey('')
-      beginSession({
-        key: given,
-        id: subject ?? 'unknown',
-        isAdmin,
-        scopes: isAdmin ? ['inference', 'platform', 'admin'] : ['platform'],
-      })
+      beginSession({ key: given, id: subject ?? 'unknown', isAdmin })
     } catch (fault) {
       setError(inWords(fault))
     } finally {

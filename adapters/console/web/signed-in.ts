@@ -5,7 +5,6 @@ export interface Session {
   key: string
   /** Id of the key or wallet. */
   id: string
-  scopes: readonly string[]
   isAdmin: boolean
 }
 

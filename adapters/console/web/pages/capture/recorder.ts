@@ -2,6 +2,7 @@ import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import type { StoredGaze } from '../../../../../src/gaze/gaze.ts'
 import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { ApiError, api } from '../../api.ts'
+import { randomHex } from '../../random-hex.ts'
 
 /** How often what was recorded is sent, in milliseconds. */
 const SEND_EVERY_MS = 2000
@@ -37,7 +38,7 @@ export interface Recorder {
  */
 export function createRecorder(options: { taskId: string | null; onChange: (recorded: Recorded) => void }): Recorder {
   // Named here: were the first reply lost, the same records would be stored again in another session, as copies.
-  const sessionId = newSessionId()
+  const sessionId = `ses_${randomHex()}`
   let waiting: GazeTensor[] = []
   let state: Recorded = NOTHING_RECORDED
   let sending = Promise.resolve()
@@ -78,9 +79,4 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
       await send()
     },
   }
-}
-
-function newSessionId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return `ses_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
