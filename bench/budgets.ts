@@ -30,7 +30,7 @@ const KEYS = {
   'without limits': [],
   'with budgets and rate limits': [
     ...['--budget', '100000/day', '--budget', '900000/month'],
-    ...['--requests-per-minute', '100000000', '--tokens-per-minute', '1000000000', '--concurrent', '1000'],
+    ...['--requests-per-minute', '1000000', '--tokens-per-minute', '1000000000', '--concurrent', '1000'],
   ],
   metered: ['--billing', 'metered', '--credit', '1000000'],
 } as const

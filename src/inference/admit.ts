@@ -3,12 +3,13 @@ import { GazewayError } from '../errors.ts'
 import { type Identity, identityWithoutKey } from '../identity/identity.ts'
 import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
+import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf } from './call-bound.ts'
 import type { CallRates } from './call-rates.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
-import type { ClientRequest } from './relay/request-body.ts'
+import { type ClientRequest, withField } from './relay/request-body.ts'
 
 /** A token of ordinary text has about as many bytes. */
 const BYTES_PER_TOKEN = 4
@@ -65,8 +66,16 @@ export function admit(deps: AdmitDeps, asked: ModelRequest, context: CallerConte
   deps.provider.requireKey()
   const { endpoint, request } = asked
   const bill = billFor(deps, { path: `/v1${endpoint}`, request, models: () => modelsOf(deps, asked) }, context)
-  if (bill instanceof Promise) return bill.then((made) => ({ ...asked, context, bill: made }))
-  return { ...asked, context, bill }
+  if (bill instanceof Promise) return bill.then((made) => limited(asked, context, made))
+  return limited(asked, context, bill)
+}
+
+/** A request whose answer cannot cost more than was set aside: one without a limit of its own gets one. */
+function limited(asked: ModelRequest, context: CallContext & CallerContext, bill: Bill): Admission {
+  const { endpoint, request } = asked
+  if (bill.answerLimit === null) return { ...asked, context, bill }
+  const name = endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT
+  return { ...asked, request: withField(request, name, bill.answerLimit), context, bill }
 }
 
 /** The models that may answer, by the names that prices have. */

@@ -1,5 +1,4 @@
 import type { Admission } from './admit.ts'
-import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { convertedText, requestBody } from './relay/request-body.ts'
 import type { Client, StreamReply, WholeReply } from './relay/send.ts'
 import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
@@ -35,14 +34,14 @@ export interface Asked {
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
 export async function ask({ call, candidate, model, refused, client }: Asking): Promise<Asked> {
-  const { request, retries, context, bill } = call
+  const { request, retries, context } = call
   const { relay, path, passage } = candidate
   const converted = (body: object) => ({ ...passage.convert(body, refused), model })
-  const sent = { ...converted(request.json), ...limitOf(path, bill.answerLimit) }
+  const sent = converted(request.json)
   const stream = request.json.stream === true
   const formed: Formed = { provider: relay.provider, model, isChat: path === '/chat/completions', json: sent, stream }
   const write = (form: RequestForm) => {
-    const fields = { model, ...limitOf(path, bill.answerLimit), ...formFields(form, formed) }
+    const fields = { model, ...formFields(form, formed) }
     if (passage.keepsBytes) return requestBody(request, { ...sent, ...fields }, fields)
     return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))
   }
@@ -64,7 +63,3 @@ export async function ask({ call, candidate, model, refused, client }: Asking): 
   }
   return { sent, send }
 }
-
-/** The limit that an answer without one gets, so that it cannot cost more than was set aside. A stream can be cut off. */
-const limitOf = (path: Candidate['path'], limit: number | null): object =>
-  limit === null ? {} : { [path === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT]: limit }

@@ -144,7 +144,7 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
   const isBounded = reservation.left() !== Infinity
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, pricing)
-  const at = now().toISOString()
+  const began = now()
   let costMicros = 0
   let tokens = 0
   let isHad = false
@@ -183,6 +183,7 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
     async settle({ callId, model, path, usage, latencyMs }) {
       if (!isCharged || !isHad) return null
       const held = reservation.left()
+      const at = began.toISOString()
       const spend = reservation.take(costMicros + margin)
       const receipt = {
         call_id: callId,

@@ -92,4 +92,4 @@ function readsMore(text: string, { tools, web_search_options, search_parameters 
   return records(tools).some(({ type }) => type !== 'function' && type !== 'custom')
 }
 
-const linkedMedia = (text: string): number => text.match(LINKED_MEDIUM)?.length ?? 0
+const linkedMedia = (text: string): number => (text.includes('_url"') ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0)

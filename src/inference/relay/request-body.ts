@@ -8,6 +8,19 @@ export interface ClientRequest<Body> {
   json: Body
 }
 
+/** A request with a field that it has not, or has as null; without it, the rest stays as its client wrote it. */
+export function withField<Body extends object>(
+  { text, json }: ClientRequest<Body>,
+  name: string,
+  value: number,
+): ClientRequest<Body> {
+  const changed = { ...json, [name]: value }
+  const written = Object.hasOwn(json, name)
+    ? JSON.stringify(changed)
+    : `${text.slice(0, text.lastIndexOf('}'))},${JSON.stringify(name)}:${value}}`
+  return { bytes: Buffer.from(written), text: written, json: changed }
+}
+
 /**
  * A number that JavaScript may not hold as it is written: of sixteen digits or more, or with an exponent of three.
  * Numbers in JSON follow one of `:[,`, which keeps the base64 of images from looking like them.
