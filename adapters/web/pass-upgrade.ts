@@ -17,21 +17,16 @@ export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean => isW
  * without it (RFC 9110 section 7.8): Node would keep them from the routes, though clients of HTTP/2, such as Java's, ask
  * for h2c with each first request.
  *
- * @param connection.leaves told of each connection that is no longer HTTP
- * @param connection.waiting the last reply that a connection waits for, if any
+ * @param connections the replies that each connection waits for; it is taken out when it is no longer HTTP
  */
-export function passUpgrades(
-  server: Server,
-  onUpgrade: OnUpgrade,
-  connection: { leaves(socket: Duplex): void; waiting(socket: Duplex): ServerResponse | undefined },
-): void {
+export function passUpgrades(server: Server, onUpgrade: OnUpgrade, connections: Map<Duplex, ServerResponse[]>): void {
   server.on('upgrade', (incoming: IncomingMessage, raw: Duplex, head: Buffer) => {
     if (isWebSocket(incoming)) {
-      connection.leaves(raw)
+      connections.delete(raw)
       onUpgrade(incoming, raw, head)
     } else {
       raw.unshift(Buffer.concat([Buffer.from(withoutUpgrade(incoming), 'latin1'), head]))
-      afterReply(connection.waiting(raw), raw, () => server.emit('connection', raw as Socket))
+      afterReply(connections.get(raw)?.at(-1), raw, () => server.emit('connection', raw as Socket))
     }
   })
 }

@@ -48,20 +48,29 @@ export async function serve(
     onDeadline?: () => void
   },
 ): Promise<Listening> {
-  // By connection, in arrays: a Set that each request enters and leaves is copied again and again, and its old copies
-  // hold on to requests that are long over, which the garbage collector then takes for live ones.
-  const connections = new Map<Socket, Reply[]>()
+  // Replies that are not sent yet, by connection, in arrays: a Set that each request enters and leaves is copied again and
+  // again, and its old copies hold on to requests that are long over, which the garbage collector then takes for live ones.
+  const connections = new Map<Socket, ServerResponse[]>()
   /** How many replies are worked on: some outlast their connections. */
   let working = 0
   let onRest: (() => void) | undefined
   let stopping = false
 
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const begun: Reply = { incoming, outgoing, at: performance.now() }
-    const inProgress = connections.get(incoming.socket) ?? []
-    inProgress.push(begun)
+    const at = performance.now()
+    const { socket } = incoming
+    const unsent = connections.get(socket) ?? []
+    unsent.push(outgoing)
     working++
-    const over = () => end(begun, inProgress)
+    outgoing.once('close', () => {
+      unsent.splice(unsent.indexOf(outgoing), 1)
+      if (stopping) closeIfUnused(socket, unsent)
+    })
+    const over = () => {
+      logRequest(options.log, incoming, outgoing, performance.now() - at)
+      working--
+      if (working === 0) onRest?.()
+    }
     const fault = targetFault(incoming)
     if (fault !== null) {
       refuseRequest(fault, incoming, outgoing)
@@ -74,39 +83,22 @@ export async function serve(
       throw error
     })
   }
-  function end(begun: Reply, inProgress: Reply[]): void {
-    logRequest(options.log, begun.incoming, begun.outgoing, performance.now() - begun.at)
-    working--
-    if (working === 0) onRest?.()
-    if (isWaiting(begun)) begun.outgoing.once('close', () => leave(begun, inProgress))
-    else leave(begun, inProgress)
-  }
-  function leave(begun: Reply, inProgress: Reply[]): void {
-    if (inProgress[0] === begun) inProgress.shift()
-    else inProgress.splice(inProgress.indexOf(begun), 1)
-    forgetIfOver(begun.incoming.socket)
-    if (stopping) closeIfUnused(begun.incoming.socket, inProgress)
-  }
   function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
     return getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })(incoming, outgoing)
   }
-  /** A reply may outlast its connection: a call whose client has gone is still to be recorded. */
-  function forgetIfOver(socket: Socket): void {
-    if (socket.closed && connections.get(socket)?.length === 0) connections.delete(socket)
-  }
   /** Closes a connection that waits for a request; Node's own way leaves those that never had one. */
-  function closeIfUnused(socket: Socket, inProgress: readonly Reply[]): void {
-    if (inProgress.length === 0) socket.destroySoon()
+  function closeIfUnused(socket: Socket, unsent: readonly ServerResponse[]): void {
+    if (unsent.length === 0) socket.destroySoon()
   }
   function refuse(error: ClientError, socket: Duplex): void {
-    const begun = connections.get(socket as Socket)?.[0]
+    const answer = connections.get(socket as Socket)?.[0]
     // What has gone, is ending or is being answered takes no other reply.
-    if (error.code === 'ECONNRESET' || !socket.writable || begun?.outgoing.headersSent) socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) socket.destroy()
     else {
       const fault = unreadable(error)
       options.log.info('A request could not be read.', { status: fault.status, code: fault.code })
-      refuseConnection(fault, begun?.incoming.headers ?? {}, socket)
+      refuseConnection(fault, answer?.req.headers ?? {}, socket)
     }
   }
 
@@ -129,13 +121,9 @@ export async function serve(
     // Given back after an offer to upgrade.
     if (connections.has(socket)) return
     connections.set(socket, [])
-    socket.once('close', () => forgetIfOver(socket))
+    socket.once('close', () => connections.delete(socket))
   })
-  if (options.onUpgrade)
-    passUpgrades(server, options.onUpgrade, {
-      leaves: (socket) => connections.delete(socket as Socket),
-      waiting: (socket) => connections.get(socket as Socket)?.at(-1)?.outgoing,
-    })
+  if (options.onUpgrade) passUpgrades(server, options.onUpgrade, connections)
   server.prependListener('request', tellWaiting)
   server.on('clientError', refuse)
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
@@ -155,7 +143,7 @@ export async function serve(
       // Node's own closing takes a reply that is still being sent for over, and cuts it off.
       server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
-      for (const [socket, inProgress] of connections) closeIfUnused(socket, inProgress)
+      for (const [socket, unsent] of connections) closeIfUnused(socket, unsent)
       await closed
       // Their end holds for them, too.
       if (working > 0)
@@ -167,18 +155,6 @@ export async function serve(
     },
   }
 }
-
-/** A reply that is being made. */
-interface Reply {
-  incoming: IncomingMessage
-  outgoing: ServerResponse
-  /** When its head had arrived, as `performance.now()`. */
-  at: number
-}
-
-/** Whether a reply that has been made has yet to go out: at the end of this turn, or, if pipelined, after those before it. */
-const isWaiting = ({ incoming, outgoing }: Reply): boolean =>
-  (outgoing.socket === null || !outgoing.writableEnded) && !outgoing.writableFinished && !incoming.socket.destroyed
 
 /**
  * A pipelined request waits its turn without a connection of its own, and Node before 24 does not tell it when that
