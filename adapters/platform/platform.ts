@@ -77,7 +77,15 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       timeoutMs: agent_gateway.timeout_ms,
       url: agent_gateway.url,
     }),
-    (settings) => proxies.put(createProxy({ ...settings, target: agentGateway, stopping: deadline.signal })),
+    (settings) =>
+      proxies.put(
+        createProxy({
+          ...settings,
+          target: agentGateway,
+          passOn: (...call) => gateway.upstream.passOn(...call),
+          stopping: deadline.signal,
+        }),
+      ),
   ).always
   const remote = createRemote({
     door: agentGateway,

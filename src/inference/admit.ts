@@ -92,6 +92,8 @@ export interface BilledRequest {
   request: BoundedRequest
   /** The model that is asked, and those that may stand in for it. */
   models(): readonly ModelChoice[]
+  /** The service that is asked, where that is another than the provider. */
+  upstream?: string
 }
 
 /**
@@ -104,7 +106,7 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
   if (callerId === null) return NO_BILL
   const refuse = (error: unknown): never => {
     if (error instanceof GazewayError && !error.isNoted)
-      deps.noteRefusal({ surface: context.surface, callerId, path: asked.path, error })
+      deps.noteRefusal({ surface: context.surface, callerId, path: asked.path, upstream: asked.upstream, error })
     throw error
   }
   try {
@@ -136,7 +138,14 @@ function billOf(
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
   const made = (reservation: Reservation) =>
-    createBill(deps, { key: caller, bound, reservation, counted, isStream: request.json.stream === true })
+    createBill(deps, {
+      key: caller,
+      bound,
+      reservation,
+      counted,
+      isStream: request.json.stream === true,
+      isDetached: request.json.background === true,
+    })
   const failed = (error: unknown): never => {
     counted.end(0)
     throw error

@@ -46,7 +46,7 @@ export interface Bill {
   answerTokensLeft(): number
   /** Sets aside what so many more tokens of the answer cost. @returns whether there was as much */
   extend(tokens: number): Promise<boolean>
-  /** The answer was cut off: it costs what was set aside. */
+  /** The answer was cut off, or its cost does not show in it: it costs what was set aside. */
   cutOff(): void
   /**
    * Notes what an attempt cost.
@@ -136,10 +136,12 @@ interface BillOf {
   counted: CountedCall
   /** A stream can be cut off where it outgrows its reservation; any other answer has to be limited. */
   isStream: boolean
+  /** The model may go on once its client has the reply: a Response in the background. */
+  isDetached: boolean
 }
 
 /** The bill of a call for which money or budget is set aside, or that is only counted. */
-export function createBill(deps: BillDeps, { key, bound, reservation, counted, isStream }: BillOf): Bill {
+export function createBill(deps: BillDeps, { key, bound, reservation, counted, isStream, isDetached }: BillOf): Bill {
   const { charge, pricing, now, onOverrun } = deps
   const isBounded = reservation.left() !== Infinity
   const isCharged = key.billing !== 'recorded'
@@ -175,7 +177,8 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
       const left = leftForCost()
       if (attempt.costMicros > left)
         onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
-      const cost = isCut ? left : Math.min(attempt.costMicros, left)
+      const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
+      const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
       if (!isCharged) return reservation.take(cost)
       costMicros += cost
       return null

@@ -17,6 +17,8 @@ export interface Refusal {
   callerId: string | null
   /** The route, of which there are few: each is a row of the statistics. */
   path: string
+  /** The service that was not asked, where that is another than the provider of models. */
+  upstream?: string | undefined
   error: GazewayError
 }
 
@@ -49,7 +51,7 @@ export function createRefusals({
     return true
   }
 
-  return ({ surface, callerId, path, error }) => {
+  return ({ surface, callerId, path, upstream: other, error }) => {
     error.isNoted = true
     const at = now()
     const record: CallRecord = {
@@ -60,7 +62,7 @@ export function createRefusals({
       path,
       requested_model: null,
       model: null,
-      upstream: upstream(),
+      upstream: other ?? upstream(),
       stream: false,
       status: 'refused',
       http_status: error.status,

@@ -7,6 +7,7 @@ import { type ChatResult, completeChat } from './complete-chat.ts'
 import type { ChatRequest, ResponseRequest } from './convert/requests.ts'
 import { createModelList, type Model } from './model-list.ts'
 import type { OpenUpstream, openUpstream } from './open-upstream.ts'
+import { createPassOn, type PassOn } from './pass-on.ts'
 import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
 import { type RespondResult, respond } from './respond.ts'
@@ -28,6 +29,8 @@ export interface Upstream {
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
   passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
+  /** Passes a request on to another service, under the bill of its caller. */
+  passOn: PassOn
   /** The upstream's own list of its models, whole, and whatever {@link passThrough} may reach. */
   askForModels(context: CallContext): Promise<PassthroughReply>
   /** What clients can ask for, in OpenAI's form; the upstream is asked at most once a minute. */
@@ -98,6 +101,7 @@ export function createUpstream(options: {
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
+    passOn: createPassOn(calling),
     askForModels,
     async openCalls() {
       const upstream = await open()

@@ -145,7 +145,7 @@ describe('the passage to an agent gateway', () => {
     // By the square of it, this would take most of an hour.
     const connection = `x-once,${' '.repeat(1_000_000)}x`
     const caller = identityWithoutKey({ id: 'key_a', name: 'a', scopes: new Set(), wallet: null })
-    const of = { caller, token: null, requestId: 'a', paid: false }
+    const of = { caller, token: null, requestId: 'a', isRead: false }
     const sent = requestHeaders({ connection, 'x-once': '1', 'x-mine': '1' }, of)
     assert.deepEqual([sent['x-once'], sent['x-mine']], [undefined, '1'])
   })

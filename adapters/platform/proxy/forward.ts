@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { GazewayError } from '../../../src/errors.ts'
+import type { GazewayError } from '../../../src/errors.ts'
 import type { PoolRequest, RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Exchange } from '../../../src/inference/relay/send.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { PaidFor } from '../../web/frame.ts'
 import { givenBack } from '../payments/payment-gate.ts'
 import { type RefusedKey, refusedKey } from '../refused-key.ts'
+import { noReply } from './no-reply.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
 import { replyHeaders } from './proxy-headers.ts'
 
@@ -63,7 +64,7 @@ export function forward(
       exchange?.resume()
     }
     function fail(error: Error): void {
-      if (!outgoing.headersSent && !outgoing.destroyed) reject(failure(error, url))
+      if (!outgoing.headersSent && !outgoing.destroyed) reject(noReply(error, url))
       // Too late for another status: the client sees that the reply is not whole.
       else outgoing.destroy(error)
       settle(null)
@@ -143,19 +144,4 @@ export function forward(
     if (outgoing.destroyed) gone()
     else if (stopping.aborted) stop()
   })
-}
-
-function failure(error: Error, url: string): GazewayError {
-  if (error instanceof GazewayError) return error
-  if ('code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code)))
-    return new GazewayError(
-      'upstream_timeout',
-      `The agent gateway at ${url} did not answer in time. Try again, or raise agent_gateway.timeout_ms.`,
-      { cause: error },
-    )
-  return new GazewayError(
-    'upstream_unreachable',
-    `The agent gateway at ${url} could not be reached (${error.message}). Check that it runs, and agent_gateway.url.`,
-    { cause: error },
-  )
 }

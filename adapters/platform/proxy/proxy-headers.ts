@@ -45,16 +45,16 @@ const SESSION = 'x-hermes-session'
  * The headers that a request goes on with.
  *
  * @param of.token what the agent gateway is opened with; null for none
- * @param of.paid whether errors are looked for in the reply, which must come as it is for that
+ * @param of.isRead whether the reply is read on the way, which must come as it is for that
  */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
-  of: { caller: Identity; token: string | null; requestId: string; paid: boolean },
+  of: { caller: Identity; token: string | null; requestId: string; isRead: boolean },
 ): Record<string, string> {
   const sent = passed(headers, NOT_SENT)
   if (!of.caller.scopes.has('admin'))
     for (const name of Object.keys(sent)) if (name.startsWith(SESSION)) delete sent[name]
-  if (of.paid) delete sent['accept-encoding']
+  if (of.isRead) delete sent['accept-encoding']
   sent['x-request-id'] = of.requestId
   sent.via = headers.via === undefined ? PLATFORM_VIA : `${headers.via}, ${PLATFORM_VIA}`
   if (of.token !== null) sent.authorization = `Bearer ${of.token}`

@@ -2,12 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../../src/errors.ts'
+import type { PassOn } from '../../../src/inference/pass-on.ts'
 import { poolSend, type RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
+import { passModelRequest } from './billed-passage.ts'
 import { forward } from './forward.ts'
+import { readPost } from './model-request.ts'
 import { requestHeaders } from './proxy-headers.ts'
 
 /** The passage of `/v1/*` to the agent gateway. */
@@ -19,6 +22,8 @@ export interface Passage extends Replaceable {
 /** What a passage is made with. */
 export interface ProxyOptions {
   target: AgentGatewayTarget
+  /** Passes requests on that ask a model, under the bills of their callers. */
+  passOn: PassOn
   maxBodyBytes: number
   connectTimeoutMs: number
   /** How long the agent gateway may be silent, and a client may leave its reply unread. */
@@ -27,8 +32,12 @@ export interface ProxyOptions {
   stopping: AbortSignal
 }
 
-/** Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. */
-export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping }: ProxyOptions): Passage {
+/**
+ * Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. Those that ask a model
+ * are billed on the way, but for this process's own gateway, which bills its calls itself, and for those that are paid for.
+ */
+export function createProxy(options: ProxyOptions): Passage {
+  const { target, passOn, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping } = options
   const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
   return {
     async handle(c) {
@@ -41,15 +50,24 @@ export function createProxy({ target, maxBodyBytes, connectTimeoutMs, timeoutMs,
       const token = pass?.token ?? null
       const requestId = c.get('requestId')
       const paid = c.get('paid') ?? null
-      const read = c.get('body')
       try {
+        const { method = 'GET' } = incoming
+        const { url, isOwn } = target
+        const post = method === 'POST' && !isOwn && !paid ? await readPost(incoming, path, maxBodyBytes) : null
+        if (post?.asksModel) {
+          const headers = requestHeaders(incoming.headers, { caller, token, requestId, isRead: true })
+          const to = { url, token, timeoutMs, stopping, send: pool.send, passOn }
+          const told = await passModelRequest(c, { ...post, path, headers }, to)
+          if (told !== null) c.error = told
+          return ALREADY_SENT
+        }
+        const read = c.get('body') ?? post?.bytes
         const request = {
-          method: incoming.method ?? 'GET',
+          method,
           path,
-          headers: requestHeaders(incoming.headers, { caller, token, requestId, paid: paid !== null }),
+          headers: requestHeaders(incoming.headers, { caller, token, requestId, isRead: paid !== null }),
           body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
         }
-        const { url, isOwn } = target
         const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
         const told = await forward(pool, request, outgoing, how)
         // For those who look afterwards whether the request was served: its status was sent before.

@@ -1,0 +1,113 @@
+import type { GazewayError } from '../../../src/errors.ts'
+import type { ModelBody } from '../../../src/inference/admit.ts'
+import type { PassOn } from '../../../src/inference/pass-on.ts'
+import { createProvider } from '../../../src/inference/provider.ts'
+import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
+import type { RequestPool } from '../../../src/inference/relay/request-pool.ts'
+import type { Headers, Send } from '../../../src/inference/relay/send.ts'
+import { serviceStopping } from '../../../src/wire/stopping.ts'
+import { arrivalOf } from '../../web/arrival.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { receiverOf } from '../../web/http-receiver.ts'
+import { refusedKey } from '../refused-key.ts'
+import { noReply } from './no-reply.ts'
+import { replyHeaders } from './proxy-headers.ts'
+
+/** A request to a model of the agent gateway. */
+interface Asked {
+  endpoint: string
+  request: ClientRequest<ModelBody>
+  /** As it was sent, with its query. */
+  path: string
+  headers: Record<string, string>
+}
+
+/** The agent gateway, and how it is asked. */
+interface Way {
+  url: string
+  /** What it is opened with; null for nothing. */
+  token: string | null
+  /** How long it may be silent, and a client may leave its reply unread. */
+  timeoutMs: number
+  /** Aborted when the service ends what is still in progress. */
+  stopping: AbortSignal
+  send: RequestPool['send']
+  passOn: PassOn
+}
+
+/**
+ * Passes a request that asks a model on to the agent gateway, under the bill of its caller.
+ *
+ * @returns the error that the reply told its client of; null for none
+ * @throws GazewayError as `PassOn`; `upstream_error` where the agent gateway refuses the platform's key
+ */
+export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promise<Error | null> {
+  const { url, token, timeoutMs, passOn } = way
+  const arrival = arrivalOf(c)
+  const { requestId, callerId, incoming } = arrival
+  const { 'content-length': _, ...headers } = asked.headers
+  const passedOn = {
+    ...asked,
+    service: serviceAt(way),
+    headers: { ...headers, 'accept-encoding': 'identity' },
+    send: sendUntilStop(way),
+    replyHeaders: (of: Headers) => joined(replyHeaders(of, requestId)),
+    failure: (error: unknown) => noReply(error as Error, url),
+    refusal: ({ status, body }: { status: number; body: Buffer }) => (status === 401 ? refusalOf(token, body) : null),
+  }
+  const { traceparent, via } = incoming.headers
+  const context = {
+    surface: 'platform' as const,
+    callerId,
+    requestId,
+    via,
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+  }
+  return passOn(passedOn, receiverOf(arrival, timeoutMs), context)
+}
+
+/** The agent gateway as a provider, for records and errors. */
+const serviceAt = ({ url, token, timeoutMs }: Way) =>
+  createProvider({
+    provider: `${url}/v1`,
+    api_key: token,
+    headers: {},
+    aliases: {},
+    models: { primary: '', fallback: '', chat: '' },
+    timeout_ms: timeoutMs,
+    max_retries: 0,
+  })
+
+function refusalOf(token: string | null, body: Buffer): GazewayError {
+  const refused = refusedKey(token)
+  refused.saw(body)
+  return refused.error()
+}
+
+/** Sends over the pool, until the service ends what is in progress: its clients are told why. */
+const sendUntilStop =
+  ({ send, stopping }: Way): Send =>
+  (request, listener) => {
+    const stop = () => {
+      listener.onError(serviceStopping())
+      exchange.abort()
+    }
+    const release = () => stopping.removeEventListener('abort', stop)
+    const exchange = send(request, {
+      onHead: (status, headers) => listener.onHead(status, headers),
+      onData: (chunk) => listener.onData(chunk),
+      onEnd() {
+        release()
+        listener.onEnd()
+      },
+      onError(error) {
+        release()
+        listener.onError(error)
+      },
+    })
+    stopping.addEventListener('abort', stop)
+    return exchange
+  }
+
+const joined = (headers: Record<string, string | string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]))

@@ -1,0 +1,116 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { GazewayError } from '../../../src/errors.ts'
+import type { ModelBody } from '../../../src/inference/admit.ts'
+import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
+import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
+import { parseJson, readBytes } from '../../web/json-body.ts'
+
+/** Endpoints of agent gateways that ask a model, whether their requests name one or not. */
+const ASKING = /^\/v1\/(?:(?:.+\/)?(?:completions|responses|runs|embeddings|rerank)|messages|(?:audio|images)\/.+)$/
+/** Of these, those that take forms. */
+const TAKES_FORMS = /^\/v1\/(?:audio|images)\//
+/** What JSON may begin with, as far as servers are lenient about it. */
+const OBJECT_BEGINS = /^[\s\ufeff]*(?:\{|$)/
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
+
+/** A POST below `/v1`, as far as its body had to be read to tell whether it asks a model. */
+export type ReadPost =
+  | { asksModel: true; endpoint: string; request: ClientRequest<ModelBody> }
+  /** `bytes`: the body, where it was read; null where it is still to come. */
+  | { asksModel: false; bytes: Buffer | null }
+
+/**
+ * Tells requests that ask a model from all others, whatever they say they are: by their endpoint, however it is written, or
+ * by the model that their JSON names. Of other bodies no more than the first piece has been looked at.
+ *
+ * @param path as it was sent, with its query
+ * @throws GazewayError `unsupported_media_type` for a body that another server may read as JSON and this one cannot,
+ *   `invalid_json`, `validation_failed`, and as `readBytes`
+ */
+export async function readPost(incoming: IncomingMessage, path: string, limit: number): Promise<ReadPost> {
+  const { headers } = incoming
+  requirePlain(headers)
+  const endpoint = endpointOf(path)
+  if (ASKING.test(endpoint)) return readAsking(headers, endpoint, await readBytes(incoming, limit))
+  if (!(await beginsAsObject(incoming))) return { asksModel: false, bytes: null }
+  const bytes = await readBytes(incoming, limit)
+  const text = bytes.toString('utf8')
+  const json = tryJson(text)
+  if (isObject(json) && (json.model ?? null) !== null)
+    return { asksModel: true, endpoint: named(endpoint), request: { bytes, text, json } }
+  // Lenient servers read more than JSON: comments, NaN, a byte order mark.
+  if (json === undefined && /"model"|'model'|\bmodel\s*:|\\u/.test(text)) parseJson(headers, bytes)
+  return { asksModel: false, bytes }
+}
+
+/** A form, as for a recording, is billed by its length. */
+function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffer): ReadPost {
+  const isForm = TAKES_FORMS.test(endpoint) && /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
+  const body = isForm ? { bytes, text: '', json: {} } : parseJson(headers, bytes)
+  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: accepted is an object of JSON.')
+  return { asksModel: true, endpoint: named(endpoint), request: { ...body, json: body.json } }
+}
+
+/** The path as most servers read it: decoded, in lower case, without empty segments. */
+function endpointOf(path: string): string {
+  const [pathname = ''] = path.split('?')
+  const plain = decoded(pathname)
+    .toLowerCase()
+    .replaceAll(/;[^/]*/g, '')
+  return plain.replaceAll(/\/+/g, '/').replace(/\/$/, '')
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch (cause) {
+    throw new GazewayError('validation_failed', 'The path holds a % that is no escape.', { param: 'path', cause })
+  }
+}
+
+/** Below `/v1`, as records name it. */
+const named = (endpoint: string): string => endpoint.slice('/v1'.length)
+
+/** @throws GazewayError `unsupported_media_type` for what can only be read once it is decoded */
+function requirePlain(headers: IncomingHttpHeaders): void {
+  const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers
+  const charset = CHARSET.exec(type)?.[1] ?? ''
+  if (/^(?:identity)?$/i.test(encoding) && /^(?:utf-?8|us-ascii|iso-8859-1)?$/i.test(charset)) return
+  throw new GazewayError(
+    'unsupported_media_type',
+    'What is posted below /v1 must be neither compressed nor in another charset than UTF-8: send no content-encoding.',
+  )
+}
+
+/** Looks at the first piece of a body, which stays there to be read. */
+async function beginsAsObject(incoming: IncomingMessage): Promise<boolean> {
+  const { 'content-length': length, 'transfer-encoding': transfer } = incoming.headers
+  if (transfer === undefined && Number(length ?? 0) === 0) return false
+  const first = await firstPiece(incoming)
+  return first !== null && OBJECT_BEGINS.test(first.toString('utf8'))
+}
+
+function firstPiece(incoming: IncomingMessage): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const gone = (cause?: unknown) => {
+      stop()
+      reject(new GazewayError('cancelled', 'The client went away.', { cause }))
+    }
+    function look(): void {
+      const piece: Buffer | null = incoming.read()
+      if (piece === null && !incoming.readableEnded) return
+      stop()
+      if (piece !== null) incoming.unshift(piece)
+      resolve(piece)
+    }
+    const end = () => {
+      stop()
+      resolve(null)
+    }
+    function stop(): void {
+      incoming.off('readable', look).off('end', end).off('error', gone).off('close', gone)
+    }
+    if (incoming.destroyed) return gone()
+    incoming.on('readable', look).on('end', end).on('error', gone).on('close', gone)
+  })
+}

@@ -1,0 +1,17 @@
+import { GazewayError } from '../../../src/errors.ts'
+
+/** Why the agent gateway did not reply, for those who asked. */
+export function noReply(error: Error, url: string): GazewayError {
+  if (error instanceof GazewayError) return error
+  if ('code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code)))
+    return new GazewayError(
+      'upstream_timeout',
+      `The agent gateway at ${url} did not answer in time. Try again, or raise agent_gateway.timeout_ms.`,
+      { cause: error },
+    )
+  return new GazewayError(
+    'upstream_unreachable',
+    `The agent gateway at ${url} could not be reached (${error.message}). Check that it runs, and agent_gateway.url.`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,226 @@
+import type { CallContext } from '../calls/call-record.ts'
+import { GazewayError } from '../errors.ts'
+import { readUsage, type Usage } from '../providers/token-usage.ts'
+import { parseJson } from '../text/json.ts'
+import { billFor, type CallerContext, type ModelBody } from './admit.ts'
+import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
+import type { Bill } from './bill.ts'
+import { type BilledReceiver, billedReceiver } from './billed-receiver.ts'
+import type { CallDeps } from './call-model.ts'
+import { record } from './convert/loose.ts'
+import { clientGone, streamFailure } from './failure.ts'
+import { isUnfinished } from './finish-reason.ts'
+import { NOTHING, type Observed, observedStream } from './observe.ts'
+import type { ModelChoice, Provider } from './provider.ts'
+import { pump, type Receiver } from './relay/receiver.ts'
+import { type ClientRequest, requestBody } from './relay/request-body.ts'
+import { endingOf, openReply, type Send, type StreamReply, type WholeReply } from './relay/send.ts'
+import { createSseTap } from './relay/sse-tap.ts'
+import { chatErrorEvent, responseErrorEvent } from './relay/upstream-reply.ts'
+import { type BegunCall, beginCall } from './settle.ts'
+import { askForUsage, wantsUsage } from './usage-request.ts'
+
+const CHAT = '/chat/completions'
+const RESPONSES = '/responses'
+
+/** A request to a model that another service than the upstream answers: an agent gateway. */
+export interface PassedOn {
+  /** The service, whose base URL ends with `/v1`. */
+  service: Provider
+  /** Below `/v1`, with its query. */
+  path: string
+  /** The endpoint of it, below `/v1`, for whoever reads records and receipts. */
+  endpoint: string
+  request: ClientRequest<ModelBody>
+  /** Those that it goes on with, apart from `content-length`. */
+  headers: Record<string, string>
+  send: Send
+  /** The headers that a reply comes back with, but for the call's own. */
+  replyHeaders(headers: WholeReply['headers']): Record<string, string>
+  /** Why there was no reply. */
+  failure(error: unknown): GazewayError
+  /** A reply that its client is not to see, as an error; null for all others. */
+  refusal(reply: WholeReply): GazewayError | null
+}
+
+/**
+ * Passes a request to a model on to another service, billed and recorded as every model call is: what the key may do is
+ * checked and what it may cost is set aside before anything is sent, and no answer that is charged is complete before its
+ * charge is durable. Bytes and status stay as they are.
+ *
+ * @returns when the reply is over: the error that its client was told in it
+ * @throws GazewayError as `billFor`, and where no reply came, before the first byte of one
+ */
+export type PassOn = (asked: PassedOn, receiver: Receiver, context: CallerContext) => Promise<Error | null>
+
+/** What a reply came to. */
+interface Passed {
+  httpStatus: number
+  error: Error | null
+  observed: Observed
+  /** Whether its client has any of an answer. */
+  isHad: boolean
+}
+
+/** Passes requests on under the bills of their callers. */
+export function createPassOn(deps: CallDeps): PassOn {
+  return async (asked, receiver, context) => {
+    const { service, endpoint, request } = asked
+    const model = modelIn(asked, deps.provider)
+    const path = `/v1${endpoint}`
+    const billing = { path, request, models: () => [model], upstream: service.name }
+    const bill = await billFor({ ...deps.billing, ...deps }, billing, context)
+    const started = performance.now()
+    const stream = request.json.stream === true
+    const held = billedReceiver(receiver, bill, {
+      errorEvent: errorEvents(asked, context),
+      countTokens: deps.countTokens,
+    })
+    try {
+      const body = await bodyOf(asked, bill)
+      const invocation = { path: endpoint, model, stream, request: request.json, bill }
+      const call = beginCall({ ...deps, provider: service }, invocation, context)
+      const { httpStatus, error, observed, isHad } = await pass(asked, { held, call, body, context })
+      if (isHad && bill.isBounded && isUnseen(asked, observed)) bill.cutOff()
+      const { callId, usage } = await call.settle({ httpStatus, error, ...observed, isHad })
+      const latencyMs = Math.round(performance.now() - started)
+      const billed = { callId, model: model.requested, path, usage, latencyMs }
+      const charged = await bill.settle(billed).catch((fault) => {
+        if (!held.fail(fault)) throw fault
+        return null
+      })
+      held.finish(callId, charged)
+      return error
+    } finally {
+      bill.end()
+    }
+  }
+}
+
+/** Whether a request has led to something that its reply does not show, such as an answer that is fetched later. */
+const isUnseen = ({ endpoint }: PassedOn, { usage, said }: Observed): boolean =>
+  usage === null && (said === null || !LIMITS.has(endpoint))
+
+/** The model that is asked for, by its own name: aliases are the upstream's. */
+function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
+  const { model } = request.json
+  if (typeof model === 'string' && model !== '') return { requested: model, upstream: model }
+  if ((model ?? '') === '') return provider.resolve(undefined, 'chat')
+  throw new GazewayError('validation_failed', 'model: accepted is the name of a model.', { param: 'model' })
+}
+
+const errorEvents =
+  ({ endpoint }: PassedOn, { requestId }: CallerContext) =>
+  (error: GazewayError): Buffer | string =>
+    endpoint === RESPONSES ? responseErrorEvent(error, requestId, 0) : chatErrorEvent(error, requestId)
+
+/**
+ * The client's bytes where they say once what its bill goes by, with the limit of its answer where it needs one; usage is
+ * asked for.
+ */
+function bodyOf({ endpoint, request }: PassedOn, { answerLimit }: Bill): string | Buffer | Promise<string> {
+  const { json } = request
+  const asked = endpoint === CHAT && json.stream === true ? askForUsage(json) : {}
+  const limit = LIMITS.get(endpoint)
+  const limited = answerLimit === null || limit === undefined ? {} : { [limit]: answerLimit }
+  const told = Object.fromEntries(
+    BILLED_BY.filter((name) => json[name] !== undefined).map((name) => [name, json[name]]),
+  )
+  const fields = { ...told, ...asked, ...limited }
+  return requestBody(request, { ...json, ...fields }, fields)
+}
+
+const LIMITS = new Map([
+  [CHAT, CHAT_LIMIT],
+  [RESPONSES, RESPONSES_LIMIT],
+])
+/** The fields by which a request is billed. */
+const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
+
+interface Passing {
+  held: BilledReceiver
+  call: BegunCall
+  body: string | Buffer
+  context: CallContext & { requestId: string | null }
+}
+
+/** Sends the request and passes its reply on. What was asked and not answered is recorded, too. */
+async function pass(asked: PassedOn, { held, call, body, context }: Passing): Promise<Passed> {
+  const { service, path, headers, send, request } = asked
+  const sent = { method: 'POST', path, headers, body }
+  const stream = request.json.stream === true
+  let status: number | null = null
+  try {
+    const reply = await openReply(send, sent, { stream }, held, service, (code) => {
+      status = code
+    })
+    return reply.kind === 'whole'
+      ? passWhole(asked, { held, call }, reply)
+      : await passStream(asked, { held, call, context }, reply)
+  } catch (cause) {
+    const error = held.isGone() ? clientGone(endingOf(held)) : asked.failure(cause)
+    error.callId = call.callId
+    await call.settle({ httpStatus: status, error, ...NOTHING, isHad: false })
+    throw error
+  }
+}
+
+function passWhole(asked: PassedOn, { held, call }: Pick<Passing, 'held' | 'call'>, reply: WholeReply): Passed {
+  const { status, body } = reply
+  const refused = asked.refusal(reply)
+  if (refused) throw refused
+  held.whole(status, headersOf(asked, call, reply), body)
+  if (status >= 300)
+    return {
+      httpStatus: status,
+      error: new Error(`The agent gateway answered ${status}.`),
+      observed: NOTHING,
+      isHad: false,
+    }
+  return { httpStatus: status, error: null, observed: observedIn(body), isHad: true }
+}
+
+async function passStream(
+  asked: PassedOn,
+  { held, call, context }: Omit<Passing, 'body'>,
+  reply: StreamReply,
+): Promise<Passed> {
+  const { service, endpoint, request } = asked
+  const { status } = reply
+  const dropUsageChunk = endpoint === CHAT && request.json.stream === true && !wantsUsage(request.json)
+  const tap = createSseTap({ dropUsageChunk, secrets: service.secrets })
+  held.head(status, headersOf(asked, call, reply))
+  const stallMs = service.timeoutMs
+  const end = await pump(reply, held, tap, { filter: (events) => events, onFirst: call.firstToken, stallMs })
+  const observed = observedStream(tap)
+  const passed = (error: Error | null): Passed => ({ httpStatus: status, error, observed, isHad: true })
+  const { done } = tap.ending()
+  if (end.kind === 'gone' && !done) return passed(clientGone(endingOf(held)))
+  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, service) : null
+  held.end(broken === null ? undefined : errorEvents(asked, context)(broken))
+  return passed(broken ?? tap.failed())
+}
+
+function headersOf(asked: PassedOn, { callId }: BegunCall, { headers, kind }: WholeReply | StreamReply) {
+  const passed = asked.replyHeaders(headers)
+  for (const name of Object.keys(passed)) if (name.startsWith('x-gazeway-') || NOT_PASSED.has(name)) delete passed[name]
+  if (kind === 'stream') for (const name of OWN_TO_STREAMS) delete passed[name]
+  return { ...passed, 'x-gazeway-call-id': callId }
+}
+
+/** What is told anew: the body is read on the way. */
+const NOT_PASSED = new Set(['content-length', 'content-encoding', 'x-request-id'])
+const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
+
+/** What a whole reply reports of its usage, or what is counted in its place. */
+function observedIn(body: Buffer): Observed {
+  const value = parseJson(body.toString('utf8'))
+  const { usage, response, choices, output, status } = record(value)
+  const reported: Usage | null = readUsage(usage ?? record(response).usage)
+  const said = isUnfinished(status) ? undefined : (choices ?? output)
+  return {
+    usage: reported,
+    said: said === undefined ? null : () => ({ text: JSON.stringify(said), factor: 1 }),
+    answer: value,
+  }
+}
