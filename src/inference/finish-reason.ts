@@ -1,3 +1,5 @@
+import type { Message } from './convert/requests.ts'
+
 /** How answers end. Every list of finish reasons, and of the states of a Response, is in this file. */
 
 /** The finish reason of a choice that ended well, where its provider leaves it out. */
@@ -33,3 +35,37 @@ const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress', 'canc
 
 /** Whether a Response has no answer although nothing failed. */
 export const isUnfinished = (status: unknown): boolean => UNFINISHED.has(status)
+
+/** Why an answer ended: chat completions' word → that of Messages. */
+const STOP_REASONS = new Map<unknown, StopReason>([
+  ['stop', 'end_turn'],
+  ['tool_calls', 'tool_use'],
+  ['function_call', 'tool_use'],
+  ['length', 'max_tokens'],
+  ['model_context_window_exceeded', 'model_context_window_exceeded'],
+  ['content_filter', 'refusal'],
+  ['sensitive', 'refusal'],
+])
+
+/** Why a Messages answer ended. */
+export type StopReason = NonNullable<Message['stop_reason']>
+
+/** Chat completions' word for why an answer ended, in the words of Messages. Many upstreams say `stop` after a tool call. */
+export function stopReason(finish: unknown, hasCalls: boolean): StopReason {
+  const reason = STOP_REASONS.get(finish) ?? 'end_turn'
+  return reason === 'end_turn' && hasCalls ? 'tool_use' : reason
+}
+
+/** The word of Messages for why an answer ended → chat completions'. */
+const FINISH_REASONS = new Map<unknown, string>([
+  ['tool_use', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'content_filter'],
+])
+
+/** The word of Messages for why an answer ended, in those of chat completions. */
+export const finishReason = (stop: unknown): string => FINISH_REASONS.get(stop) ?? FINISHED
+
+/** The event that ends the stream of a Message. */
+export const MESSAGE_STOP = 'message_stop'

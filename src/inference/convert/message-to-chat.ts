@@ -1,0 +1,125 @@
+import { finishReason } from '../finish-reason.ts'
+import { asText, type Loose, present, record, records } from './loose.ts'
+import type { ChatCompletion, Message } from './requests.ts'
+
+/** A Message as the chat completion that the same request would have had. Thoughts are left out. */
+export function toCompletion(message: Message): ChatCompletion {
+  const { id, model, content, stop_reason, usage } = record(message)
+  const blocks = records(content)
+  const text = blocks.map((block) => (block.type === 'text' ? asText(block.text) : '')).join('')
+  const calls = blocks.filter(isCall).map(({ id: callId, name, input }) => ({
+    id: callId,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input ?? {}) },
+  }))
+  const said = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+  return {
+    ...headOf(id, model),
+    object: 'chat.completion',
+    choices: [{ index: 0, message: said, logprobs: null, finish_reason: finishReason(stop_reason) }],
+    ...present({ usage: toChatUsage(usage) }),
+  } as unknown as ChatCompletion
+}
+
+/** Only the client's own tools: a search that the provider ran is over. */
+const isCall = ({ type }: Loose): boolean => type === 'tool_use'
+
+const headOf = (id: unknown, model: unknown) => ({
+  id: asText(id) || 'chatcmpl',
+  created: Math.floor(Date.now() / 1000),
+  model: asText(model),
+})
+
+/** A Message's usage in the shape of chat completions, where the prompt counts what came from the cache too. */
+function toChatUsage(reported: unknown): Loose | undefined {
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = record(reported)
+  if (typeof input_tokens !== 'number' || typeof output_tokens !== 'number') return undefined
+  const cached = Number(cache_read_input_tokens ?? 0)
+  const written = Number(cache_creation_input_tokens ?? 0)
+  const prompt = input_tokens + cached + written
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output_tokens,
+    total_tokens: prompt + output_tokens,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+  }
+}
+
+/** Turns the events of a streamed Message into the chunks of a chat stream. */
+export interface CompletionChunks {
+  /** @param event one as it was read; one that is unknown, or a `ping`, gives nothing */
+  push(event: object): Loose[]
+  /** Whether the Message is complete. */
+  isOver(): boolean
+}
+
+/** The converter from a streamed Message to a chat stream, the usage in a chunk of its own at the end. */
+export function createCompletionChunks(): CompletionChunks {
+  let head: Loose = headOf(undefined, undefined)
+  let usage: Loose = {}
+  let calls = -1
+  /** The blocks that hold calls, by their index, and how many came before each. */
+  const callAt = new Map<unknown, number>()
+  let over = false
+
+  const chunk = (choices: Loose[], more: Loose = {}): Loose => ({
+    ...head,
+    object: 'chat.completion.chunk',
+    choices,
+    ...more,
+  })
+  const adds = (delta: Loose, finish_reason: string | null = null): Loose[] => [
+    chunk([{ index: 0, delta, logprobs: null, finish_reason }]),
+  ]
+
+  function startBlock(index: unknown, block: Loose): Loose[] {
+    if (block.type === 'text') return asText(block.text) === '' ? [] : adds({ content: block.text })
+    if (!isCall(block)) return []
+    callAt.set(index, ++calls)
+    const begun = { index: calls, id: block.id, type: 'function', function: { name: block.name, arguments: '' } }
+    return adds({ tool_calls: [begun] })
+  }
+
+  function continueBlock(index: unknown, { type, text, partial_json }: Loose): Loose[] {
+    if (type === 'text_delta') return adds({ content: text })
+    const call = callAt.get(index)
+    if (type !== 'input_json_delta' || call === undefined) return []
+    return adds({ tool_calls: [{ index: call, function: { arguments: partial_json } }] })
+  }
+
+  return {
+    push(event) {
+      const { type, message, index, content_block, delta, usage: used, error } = record(event)
+      switch (type) {
+        case 'message_start': {
+          const { id, model, usage: begun } = record(message)
+          head = headOf(id, model)
+          usage = record(begun)
+          return adds({ role: 'assistant', content: '' })
+        }
+        case 'content_block_start':
+          return startBlock(index, record(content_block))
+        case 'content_block_delta':
+          return continueBlock(index, record(delta))
+        case 'message_delta':
+          usage = { ...usage, ...present(record(used)) }
+          return adds({}, finishReason(record(delta).stop_reason))
+        case 'message_stop': {
+          over = true
+          const told = toChatUsage(usage)
+          return told ? [chunk([], { usage: told })] : []
+        }
+        case 'error':
+          return [{ error: { ...record(error), param: null } }]
+        default:
+          return []
+      }
+    },
+    isOver: () => over,
+  }
+}

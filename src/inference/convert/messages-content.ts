@@ -1,0 +1,85 @@
+import type OpenAI from 'openai'
+import { asText, type Loose, record, records } from './loose.ts'
+import { unsupported } from './unsupported.ts'
+
+type Part = OpenAI.Chat.ChatCompletionContentPart
+
+/** Content of a Messages request as blocks: a text alone stands for one. */
+export const blocksOf = (content: unknown): Loose[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : records(content)
+
+/** The text of blocks that hold nothing else. @throws GazewayError for any other block */
+export function textOf(content: unknown, path: string, between: string): string {
+  return blocksOf(content)
+    .map(({ type, text }, index) => {
+      if (type === 'text') return asText(text)
+      throw unsupported(`${path}.${index}`, `a block of the type ${asText(type)} cannot stand here in chat completions`)
+    })
+    .join(between)
+}
+
+/**
+ * The content of a user turn, or of a tool's result, as the parts that chat completions has for it.
+ *
+ * @param path where the request has it, such as `messages.2.content`
+ * @throws GazewayError `invalid_request` for what chat completions cannot carry
+ */
+export const toParts = (content: unknown, path: string): Part[] =>
+  blocksOf(content).flatMap((block, index) => toPart(block, `${path}.${index}`))
+
+/** Plain text where it is all text, which every upstream takes. */
+export const compact = (parts: Part[]): string | Part[] =>
+  parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts
+
+/** One block of it. @throws GazewayError as {@link toParts} */
+export function toPart(block: Loose, path: string): Part[] {
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: asText(block.text) }]
+    case 'image':
+      return [toImage(record(block.source), `${path}.source`)]
+    case 'document':
+      return toDocument(block, path)
+    case 'search_result':
+      return [{ type: 'text', text: searchResult(block, path) }]
+    default:
+      throw unsupported(`${path}.type`, `chat completions has nothing for a block of the type ${asText(block.type)}`)
+  }
+}
+
+function toImage(source: Loose, path: string): Part {
+  const { type, media_type, data, url } = source
+  if (type === 'base64')
+    return { type: 'image_url', image_url: { url: `data:${asText(media_type)};base64,${asText(data)}` } }
+  if (type === 'url') return { type: 'image_url', image_url: { url: asText(url) } }
+  throw unsupported(path, `this upstream knows no ${asText(type)} images; send it as base64 or by its URL`)
+}
+
+function toDocument({ source: given, title, context, citations }: Loose, path: string): Part[] {
+  const source = record(given)
+  if (record(citations).enabled === true)
+    throw unsupported(`${path}.citations`, 'chat completions cannot cite documents; leave it out')
+  const about = [title, context].filter((text) => typeof text === 'string' && text !== '').map((text) => `${text}`)
+  const head: Part[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
+  switch (source.type) {
+    case 'text':
+      return [...head, { type: 'text', text: asText(source.data) }]
+    case 'content':
+      return [...head, ...toParts(source.content, `${path}.source.content`)]
+    case 'base64': {
+      const filename = typeof title === 'string' && title !== '' ? title : 'document.pdf'
+      const file_data = `data:${asText(source.media_type)};base64,${asText(source.data)}`
+      const more: Part[] = typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : []
+      return [...more, { type: 'file', file: { filename, file_data } }]
+    }
+    default:
+      throw unsupported(
+        `${path}.source`,
+        `chat completions takes no document by ${asText(source.type)}; send it as base64 or as text`,
+      )
+  }
+}
+
+function searchResult({ title, source, content }: Loose, path: string): string {
+  return [asText(title), asText(source), textOf(content, `${path}.content`, '\n')].join('\n')
+}
