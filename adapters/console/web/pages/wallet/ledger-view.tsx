@@ -25,7 +25,7 @@ const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   deposit: { label: 'Deposit', tone: 'good' },
   reserve: { label: 'Set aside for a call', tone: 'neutral' },
   capture: { label: 'Call charged, rest back', tone: 'neutral' },
-  charge: { label: 'Call charged', tone: 'neutral' },
+  charge: { label: 'Calls charged', tone: 'neutral' },
   void: { label: 'Call failed, all back', tone: 'neutral' },
   lock: { label: 'Locked in escrow', tone: 'accent' },
   release: { label: 'Reward paid', tone: 'good' },
