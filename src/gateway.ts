@@ -35,6 +35,7 @@ import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
 import { openStoreClock } from './store/clock.ts'
 import { openStore } from './store/open-store.ts'
+import type { Page, Paged } from './store/page.ts'
 import type { Store } from './store/store.ts'
 import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
@@ -44,6 +45,7 @@ import { type Micros, toMicros, toUsd } from './text/money.ts'
 import { createTokenCounter } from './text/token-counter.ts'
 import { writeCallSpending } from './wallet/allowances.ts'
 import { bindWallet, unbindWallet } from './wallet/bind-wallet.ts'
+import { type Burn, burnList, burnTerms } from './wallet/burn.ts'
 import { createCharges } from './wallet/charges.ts'
 import { createLimits, type LimitsOf } from './wallet/limits.ts'
 import { createOverruns, type Overruns } from './wallet/overruns.ts'
@@ -99,6 +101,8 @@ export interface Gateway {
   groups: Groups
   idempotency: Idempotency
   wallet: Wallet
+  /** Who is about to run dry: keys and groups by the time that is left to them. @throws see `burnList` */
+  burn(query: Paged): Promise<Page<Burn>>
   metering: Metering
   /** Charged calls whose cost was above their reservation. */
   overruns: Overruns
@@ -374,6 +378,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     groups,
     idempotency,
     wallet,
+    burn(query) {
+      const { config } = live.current()
+      return burnList({ store, now, ...burnTerms(config) }, query)
+    },
     metering,
     overruns,
     chain,

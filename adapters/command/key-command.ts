@@ -8,7 +8,9 @@ import { KeyId, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
 import { modelWarnings } from '../../src/identity/model-warnings.ts'
 import { createProvider } from '../../src/inference/provider.ts'
 import { readBalances } from '../../src/wallet/account-balances.ts'
+import { burnList, burnTerms } from '../../src/wallet/burn.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
+import { burnTable } from './burn-table.ts'
 import { checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
 import { keyTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
@@ -110,6 +112,16 @@ export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
     if (records.length === 0)
       process.stderr.write('There are no keys yet. Make one with: gazeway key create --name NAME\n')
     else process.stdout.write(keyTable(records, await all(groups.list)))
+  })
+}
+
+/** Prints the keys in force and the groups as a table, those that run dry first at the top. */
+export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
+  await withKeys(loaded, log, async ({ store, now, config }) => {
+    const burns = await all((page) => burnList({ store, now, ...burnTerms(config) }, page))
+    if (burns.length === 0)
+      process.stderr.write('There are no keys yet. Make one with: gazeway key create --name NAME\n')
+    else process.stdout.write(burnTable(burns))
   })
 }
 

@@ -67,9 +67,11 @@ export function addKeyCommands(program: Command, start: Start): void {
   key
     .command('list')
     .description('list all keys with their limits and what they have spent, without their secrets')
-    .action(async () => {
+    .option('--burn', 'who is about to run dry: keys and groups by the time that is left at the rate of the last 24 h')
+    .action(async ({ burn = false }: { burn?: boolean }) => {
       const { loaded, log } = await start()
-      await (await import('./key-command.ts')).listKeys(loaded, log)
+      const { listBurn, listKeys } = await import('./key-command.ts')
+      await (burn ? listBurn : listKeys)(loaded, log)
     })
   withTerms(
     key

@@ -32,6 +32,8 @@ export interface KeyTools {
   store: Store
   /** As a service on the store has it. */
   config: Config
+  /** The store's clock. */
+  now: () => Date
 }
 
 /**
@@ -59,7 +61,7 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
         onUnbound: unbindWallet,
         onError,
       })
-      return await work({ keys, groups: createGroups({ store, now, spendOf: spent }), store, config })
+      return await work({ keys, groups: createGroups({ store, now, spendOf: spent }), store, config, now })
     } catch (error) {
       throw inFlags(error)
     } finally {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
+import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
+import type { Burn } from '../../src/wallet/burn.ts'
 import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
@@ -133,6 +135,25 @@ describe('a key', () => {
     )
     const [row] = (await running.gateway.keys.list({ limit: 1000 })).items.filter((record) => record.id === id)
     assert.ok((row?.spend.day_usd ?? 1) <= 0.002)
+  })
+
+  it('counts for its group, and is listed with it by the time that is left', async () => {
+    const group = await running.gateway.groups.create({ name: 'team', budgets: [{ usd: 1, per: 'total' }] })
+    const { key, id } = await newKey({ billing: 'cost', group: group.id })
+    await (await chat(key)).arrayBuffer()
+    await running.gateway.calls.flush()
+    assert.equal((await running.gateway.groups.find('team'))?.spend.total_usd, 0.000045)
+    const reply = await fetch(`${running.url}/api/keys/burn?limit=1000`, {
+      headers: { authorization: `Bearer ${running.admin}` },
+    })
+    const { items } = (await reply.json()) as z.infer<ReturnType<typeof pageOf<typeof Burn>>>
+    const [first, second] = items.filter((item) => [id, group.id].includes(item.id))
+    assert.deepEqual([first?.burned_24h_usd, second?.burned_24h_usd], [0.000045, 0.000045])
+    assert.deepEqual([first?.budget?.owner, first?.budget?.left_usd], [group.id, 0.999955])
+    assert.equal(
+      (await fetch(`${running.url}/api/keys/burn`, { headers: { authorization: `Bearer ${key}` } })).status,
+      403,
+    )
   })
 
   it('has a stream cut off where its budget does not reach for more', async () => {

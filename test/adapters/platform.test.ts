@@ -226,7 +226,8 @@ describe('the platform', () => {
         '/api/wallet/metered/usage',
       ])
         await checkReply(path, await get(path))
-      for (const path of ['/api/keys', '/api/groups']) await checkReply(path, await get(path, running.admin))
+      for (const path of ['/api/keys', '/api/keys/burn', '/api/groups'])
+        await checkReply(path, await get(path, running.admin))
     })
 
     async function checkReply(path: string, reply: Response): Promise<void> {

@@ -11,15 +11,19 @@ import { createSessions } from '../../src/sessions/sessions.ts'
 import { encodeCursor } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TaskList } from '../../src/tasks/tasks.ts'
+import { burnList } from '../../src/wallet/burn.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { worksOn } from '../tasks/setup.ts'
 
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 const now = () => new Date('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
-/** Running totals, and counts that are yet to be folded: they are read whole because they are what the history is summed up in. */
+/**
+ * Keys, groups and their budgets, which are few; running totals, and counts that are yet to be folded: they are what the
+ * history is summed up in.
+ */
 const SUMMED_UP =
-  /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|session_totals|task_totals)\b/
+  /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|key_groups|budgets|session_totals|task_totals)\b/
 
 const TASK = `task_${'0'.repeat(32)}`
 const ESCROW = `esc_${'0'.repeat(32)}`
@@ -91,6 +95,7 @@ export function plansContract(open: () => Promise<Store>): void {
         calls: createCalls({ store: on, onError }),
         keys: createKeys({ store: on, now, fixedKey: null, onError }),
         groups: createGroups({ store: on, now }),
+        burn: () => burnList({ store: on, now, marginMicros: 0, defaultCreditMicros: 0 }, { limit: 5 }),
         sessions: createSessions({ store: on, now, chatModel: () => 'm' }),
         tasks,
         escrows,
@@ -123,6 +128,7 @@ export function plansContract(open: () => Promise<Store>): void {
     const from = '2026-11-20T07:10:00.000Z'
     const to = '2026-11-22T07:20:00.000Z'
     const reads: Record<string, () => Promise<unknown>> = {
+      'keys by the time that is left to them': () => services.burn(),
       'recall of a memory': () => services.memory.recall({ key: 'k1', namespace: 'default' }),
       memories: () => services.memory.recent(MemoryList.parse({ limit: 5 })),
       'memories of a namespace': () => services.memory.recent(MemoryList.parse({ limit: 5, namespace: 'default' })),

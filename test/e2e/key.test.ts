@@ -195,6 +195,48 @@ describe('gazeway key', () => {
     assert.match((await key(place, 'revoke', id)).stderr, /still has 1\.5 USD, 0 set aside for calls and 0 in escrow/)
   })
 
+  it('lists what keys have spent, and who is about to run dry', async () => {
+    const place = newPlace()
+    await group(place, 'create', '--name', 'team', '--budget', '4/total')
+    const flags = ['--name', 'ann', '--group', 'team', '--budget', '2/total', '--billing', 'cost', '--credit', '7']
+    const id = idOf((await key(place, 'create', ...flags)).stdout)
+    const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
+    const [{ group_id: groupId } = assert.fail('no key')] = await store.db
+      .selectFrom('keys')
+      .select('group_id')
+      .execute()
+    const day = new Date().toISOString().slice(0, 10)
+    await store.write((trx) => addSpending(trx, 'charged', [{ spender: { id, groupId }, day, micros: 2_000_000 }]))
+    await store.close()
+    const spent = '2 today, 2 this week, 2 this month, 2 in total'
+    assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.['SPENT USD'], spent)
+    assert.equal(rowsOf((await group(place, 'list')).stdout)[0]?.['SPENT USD'], spent)
+    assert.deepEqual(rowsOf((await key(place, 'list', '--burn')).stdout), [
+      {
+        ID: id,
+        NAME: 'ann',
+        'BALANCE USD': '7',
+        BUDGET: '2 in total',
+        'SPENT USD': '2',
+        'LEFT USD': '0',
+        RESETS: '-',
+        'LAST 24 H USD': '0',
+        'TIME LEFT': '0 (budget)',
+      },
+      {
+        ID: groupId,
+        NAME: 'team',
+        'BALANCE USD': '-',
+        BUDGET: '4 in total',
+        'SPENT USD': '2',
+        'LEFT USD': '2',
+        RESETS: '-',
+        'LAST 24 H USD': '0',
+        'TIME LEFT': '-',
+      },
+    ])
+  })
+
   it('says so when there is no key', async () => {
     const { code, stdout, stderr } = await key(newPlace(), 'list')
     assert.deepEqual([code, stdout], [0, ''])

@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
+import { burnContract } from './burn-contract.ts'
 import { depositedContract } from './deposited-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
@@ -15,6 +16,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
     t.after(() => store.close())
     return store
   }
+  describe(`burn on ${name}`, () => burnContract(openFor))
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))

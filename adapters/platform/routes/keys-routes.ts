@@ -3,6 +3,7 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, type NewlyRotated } from '../../../src/identity/keys.ts'
 import { modelWarnings } from '../../../src/identity/model-warnings.ts'
 import { ListQuery } from '../../../src/store/page.ts'
+import { Burn } from '../../../src/wallet/burn.ts'
 import { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { listReply } from '../../web/list-reply.ts'
@@ -13,12 +14,18 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Keys'
 
 const secret = z.string().describe('The key. Shown now and never again.')
+/** The same query as other lists, in its own order. */
+const BurnQuery = ListQuery.extend({
+  limit: ListQuery.shape.limit.describe('How many items to return, the least time left first.'),
+  offset: ListQuery.shape.offset.describe('How many of the first items to skip.'),
+}).strict()
+
 const Warned = KeyRecord.extend({
   warnings: z.array(z.string()).describe('What was accepted and may be a slip, such as a glob that matches no model.'),
 })
 
 /** API keys, for admins. */
-export const keyRoutes = ({ keys, wallet, upstream, log }: Gateway, stopping: AbortSignal): Route[] => {
+export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stopping: AbortSignal): Route[] => {
   /** The models are asked for where there are globs alone. */
   async function warningsOf(globs: readonly string[] | null | undefined, c: FrameContext): Promise<string[]> {
     if (globs == null) return []
@@ -39,6 +46,19 @@ export const keyRoutes = ({ keys, wallet, upstream, log }: Gateway, stopping: Ab
       query: ListQuery.strict(),
       reply: pageOf(KeyRecord),
       run: ({ query }) => listReply(query, (part) => keys.list(part)),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/keys/burn',
+      tag,
+      summary: 'Who is about to run dry: keys and groups, the least time left first',
+      description:
+        'Of each key that is in force and of each group: its money, the budget that runs out first, what its calls cost over the ' +
+        'last 24 h, and how long it lasts at that rate. Costs are read from the sums by the hour.',
+      access: 'admin',
+      query: BurnQuery,
+      reply: pageOf(Burn),
+      run: ({ query }) => listReply(query, burn),
     }),
     defineRoute({
       method: 'POST',
