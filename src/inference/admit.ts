@@ -5,7 +5,7 @@ import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
-import { type BoundDeps, type BoundedRequest, boundOf } from './call-bound.ts'
+import { type BoundDeps, type BoundedRequest, boundOf, requireCounts } from './call-bound.ts'
 import type { CallRates } from './call-rates.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
@@ -105,7 +105,7 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
   const { callerId, isPaid = false } = context
   if (callerId === null) return NO_BILL
   const refuse = (error: unknown): never => {
-    if (error instanceof GazewayError && !error.isNoted)
+    if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
       deps.noteRefusal({ surface: context.surface, callerId, path: asked.path, upstream: asked.upstream, error })
     throw error
   }
@@ -123,15 +123,17 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
 
 function billOf(
   deps: AdmitDeps,
-  { request, models }: BilledRequest,
+  { path, request, models }: BilledRequest,
   { callerId, isPaid, key }: { callerId: string; isPaid: boolean; key: Identity | null },
 ): Bill | Promise<Bill> {
   if (key === null && isPaid) return NO_BILL
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = models()
   requireModel(caller, choices[0] as ModelChoice)
+  if (isHeld(caller)) requireCounts(request.json)
   const bound = boundOf(
     deps,
+    path.slice('/v1'.length),
     request,
     choices.map(({ requested }) => requested),
   )
@@ -157,6 +159,10 @@ function billOf(
     return failed(error)
   }
 }
+
+/** Whether what a call may cost is set aside for it. */
+const isHeld = ({ billing, budgets, group }: Identity): boolean =>
+  billing !== 'recorded' || budgets.length > 0 || (group?.budgets.length ?? 0) > 0
 
 /** @throws GazewayError `model_not_allowed` */
 function requireModel({ models }: Identity, { requested, upstream }: ModelChoice): void {

@@ -5,6 +5,16 @@ const REASONING_LIMIT = 'max_completion_tokens'
 /** All of them. */
 export const ANSWER_LIMITS = [RESPONSES_LIMIT, CHAT_LIMIT, REASONING_LIMIT] as const
 
+/**
+ * The names by which an endpoint takes the limit of its answer: another one's is ignored there. None where that is not known.
+ *
+ * @param endpoint below `/v1`
+ */
+export function limitsAt(endpoint: string): readonly string[] {
+  if (endpoint === '/responses') return [RESPONSES_LIMIT]
+  return endpoint === '/chat/completions' ? [CHAT_LIMIT, REASONING_LIMIT] : []
+}
+
 /** At most this many models are remembered: clients may make up any number of names. */
 const REMEMBERED = 1000
 

@@ -1,6 +1,7 @@
+import { GazewayError } from '../errors.ts'
 import { type Prices, upstreamCost } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
-import { ANSWER_LIMITS } from './answer-limit.ts'
+import { ANSWER_LIMITS, limitsAt } from './answer-limit.ts'
 import { records } from './convert/loose.ts'
 import { countLong, MEDIA_TOKENS } from './estimate.ts'
 import { requestText } from './request-text.ts'
@@ -47,24 +48,38 @@ export interface CallBound {
   more(tokens: number): Micros
 }
 
-/** @param models that may answer: the one asked for, and others that may stand in for it */
-export function boundOf(deps: BoundDeps, { bytes, text, json }: BoundedRequest, models: readonly string[]): CallBound {
+/**
+ * @param endpoint below `/v1`
+ * @param models that may answer: the one asked for, and others that may stand in for it
+ */
+export function boundOf(
+  deps: BoundDeps,
+  endpoint: string,
+  { bytes, text, json }: BoundedRequest,
+  models: readonly string[],
+): CallBound {
   const cost = (tokens: number): Micros =>
     Math.max(
       ...models.map((model) =>
         upstreamCost({ prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens }, model, deps.prices),
       ),
     )
-  const sent = sentLimit(json)
-  const limit = sent ?? deps.maxOutputTokens
+  const known = limitsAt(endpoint)
+  const sent = largestOf(known, json)
+  // Where its name is not known, what is sent may be ignored.
+  const limit =
+    known.length > 0
+      ? (sent ?? deps.maxOutputTokens)
+      : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
   const answerTokens = limit * choicesOf(json)
-  const beside = WRAPPING_TOKENS + (readsMore(text, json) ? deps.searchTokens : 0) + linkedMedia(text) * MEDIA_TOKENS
+  // Names can be written in escapes.
+  const plain = text.includes('\\u') ? JSON.stringify(json) : text
+  const beside = WRAPPING_TOKENS + (readsMore(plain, json) ? deps.searchTokens : 0) + linkedMedia(plain) * MEDIA_TOKENS
   const promptTokens = bytes.length + beside
   return {
     promptTokens,
     answerTokens,
-    // What is no limit is for the upstream to refuse.
-    answerLimit: ANSWER_LIMITS.every((name) => (json[name] ?? null) === null) ? limit : null,
+    answerLimit: sent === null ? limit : null,
     micros: cost(promptTokens + answerTokens),
     async counted() {
       const { text: said, media } = await requestText(json)
@@ -75,16 +90,29 @@ export function boundOf(deps: BoundDeps, { bytes, text, json }: BoundedRequest, 
   }
 }
 
-/** The largest limit of the answer that a request names, by whatever name; null where it names none that counts. */
-function sentLimit(json: BoundedRequest['json']): number | null {
-  const named = ANSWER_LIMITS.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
+/** What a request's cost is a multiple of. */
+const COUNTS = [...ANSWER_LIMITS, 'n', 'best_of']
+
+/**
+ * Refuses counts that servers read differently: an answer of -1 tokens has no end for some, and `"128"` is a number.
+ *
+ * @throws GazewayError `validation_failed`
+ */
+export function requireCounts(json: BoundedRequest['json']): void {
+  for (const name of COUNTS) {
+    const value = json[name] ?? null
+    if (value !== null && !(Number.isSafeInteger(value) && (value as number) > 0))
+      throw new GazewayError('validation_failed', `${name}: accepted is a whole number above 0.`, { param: name })
+  }
+}
+
+/** The largest of the limits of the answer that a request names; null where it names none. */
+function largestOf(names: readonly string[], json: BoundedRequest['json']): number | null {
+  const named = names.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
   return named.length === 0 ? null : Math.max(...(named as number[]))
 }
 
-function choicesOf({ n, best_of }: BoundedRequest['json']): number {
-  const asked = [n, best_of].filter((value) => typeof value === 'number' && value > 1) as number[]
-  return Math.max(1, ...asked)
-}
+const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'best_of'], json) ?? 1
 
 /** Whether the provider reads more for it than it holds. */
 function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {

@@ -182,7 +182,7 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
   it('is sent with the limit of its answer where it names none, and with one value of each field', async () => {
     const { key } = await newKey()
     await (await chat(key, { max_tokens: undefined })).text()
-    assert.equal(posted()[0]?.body.max_tokens, 4096)
+    assert.equal(posted()[0]?.body.max_tokens, running.gateway.loaded.config.wallet.max_output_tokens)
     const twice = '{"model":"other","messages":[],"max_tokens":1,"max_tokens":50,"model":"hermes-agent"}'
     await (await post(key, '/v1/chat/completions', twice)).text()
     assert.deepEqual(posted()[1]?.text.match(/"(?:model|max_tokens)"/g), ['"model"', '"max_tokens"'])

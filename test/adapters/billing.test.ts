@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
+import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
 import type { Burn } from '../../src/wallet/burn.ts'
 import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
-import { type RunningPlatform, startPlatform } from './platform.ts'
+import { type RunningPlatform, startPlatform, until } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
 const CHAT = { model: 'gpt-test', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
@@ -168,67 +170,276 @@ describe('a key', () => {
   })
 })
 
-describe('without credit, a key is refused before the upstream is asked', () => {
-  const session = async (key: string) => {
-    const reply = await post(`${running.url}/api/sessions`, {}, key)
-    return ((await reply.json()) as { id?: string; session_id?: string }).id
-  }
-  const ways: Record<string, (key: string) => Promise<number>> = {
-    'chat completions on 8811': async (key) => (await chat(key)).status,
-    'responses on 8811': async (key) =>
-      (await post(`${running.gatewayUrl}/v1/responses`, { model: 'm', input: 'Hello' }, key)).status,
-    'chat completions on 8812': async (key) => (await post(`${running.url}/v1/chat/completions`, CHAT, key)).status,
-    'responses on 8812': async (key) =>
-      (await post(`${running.url}/v1/responses`, { model: 'm', input: 'Hello' }, key)).status,
-    'a metered call': async (key) =>
-      (
-        await post(
-          `${running.url}/api/wallet/metered/call`,
-          { caller_id: key, model: 'llm-4-1-fast-reasoning', prompt: 'Hello' },
-          key,
-        )
-      ).status,
-    'a chat in a session': async (key) =>
-      (await post(`${running.url}/api/sessions/${await session(key)}/chat`, { message: 'Hello' }, key)).status,
-    'a streamed chat in a session': async (key) => {
-      const path = `/api/sessions/${await session(key)}/chat/stream`
-      const text = await (await post(`${running.url}${path}`, { message: 'Hello' }, key)).text()
-      return text.includes('insufficient_credit') ? 402 : 0
-    },
-    'a swarm plan': async (key) =>
-      (await post(`${running.url}/api/tasks/swarm`, { goal: 'Do much', dry_run: true }, key)).status,
-    'a gaze narrative': async (key) => {
-      const records = [
-        {
-          at: new Date().toISOString(),
-          dwell_ms: 500,
-          source: 'ide',
-          confidence: 1,
-          cog: { focus: 0.5, load: 0.5 },
-          emo: { valence: 0, arousal: 0 },
-          env: { path: 'a.ts' },
-        },
-      ]
-      const stored = await post(`${running.url}/api/gaze/store`, { records }, key)
-      assert.equal(stored.status, 201, await stored.text())
-      const told = await (await post(`${running.url}/api/gaze/analyze`, { narrate: true }, key)).text()
-      return told.includes('"narrative_error":"insufficient_credit') ? 402 : 0
-    },
-    'a chat on the socket': async (key) => {
-      const socket = await connectWithKey(running, key)
-      socket.send({ type: 'chat', content: 'Hello' })
-      const frame = await socket.next()
-      socket.ws.close()
-      await socket.closed
-      return frame.code === 'insufficient_credit' ? 402 : 0
-    },
-  }
-  for (const [name, way] of Object.entries(ways))
-    it(name, async () => {
+describe('what is set aside cannot be evaded by how a request is written', () => {
+  const sent = () => upstream.received.at(-1)?.body as Record<string, unknown>
+  const limit = () => running.gateway.loaded.config.wallet.max_output_tokens
+
+  it('with a limit of the answer that another endpoint takes', async () => {
+    const { key } = await newKey({})
+    await (await chat(key, { max_tokens: undefined, max_output_tokens: 1 })).text()
+    assert.equal(sent().max_tokens, limit())
+    await (await post(`${running.gatewayUrl}/v1/responses`, { model: 'm', input: 'Hello', max_tokens: 1 }, key)).text()
+    assert.equal(sent().max_output_tokens, limit())
+  })
+
+  it('with counts that servers read differently', async () => {
+    const held = await newKey({ billing: 'recorded', limits: { budgets: [{ usd: 1, per: 'day' }] } })
+    for (const body of [{ max_tokens: -1 }, { max_tokens: 0 }, { n: '128' }, { n: 1.5 }, { best_of: [9] }]) {
+      const refused = await chat(held.key, body)
+      assert.deepEqual(
+        [refused.status, (await errorOf(refused)).code],
+        [422, 'validation_failed'],
+        JSON.stringify(body),
+      )
+    }
+    const free = await newKey({ billing: 'recorded' })
+    assert.equal((await chat(free.key, { max_tokens: -1 })).status, 200)
+  })
+
+  it('with names in escapes, of what the provider reads more', async () => {
+    const { key } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 0.05 } })
+    const text = JSON.stringify({ model: 'm', input: 'Hello', previous_response_id: 'r', max_output_tokens: 10 })
+    for (const body of [text, text.replace('previous', '\\u0070revious')]) {
+      const reply = await fetch(`${running.gatewayUrl}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body,
+      })
+      assert.equal(reply.status, 402, body)
+    }
+  })
+
+  it('with an answer in the background, which costs what was set aside', async () => {
+    const { key, id } = await newKey({ billing: 'cost' })
+    upstream.on('/responses', json(200, { ...response(''), status: 'queued', output: [], usage: null }))
+    const body = { model: 'm', input: 'Work.', background: true, max_output_tokens: 100_000 }
+    assert.equal((await post(`${running.gatewayUrl}/v1/responses`, body, key)).status, 200)
+    const total = (await receiptsOf(id))[0]?.billing.total_usd ?? 0
+    assert.ok(total >= 0.3, `${total}`)
+  })
+})
+
+describe('200 streams at once on a budget for 50', () => {
+  it('are answered 50 times, and nothing stays set aside', async () => {
+    const { pricing } = running.gateway.loaded.config
+    const body = { ...CHAT, max_tokens: 1000, stream: true }
+    const each = (Buffer.byteLength(JSON.stringify(body)) + 256 + 1000) * pricing.price_per_1k_tokens_usd * 1e3
+    const { key, id } = await newKey({
+      billing: 'recorded',
+      limits: { budgets: [{ usd: Number(((50 * each) / 1e6).toFixed(6)), per: 'day' }] },
+    })
+    let asked = 0
+    let goOn = () => {}
+    const all = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    upstream.on('/chat/completions', async (reply, request) => {
+      asked += 1
+      await all
+      await sse(chunks(['Hello']))(reply, request)
+    })
+    const replies = Array.from({ length: 200 }, () => chat(key, body))
+    let refused = 0
+    for (const reply of replies)
+      reply.then(({ status }) => {
+        if (status === 402) refused += 1
+      })
+    await until(async () => refused === 150)
+    assert.equal(asked, 50)
+    goOn()
+    const statuses = await Promise.all(
+      replies.map(async (reply) => {
+        const { status } = await reply
+        await (await reply).text()
+        return status
+      }),
+    )
+    assert.equal(statuses.filter((status) => status === 200).length, 50)
+    const left = () => running.gateway.store.db.selectFrom('allowances').select('id').where('key_id', '=', id).execute()
+    await until(async () => (await left()).length === 0)
+    const [row] = (await running.gateway.keys.list({ limit: 1000 })).items.filter((record) => record.id === id)
+    assert.equal(row?.spend.day_usd, (50 * 45) / 1e6)
+  })
+})
+
+/** Each way to a model by its route, as the OpenAPI document names it where it is the platform's. */
+const WAYS: Record<string, (key: string) => Promise<number>> = {
+  'gateway POST /v1/chat/completions': async (key) => (await chat(key)).status,
+  'gateway POST /v1/chat/completions, streamed': async (key) => (await chat(key, { stream: true })).status,
+  'gateway POST /v1/responses': async (key) =>
+    (await post(`${running.gatewayUrl}/v1/responses`, { model: 'm', input: 'Hello' }, key)).status,
+  'gateway POST /v1/responses, streamed': async (key) =>
+    (await post(`${running.gatewayUrl}/v1/responses`, { model: 'm', input: 'Hello', stream: true }, key)).status,
+  'gateway POST /v1/chat/completions, under an Idempotency-Key': async (key) => {
+    const once = { 'idempotency-key': 'once' }
+    const statuses = []
+    for (let i = 0; i < 2; i++)
+      statuses.push((await post(`${running.gatewayUrl}/v1/chat/completions`, CHAT, key, once)).status)
+    return Math.min(...statuses)
+  },
+  'POST /v1/{path}': async (key) => (await post(`${running.url}/v1/chat/completions`, CHAT, key)).status,
+  'POST /v1/{path}, streamed': async (key) =>
+    (await post(`${running.url}/v1/chat/completions`, { ...CHAT, stream: true }, key)).status,
+  'POST /v1/{path}, a response': async (key) =>
+    (await post(`${running.url}/v1/responses`, { model: 'm', input: 'Hello' }, key)).status,
+  'POST /api/wallet/metered/call': async (key) =>
+    (
+      await post(
+        `${running.url}/api/wallet/metered/call`,
+        { caller_id: key, model: 'llm-4-1-fast-reasoning', prompt: 'Hello' },
+        key,
+      )
+    ).status,
+  'POST /api/sessions/{id}/chat': async (key) =>
+    (await post(`${running.url}/api/sessions/${await newSession(key)}/chat`, { message: 'Hello' }, key)).status,
+  'POST /api/sessions/{id}/chat/stream': async (key) => {
+    const path = `/api/sessions/${await newSession(key)}/chat/stream`
+    const text = await (await post(`${running.url}${path}`, { message: 'Hello' }, key)).text()
+    return text.includes('insufficient_credit') ? 402 : 0
+  },
+  'POST /api/tasks/swarm': async (key) =>
+    (await post(`${running.url}/api/tasks/swarm`, { goal: 'Do much', dry_run: true }, key)).status,
+  'POST /api/gaze/analyze': async (key) => {
+    const records = [
+      {
+        at: new Date().toISOString(),
+        dwell_ms: 500,
+        source: 'ide',
+        confidence: 1,
+        cog: { focus: 0.5, load: 0.5 },
+        emo: { valence: 0, arousal: 0 },
+        env: { path: 'a.ts' },
+      },
+    ]
+    const stored = await post(`${running.url}/api/gaze/store`, { records }, key)
+    assert.equal(stored.status, 201, await stored.text())
+    const told = await (await post(`${running.url}/api/gaze/analyze`, { narrate: true }, key)).text()
+    return told.includes('"narrative_error":"insufficient_credit') ? 402 : 0
+  },
+  'socket chat': async (key) => {
+    const socket = await connectWithKey(running, key)
+    socket.send({ type: 'chat', content: 'Hello' })
+    const frame = await socket.next()
+    socket.ws.close()
+    await socket.closed
+    return frame.code === 'insufficient_credit' ? 402 : 0
+  },
+}
+const newSession = async (key: string) => {
+  const reply = await post(`${running.url}/api/sessions`, {}, key)
+  return ((await reply.json()) as { id: string }).id
+}
+
+/** Routes with a request body that ask no model. A new route is put here, or among the ways. */
+const ASK_NO_MODEL = [
+  ...[
+    'POST /api/keys',
+    'PATCH /api/keys/{id}',
+    'POST /api/keys/{id}/rotate',
+    'POST /api/groups',
+    'PATCH /api/groups/{id}',
+  ],
+  ...['POST /api/connections', 'POST /api/wallet/metered/deposit', 'POST /api/wallet/withdraw', 'POST /api/tasks'],
+  ...['POST /api/tasks/{id}/claim', 'POST /api/tasks/{id}/heartbeat', 'POST /api/tasks/{id}/complete'],
+  ...['POST /api/wallet/escrow', 'POST /api/wallet/escrow/release', 'POST /api/wallet/escrow/{id}/refund'],
+  ...[
+    'POST /api/config',
+    'PATCH /api/config',
+    'POST /api/config/model',
+    'POST /api/gaze/store',
+    'POST /api/verify-session',
+  ],
+  ...['POST /api/memory', 'POST /api/memory/search', 'POST /api/sessions', 'PATCH /api/sessions/{id}'],
+  // What asks a model there is a POST.
+  ...['PUT /v1/{path}', 'PATCH /v1/{path}'],
+]
+
+/** Where the domain, the adapters and the tools ask a model, but for `src/inference` itself, and by which way that is reached. */
+const ASKED_IN: Record<string, string> = {
+  'adapters/http/http.ts': 'gateway POST /v1/chat/completions',
+  'adapters/platform/platform.ts': 'POST /v1/{path}',
+  'src/agent/agent.ts': 'socket chat',
+  'src/gateway.ts': 'POST /api/gaze/analyze',
+  'src/metering/ask-model.ts': 'POST /api/wallet/metered/call',
+  'src/tasks/swarm-ask.ts': 'POST /api/tasks/swarm',
+  // On stdio, where nobody has a key: the operator's own.
+  'src/research/research.ts': 'stdio',
+  'tools/chat-completion.ts': 'stdio',
+  'tools/gateway.ts': 'stdio',
+}
+const ASKS = /\bupstream\s*\.(?:chat|respond|passThrough|passOn|openCalls|openBy)\(|\bpassOn: \(/
+
+describe('every way to a model', () => {
+  it('is listed: each route that takes a body is a way, or asks none', async () => {
+    const { paths } = (await (await fetch(`${running.url}/openapi.json`)).json()) as { paths: Record<string, object> }
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .filter((method) => ['post', 'put', 'patch'].includes(method))
+        .map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const ways = Object.keys(WAYS).filter((way) => /^[A-Z]+ [^,]+$/.test(way))
+    assert.deepEqual(routes.toSorted(), [...ASK_NO_MODEL, ...ways].toSorted())
+    for (const path of Object.keys(MODEL_ENDPOINTS)) assert.ok(WAYS[`gateway POST ${path}`], path)
+  })
+
+  it('is listed: each file that asks a model belongs to one', () => {
+    const asking = ['src', 'adapters', 'tools'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+        .filter((name) => name.endsWith('.ts') && !name.startsWith('src/inference/'))
+        .filter((name) => ASKS.test(readFileSync(name, 'utf8'))),
+    )
+    assert.deepEqual(asking.toSorted(), Object.keys(ASKED_IN).toSorted())
+    for (const way of Object.values(ASKED_IN)) assert.ok(way === 'stdio' || WAYS[way], way)
+  })
+
+  for (const [name, way] of Object.entries(WAYS)) {
+    it(`refuses a key without credit before the upstream is asked: ${name}`, async () => {
       const { key } = await newKey({ billing: 'metered', limits: { credit_limit_usd: 0 } })
       const before = upstream.received.length
       assert.equal(await way(key), 402)
       await delay(20)
       assert.equal(upstream.received.length, before)
     })
+
+    it(`asks it for a key with credit: ${name}`, async () => {
+      const { key } = await newKey({ billing: 'metered' })
+      const before = upstream.received.length
+      await way(key)
+      await until(async () => upstream.received.length > before)
+    })
+  }
+
+  it('costs an admin nothing', async () => {
+    const { key, id } = await newKey({ scopes: ['admin'], limits: { credit_limit_usd: 0 } })
+    const before = upstream.received.length
+    for (const [name, way] of Object.entries(WAYS))
+      if (name !== 'POST /api/wallet/metered/call') assert.notEqual(await way(key), 402, name)
+    assert.ok(upstream.received.length >= before + Object.keys(WAYS).length - 2)
+    assert.deepEqual(await receiptsOf(id), [])
+  })
+
+  it('costs nothing and is not refused where it only lists models', async () => {
+    const { key, id } = await newKey({ billing: 'metered', limits: { credit_limit_usd: 0 } })
+    upstream.on('/models', json(200, { object: 'list', data: [{ id: 'gpt-test', object: 'model' }] }))
+    const headers = { authorization: `Bearer ${key}` }
+    for (const url of [
+      `${running.gatewayUrl}/v1/models`,
+      `${running.url}/v1/models`,
+      `${running.url}/api/available-models`,
+    ])
+      assert.equal((await fetch(url, { headers })).status, 200, url)
+    assert.deepEqual(await receiptsOf(id), [])
+  })
+
+  it('charges an answer under an Idempotency-Key once, however often it is repeated', async () => {
+    const { key, id } = await newKey({ billing: 'metered', limits: { credit_limit_usd: 0.1 } })
+    const before = upstream.received.length
+    for (let i = 0; i < 3; i++) {
+      const reply = await post(`${running.gatewayUrl}/v1/chat/completions`, CHAT, key, { 'idempotency-key': 'again' })
+      assert.deepEqual([reply.status, reply.headers.get('idempotent-replayed')], [200, i === 0 ? null : 'true'])
+    }
+    assert.equal(upstream.received.length, before + 1)
+    assert.equal((await receiptsOf(id)).length, 1)
+  })
 })
