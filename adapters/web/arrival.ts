@@ -8,6 +8,8 @@ export interface Arrival {
   requestId: string
   /** Id of the caller's key. */
   callerId: string | null
+  /** Whether it was paid for, and is not to be billed. */
+  isPaid: boolean
 }
 
 /** Reads a request's body and writes its reply; what it throws before the reply has begun is answered for it. */
@@ -19,4 +21,5 @@ export const arrivalOf = (c: FrameContext): Arrival => ({
   outgoing: c.env.outgoing,
   requestId: c.get('requestId'),
   callerId: c.get('identity')?.id ?? null,
+  isPaid: c.get('identity')?.isPaid === true,
 })

@@ -29,6 +29,8 @@ export interface Identity {
   models: readonly string[] | null
   /** From when on the key is refused, RFC 3339. */
   expiresAt: string | null
+  /** Set where the request was paid for by itself: it is not billed to the key that the payer's wallet is bound to. */
+  isPaid?: boolean
 }
 
 /** What an identity is held to that comes from no key: nothing. */

@@ -163,6 +163,57 @@ describe('a request that is paid for', () => {
     assert.equal(await payer.has(), 90_000n)
   })
 
+  it('is not billed again, whoever is behind /v1: the payment is all that a wallet pays', async () => {
+    agent.on('/chat/completions', double.json(200, double.completion('Hello.')), double.sse(double.chunks(['Hello.'])))
+    for (const { url } of [own, remote]) {
+      const payer = await wallet(180_000n)
+      for (const stream of [false, true]) {
+        const response = await payer.fetch(`${url}/v1/chat/completions`, post({ ...CHAT, stream }))
+        assert.equal(response.status, 200)
+        assert.equal(response.headers.get('x-gazeway-cost-usd'), null)
+        assert.doesNotMatch(await response.text(), /x-gazeway-cost-usd/)
+      }
+      assert.deepEqual([await payer.has(), await payer.credit()], [0n, 0])
+      assert.deepEqual((await gateway.wallet.usage({ caller_id: payer.address, limit: 10 })).items, [])
+    }
+  })
+
+  it('is not billed to the key that its wallet is bound to', async () => {
+    const payer = await wallet(90_000n)
+    const { record } = await gateway.keys.create({ name: 'bound', scopes: ['platform'], wallet: payer.address })
+    const response = await payer.fetch(`${own.url}/v1/chat/completions`, post(CHAT))
+    assert.deepEqual([response.status, response.headers.get('x-gazeway-cost-usd')], [200, null])
+    assert.equal(await payer.has(), 0n)
+    assert.deepEqual((await gateway.wallet.usage({ caller_id: record.id, limit: 10 })).items, [])
+    const { items } = await gateway.calls.history({ caller_id: record.id, limit: 10 })
+    assert.equal(items.length, 1, 'its call is in the trail all the same')
+  })
+
+  it('is billed on its key where it has one: short of credit it is refused, and no payment is offered or taken', async () => {
+    agent.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    for (const { url } of [own, remote]) {
+      const of = { name: 'caller', scopes: ['platform' as const] }
+      const rich = await gateway.keys.create(of)
+      const charged = await fetch(`${url}/v1/chat/completions`, post(CHAT, { authorization: `Bearer ${rich.key}` }))
+      assert.equal(charged.status, 200)
+      assert.ok(Number(charged.headers.get('x-gazeway-cost-usd')) >= 0.08)
+      assert.equal((await gateway.wallet.usage({ caller_id: rich.record.id, limit: 10 })).items.length, 1)
+
+      const poor = await gateway.keys.create({ ...of, limits: { credit_limit_usd: 0 } })
+      const payer = await wallet(90_000n)
+      const credential = await payer.sign(await fetch(`${url}/v1/chat/completions`, post(CHAT)))
+      const asked = agent.received.filter(({ path }) => path === '/v1/chat/completions').length
+      for (const beside of [{}, { 'payment-authorization': credential }]) {
+        const headers = { authorization: `Bearer ${poor.key}`, ...beside }
+        const refused = await fetch(`${url}/v1/chat/completions`, post(CHAT, headers))
+        assert.deepEqual([refused.status, await codeOf(refused)], [402, 'insufficient_credit'])
+        assert.equal(refused.headers.get('www-authenticate'), null)
+      }
+      assert.equal(agent.received.filter(({ path }) => path === '/v1/chat/completions').length, asked)
+      assert.deepEqual([await payer.has(), await payer.row()], [90_000n, undefined])
+    }
+  })
+
   it('is asked for the most that a metered call can cost, and pays for it at once', async () => {
     const payer = await wallet(1_000_000n)
     const call = post({ caller_id: payer.address, ...CALL })

@@ -51,11 +51,12 @@ export function modelCall(
 }
 
 /** What a call knows of the request that it serves. */
-export function callContext({ incoming, callerId, requestId }: Arrival): CallerContext {
+export function callContext({ incoming, callerId, isPaid, requestId }: Arrival): CallerContext {
   const { traceparent, via } = incoming.headers
   return {
     surface: 'http',
     callerId,
+    isPaid,
     requestId,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     via,

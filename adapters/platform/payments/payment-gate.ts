@@ -118,7 +118,13 @@ export function offering(c: FrameContext, payments: Payments, terms: Terms): (er
 
 /** Who makes a request that came with a payment instead of a key. */
 function payerIdentity({ caller, payer }: Payment): Identity {
-  return identityWithoutKey({ id: caller, name: `wallet ${payer}`, scopes: new Set(['platform']), wallet: payer })
+  const identity = identityWithoutKey({
+    id: caller,
+    name: `wallet ${payer}`,
+    scopes: new Set(['platform']),
+    wallet: payer,
+  })
+  return { ...identity, isPaid: true }
 }
 
 /** Whether a request did not get what it paid for. */
