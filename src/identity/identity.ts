@@ -50,6 +50,10 @@ const UNLIMITED = {
 export const identityWithoutKey = (of: Pick<Identity, 'id' | 'name' | 'scopes' | 'wallet'>): Identity =>
   Object.freeze({ ...UNLIMITED, ...of })
 
+/** Whether what a call of it may cost is set aside first. */
+export const isHeld = ({ billing, budgets, group }: Identity): boolean =>
+  billing !== 'recorded' || budgets.length > 0 || (group?.budgets.length ?? 0) > 0
+
 /** The identity behind the fixed key of the configuration. */
 export const ENVIRONMENT_IDENTITY: Identity = identityWithoutKey({
   id: 'key_environment',

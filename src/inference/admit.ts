@@ -1,6 +1,6 @@
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
-import { type Identity, identityWithoutKey } from '../identity/identity.ts'
+import { type Identity, identityWithoutKey, isHeld } from '../identity/identity.ts'
 import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
@@ -159,10 +159,6 @@ function billOf(
     return failed(error)
   }
 }
-
-/** Whether what a call may cost is set aside for it. */
-const isHeld = ({ billing, budgets, group }: Identity): boolean =>
-  billing !== 'recorded' || budgets.length > 0 || (group?.budgets.length ?? 0) > 0
 
 /** @throws GazewayError `model_not_allowed` */
 function requireModel({ models }: Identity, { requested, upstream }: ModelChoice): void {

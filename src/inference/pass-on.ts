@@ -99,7 +99,10 @@ export function createPassOn(deps: CallDeps): PassOn {
 
 /** Whether a request has led to something that its reply does not show, such as an answer that is fetched later. */
 const isUnseen = ({ endpoint }: PassedOn, { usage, said }: Observed): boolean =>
-  usage === null && (said === null || !LIMITS.has(endpoint))
+  usage === UNSEEN || (usage === null && (said === null || !LIMITS.has(endpoint)))
+
+/** The usage of an answer of which nothing has been seen. */
+const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
 /** The model that is asked for, by its own name: aliases are the upstream's. */
 function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
@@ -195,7 +198,12 @@ async function passStream(
   const observed = observedStream(tap)
   const passed = (error: Error | null): Passed => ({ httpStatus: status, error, observed, isHad: true })
   const { done } = tap.ending()
-  if (end.kind === 'gone' && !done) return passed(clientGone(endingOf(held)))
+  if (end.kind === 'gone' && !done) {
+    const gone = passed(clientGone(endingOf(held)))
+    // Its client knows the id by now, under which the answer may be there later.
+    const isFetched = endpoint !== CHAT && observed.usage === null && tap.said().text === ''
+    return isFetched ? { ...gone, observed: { ...observed, usage: UNSEEN } } : gone
+  }
   const broken = end.kind === 'broken' && !done ? streamFailure(end.error, service) : null
   held.end(broken === null ? undefined : errorEvents(asked, context)(broken))
   return passed(broken ?? tap.failed())

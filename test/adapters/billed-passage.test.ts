@@ -146,6 +146,45 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     assert.equal((await receiptsOf(id)).length, 1)
   })
 
+  it('costs its reservation where its client leaves with nothing but the id of an answer', async () => {
+    const { key, id } = await newKey({ billing: 'cost' })
+    const created = { type: 'response.created', response: { id: 'resp_1', status: 'in_progress' } }
+    agent.on('/responses', sse([created], 'hang'))
+    const leaving = new AbortController()
+    const reply = await fetch(`${running.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ input: 'Work.', stream: true, background: true }),
+      signal: leaving.signal,
+    })
+    await reply.body?.getReader().read()
+    leaving.abort()
+    await until(async () => (await receiptsOf(id)).length === 1)
+    const total = (await receiptsOf(id))[0]?.billing.total_usd ?? 0
+    assert.ok(total > 0.02, `${total}`)
+  })
+
+  it('is counted whatever the model’s answer is called in its stream', async () => {
+    const named = ['function_call', 'audio', 'reasoning_details', 'content']
+    for (const name of named) {
+      const { key, id } = await newKey({ billing: 'cost' })
+      const said = name === 'content' ? 'Word '.repeat(500) : { text: 'Word '.repeat(500) }
+      agent.on('/chat/completions', sse([{ choices: [{ index: 0, delta: { [name]: said } }] }]))
+      await (await chat(key, { stream: true, max_tokens: 1000 })).text()
+      const total = (await receiptsOf(id))[0]?.billing.total_usd ?? 0
+      assert.ok(total > 0.0015, `${name}: ${total}`)
+    }
+  })
+
+  it('goes to the path and with the method that it is billed by', async () => {
+    const { key } = await newKey()
+    agent.on('/things', json(200, {}))
+    const headers = { 'x-original-url': '/v1/chat/completions', 'x-http-method-override': 'DELETE' }
+    assert.equal((await post(key, '/v1/things', { a: 1 }, headers)).status, 200)
+    const names = Object.keys(posted()[0]?.headers ?? {})
+    for (const name of Object.keys(headers)) assert.ok(!names.includes(name), name)
+  })
+
   it('is not charged where the agent gateway refuses or fails, and keeps its words', async () => {
     const { key, id } = await newKey()
     agent.on('/chat/completions', json(429, { error: { message: 'later' } }, { 'retry-after': '7' }))
@@ -225,6 +264,9 @@ describe('without credit, nothing that asks a model of an agent gateway elsewher
     ['a body that is compressed', '/v1/anything', gzipSync(asked), { 'content-encoding': 'gzip' }, 415],
     ['another charset', '/v1/anything', Buffer.from(asked, 'utf16le'), type('application/json; charset=utf-16'), 415],
     ['a recording', '/v1/audio/transcriptions', '--x', type('multipart/form-data; boundary=x'), 402],
+    ['a batch', '/v1/batches', '{"input_file_id":"f","endpoint":"/v1/chat/completions"}', {}, 403],
+    ['a secret for calls past it', '/v1/realtime/client_secrets', '{"session":{"model":"m"}}', {}, 403],
+    ['the outputs of tools, with which a run goes on', '/v1/threads/t/runs/r/submit_tool_outputs', '{}', {}, 402],
     ['a model that is no name', '/v1/anything', '{"model":["hermes-agent"]}', {}, 422],
   ]
   for (const [what, path, body, headers, status] of ways)

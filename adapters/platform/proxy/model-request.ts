@@ -1,12 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../../src/errors.ts'
+import { type Identity, isHeld } from '../../../src/identity/identity.ts'
 import type { ModelBody } from '../../../src/inference/admit.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 
 /** Endpoints of agent gateways that ask a model, whether their requests name one or not. */
-const ASKING = /^\/v1\/(?:(?:.+\/)?(?:completions|responses|runs|embeddings|rerank)|messages|(?:audio|images)\/.+)$/
+const ASKING =
+  /^\/v1\/(?:(?:.+\/)?(?:completions|responses|runs|embeddings|rerank|submit_tool_outputs)|messages|(?:audio|images)\/.+)$/
+/** Endpoints that ask models later, or hand out what asks them past this gateway: nobody can say what that may cost. */
+const UNBOUNDED = /^\/v1\/(?:batches|fine_tuning|fine-tunes|realtime|videos|evals|containers)(?:\/|$)/
 /** Of these, those that take forms. */
 const TAKES_FORMS = /^\/v1\/(?:audio|images)\//
 /** What JSON may begin with, as far as servers are lenient about it. */
@@ -23,14 +27,19 @@ export type ReadPost =
  * Tells requests that ask a model from all others, whatever they say they are: by their endpoint, however it is written, or
  * by the model that their JSON names. Of other bodies no more than the first piece has been looked at.
  *
- * @param path as it was sent, with its query
- * @throws GazewayError `unsupported_media_type` for a body that another server may read as JSON and this one cannot,
+ * @param of.path as it was sent, with its query
+ * @param of.limit the most bytes accepted
+ * @throws GazewayError `forbidden_path` for what would have no bound where the caller has one, `unsupported_media_type` for a body that another server may read as JSON and this one cannot,
  *   `invalid_json`, `validation_failed`, and as `readBytes`
  */
-export async function readPost(incoming: IncomingMessage, path: string, limit: number): Promise<ReadPost> {
+export async function readPost(
+  incoming: IncomingMessage,
+  { caller, path, limit }: { caller: Identity; path: string; limit: number },
+): Promise<ReadPost> {
   const { headers } = incoming
   requirePlain(headers)
   const endpoint = endpointOf(path)
+  if (isHeld(caller) && UNBOUNDED.test(endpoint)) throw unbounded(endpoint)
   if (ASKING.test(endpoint)) return readAsking(headers, endpoint, await readBytes(incoming, limit))
   if (!(await beginsAsObject(incoming))) return { asksModel: false, bytes: null }
   const bytes = await readBytes(incoming, limit)
@@ -42,6 +51,13 @@ export async function readPost(incoming: IncomingMessage, path: string, limit: n
   if (json === undefined && /"model"|'model'|\bmodel\s*:|\\u/.test(text)) parseJson(headers, bytes)
   return { asksModel: false, bytes }
 }
+
+const unbounded = (endpoint: string): GazewayError =>
+  new GazewayError(
+    'forbidden_path',
+    `What ${endpoint} leads to cannot be billed, so it is not for keys that are charged or have a budget. Use a key with --billing recorded and without budgets.`,
+    { param: 'path' },
+  )
 
 /** A form, as for a recording, is billed by its length. */
 function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffer): ReadPost {

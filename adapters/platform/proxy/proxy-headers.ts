@@ -27,6 +27,12 @@ const NOT_SENT = new Set([
   'expect',
   'origin',
   'referer',
+  // Some servers take these for the method and the path, by which a request is billed.
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-original-url',
+  'x-rewrite-url',
 ])
 /** Of a reply: what would be taken as the platform's own word. */
 const NOT_RETURNED = new Set([

@@ -53,7 +53,8 @@ export function createProxy(options: ProxyOptions): Passage {
       try {
         const { method = 'GET' } = incoming
         const { url, isOwn } = target
-        const post = method === 'POST' && !isOwn && !paid ? await readPost(incoming, path, maxBodyBytes) : null
+        const post =
+          method === 'POST' && !isOwn && !paid ? await readPost(incoming, { caller, path, limit: maxBodyBytes }) : null
         if (post?.asksModel) {
           const headers = requestHeaders(incoming.headers, { caller, token, requestId, isRead: true })
           const to = { url, token, timeoutMs, stopping, send: pool.send, passOn }

@@ -144,7 +144,7 @@ export interface EventData {
 }
 
 /** What a chunk of a chat completion adds; most of it text, but providers differ. */
-type Delta = Partial<Record<'reasoning_content' | 'reasoning' | 'content' | 'refusal' | 'tool_calls', unknown>>
+type Delta = Readonly<Record<string, unknown>>
 
 /** The JSON of an event's `data` lines; null for `[DONE]`, comments and what is not JSON. */
 export function eventData(event: Buffer): EventData | null {
@@ -195,9 +195,9 @@ function saidBy(event: Buffer): string {
   return data.choices.map((choice) => saidIn(choice?.delta ?? {})).join('')
 }
 
-/** Some providers send the same thought under both of its names. */
-function saidIn({ reasoning_content, reasoning, content, refusal, tool_calls }: Delta): string {
-  return [reasoning_content || reasoning, content, refusal, tool_calls].map(asText).join('')
+/** All that a chunk brings, by whatever name (`function_call`, `audio`); some providers send a thought under each of its names. */
+function saidIn({ role, reasoning_content, reasoning, reasoning_details, ...said }: Delta): string {
+  return [reasoning_content || reasoning || reasoning_details, ...Object.values(said)].map(asText).join('')
 }
 
 function asText(part: unknown): string {
