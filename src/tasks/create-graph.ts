@@ -4,7 +4,7 @@ import type { Keep } from '../idempotency/idempotency.ts'
 import type { Store } from '../store/store.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
-import { insertTask, type PlannedTask } from './insert.ts'
+import { insertTask, type PlannedTask } from './insert-task.ts'
 import { type Task, toTask } from './task-record.ts'
 
 /** How long rewards stay locked unless said otherwise, in seconds. */

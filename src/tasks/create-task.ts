@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { toMicros } from '../text/money.ts'
-import { insertTask } from './insert.ts'
+import { insertTask } from './insert-task.ts'
 import { type NewTask, type Task, toTask } from './task-record.ts'
 
 /** Tasks that can wait for one: completing it opens all of them at once. */
