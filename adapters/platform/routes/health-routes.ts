@@ -2,21 +2,10 @@ import { z } from 'zod'
 import { AgentGatewayStatus, isSound, modeOf, type Probe } from '../../../src/agent-gateway/probe.ts'
 import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import { CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Health'
-
-/** What the platform can do, by the identifiers that agents look for. */
-export const CAPABILITIES = [
-  'gaze_data_storage',
-  'gaze_data_retrieval',
-  'gaze_pattern_analysis',
-  'context_awareness',
-  'ai_chat',
-  'usage_analytics',
-  'tempo_billing',
-  'task_escrow',
-] as const
 
 /** The parts of the platform. All but payments are always served. */
 const FEATURES = ['payments', 'escrow', 'gaze', 'swarm', 'memory', 'sessions', 'skills', 'config', 'socket'] as const

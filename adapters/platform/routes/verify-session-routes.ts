@@ -6,14 +6,10 @@ import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
 import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../../web/frame.ts'
+import { CAPABILITIES, type Capability, PAID_CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
-import { CAPABILITIES } from './health-routes.ts'
 
-type Capability = (typeof CAPABILITIES)[number]
 type Tier = Verified['tier']
-
-/** What needs deposits or credit. */
-const PAID: ReadonlySet<Capability> = new Set(['tempo_billing', 'task_escrow'])
 
 const Question = z
   .strictObject({
@@ -184,5 +180,5 @@ function tierOf(identity: Identity | null, money: Balances | null): Tier {
 function capabilitiesOf(identity: Identity | null, tier: Tier): Capability[] {
   if (identity === null) return tier === 'metered' ? ['ai_chat', 'tempo_billing'] : []
   if (!identity.scopes.has('platform')) return ['ai_chat']
-  return CAPABILITIES.filter((capability) => tier !== 'free' || !PAID.has(capability))
+  return CAPABILITIES.filter((capability) => tier !== 'free' || !PAID_CAPABILITIES.has(capability))
 }

@@ -1,0 +1,15 @@
+/** What the platform can do, by the identifiers that agents look for. */
+export const CAPABILITIES = [
+  'gaze_data_storage',
+  'gaze_data_retrieval',
+  'gaze_pattern_analysis',
+  'context_awareness',
+  'ai_chat',
+  'usage_analytics',
+  'tempo_billing',
+  'task_escrow',
+] as const
+export type Capability = (typeof CAPABILITIES)[number]
+
+/** What needs deposits or credit. */
+export const PAID_CAPABILITIES: ReadonlySet<Capability> = new Set(['tempo_billing', 'task_escrow'])
