@@ -20,7 +20,7 @@ export function movingToken(config: Moves, mode: SettlementMode = 'ledger'): Mov
   const { chain, mpp, pricing } = config
   if (mode === 'evm' || (chain.settlement.mode === 'evm' && !mpp.enabled)) return settlementToken(config)
   if (!mpp.enabled) return { token: pricing.token, network: pricing.network }
-  return mpp.methods[0] === 'tempo' ? tempoToken(config) : evmToken(config)
+  return { evm: evmToken, tempo: tempoToken }[mpp.methods[0] ?? 'evm'](config)
 }
 
 function settlementToken({ chain: { settlement, networks }, pricing }: Moves): MovingToken {

@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/chain.ts'
 import type { Config } from '../config/config-schema.ts'
+import { PAYMENT_METHODS, type PaymentMethodName } from '../config/sections/mpp-section.ts'
 import { GazewayError } from '../errors.ts'
 import type { PaymentMethod } from './payment.ts'
 import { type PaymentSettings, paymentSettings } from './payment-settings.ts'
@@ -14,13 +15,26 @@ const NODE_MS = 10_000
  */
 export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 'account'>): Promise<PaymentMethod[]> {
   const methods: PaymentMethod[] = []
-  if (settings.evm) {
+  for (const name of PAYMENT_METHODS) {
+    const method = await LOAD[name](settings, chain)
+    if (method !== null) methods.push(method)
+  }
+  return methods
+}
+
+type Load = (settings: PaymentSettings, chain: Pick<Chain, 'account'>) => Promise<PaymentMethod | null>
+
+/** Every method by its name; null where it has no settings. */
+const LOAD: Readonly<Record<PaymentMethodName, Load>> = {
+  async evm(settings, chain) {
+    if (settings.evm === null) return null
     const { chainId, rpcUrl, privateKey, confirmations } = settings.evm
     const account = await chain.account({ chainId, rpcUrl, timeoutMs: NODE_MS, confirmations }, privateKey)
-    methods.push((await import('./evm.ts')).evmMethod(settings.evm, settings, account))
-  }
-  if (settings.tempo) methods.push((await import('./tempo.ts')).tempoMethod(settings.tempo, settings))
-  return methods
+    return (await import('./evm.ts')).evmMethod(settings.evm, settings, account)
+  },
+  async tempo(settings) {
+    return settings.tempo && (await import('./tempo.ts')).tempoMethod(settings.tempo, settings)
+  },
 }
 
 /** Every method that is configured whole, whether payments are taken with it or not: some may have been. */
@@ -29,7 +43,7 @@ export async function loadConfigured(
   chain: Pick<Chain, 'account'>,
 ): Promise<PaymentMethod[]> {
   const all: PaymentMethod[] = []
-  for (const name of ['evm', 'tempo'] as const) {
+  for (const name of PAYMENT_METHODS) {
     const settings = wholeSettings({ mpp: { ...mpp, methods: [name] }, wallet })
     if (settings) all.push(...(await loadMethods(settings, chain)))
   }

@@ -1,3 +1,4 @@
+import type { PaymentMethodName } from '../config/sections/mpp-section.ts'
 import type { Micros } from '../text/money.ts'
 
 /** What a request costs, and what a payment for it is good for. */
@@ -48,7 +49,7 @@ export type SoughtPayment = Pick<Checked, 'payer' | 'proof'> & Pick<Payment, 'am
 
 /** One way to pay. Credentials are passed as they were sent: `Payment …`. */
 export interface PaymentMethod {
-  name: 'evm' | 'tempo'
+  name: PaymentMethodName
   /**
    * Checks that payments can be made as they are configured.
    *

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { PAYMENT_METHODS } from '../config/sections/mpp-section.ts'
 import { storeTime } from '../store/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Micros, toUsd } from '../text/money.ts'
@@ -46,7 +47,7 @@ export async function leftUnfinished({ db, engine }: Store): Promise<string | nu
     )
   if (open.payments > 0)
     told.push(
-      `Of ${open.payments} payments, ${open.usd} USD in all, it is not known whether they were made: run gazeway --platform with mpp.evm and mpp.tempo configured as they were, which asks the chain.`,
+      `Of ${open.payments} payments, ${open.usd} USD in all, it is not known whether they were made: run gazeway --platform with ${PAYMENT_METHODS.map((name) => `mpp.${name}`).join(' and ')} configured as they were, which asks the chain.`,
     )
   return told.join(' ')
 }

@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { evmAddress, rpcUrl, tokenText, usd } from './setting-values.ts'
 
+/** How payments can be made, each with its settings in `mpp` under its name. */
+const PaymentMethodName = z.enum(['evm', 'tempo'])
+export type PaymentMethodName = z.infer<typeof PaymentMethodName>
+export const PAYMENT_METHODS = PaymentMethodName.options
+
 /** Payment by the request, over HTTP 402. */
 export const Mpp = z.strictObject({
   enabled: z
@@ -24,9 +29,9 @@ export const Mpp = z.strictObject({
     .default('gazeway')
     .meta({ description: 'What challenges call this platform.', accepted: 'a name without spaces' }),
   methods: z
-    .array(z.enum(['evm', 'tempo']))
+    .array(PaymentMethodName)
     .min(1)
-    .max(2)
+    .max(PAYMENT_METHODS.length)
     .default(['evm'])
     .describe('How payments are made: evm is a token with EIP-3009 on any EVM chain, tempo is the Tempo network.'),
   amount_usd: usd
