@@ -1,8 +1,8 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { CallerId } from '../identity/key.ts'
-import type { Engine } from '../store/columns.ts'
 import { toUtc } from '../store/dates.ts'
+import type { Engine } from '../store/columns.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -11,7 +11,7 @@ import { widthOf } from '../store/width.ts'
 import { toUsd } from '../text/money.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls } from './call-selection.ts'
-import { readTotals } from './call-totals.ts'
+import { FILTER_COLUMNS, readTotals } from './call-totals.ts'
 
 /** The largest content that a list shows, in bytes; a call by itself is shown with all of it. */
 const LISTED_CONTENT = 1024 * 1024
@@ -47,7 +47,7 @@ export async function listCalls(
   const db = pageReader(store, filter)
   const matching = (model: string | undefined) => {
     let query = db.selectFrom('calls')
-    for (const column of ['status', 'path', 'caller_id'] as const) {
+    for (const column of FILTER_COLUMNS) {
       const value = filter[column]
       if (value !== undefined) query = query.where(column, '=', value)
     }

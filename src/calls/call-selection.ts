@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
-import type { Engine } from '../store/columns.ts'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
+import type { Engine } from '../store/columns.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
+import { FILTER_COLUMNS } from './call-totals.ts'
 import { UNLISTED } from './counted-refusals.ts'
 
 const HOUR_MS = 3_600_000
@@ -151,7 +152,7 @@ function startOf(spanMs: number, time: string, later = 0): string {
 
 function dimensions(selection: CallSelection) {
   const { models } = selection
-  const wanted = (['status', 'path', 'caller_id'] as const).filter((name) => selection[name] !== undefined)
+  const wanted = FILTER_COLUMNS.filter((name) => selection[name] !== undefined)
   return sql.join(
     [
       ...(models ? [sql`and model in (${sql.join(models)})`] : []),

@@ -3,6 +3,9 @@ import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRow, CallTotalRow } from '../store/tables/calls-tables.ts'
 
+/** The columns that calls are filtered by as they are, in lists and statistics: totals and sums tell them apart. */
+export const FILTER_COLUMNS = ['status', 'path', 'caller_id'] as const
+
 /** What a call is counted by. */
 export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>
 
@@ -53,7 +56,7 @@ export async function readTotals(
 ): Promise<number> {
   let query = db.selectFrom('call_totals').select(({ fn }) => fn.sum<number | null>('calls').as('calls'))
   if (kind.models) query = query.where('model', 'in', kind.models)
-  for (const column of ['caller_id', 'path', 'status'] as const) {
+  for (const column of FILTER_COLUMNS) {
     const value = kind[column]
     if (value !== undefined) query = query.where(column, '=', value)
   }
