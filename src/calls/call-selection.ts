@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
-import type { Engine } from '../store/columns.ts'
+import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { FILTER_COLUMNS } from './call-totals.ts'

@@ -11,11 +11,6 @@ export function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
 }
 
-/** Whether `text` names a store: `sqlite:PATH`, `postgres://…` or `postgresql://…`. */
-export function isStoreUrl(text: string): boolean {
-  return /^sqlite:./.test(text) || (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text))
-}
-
 /** Whether `text` is a plain absolute path: no empty or dot segments, no percent-encoding, no query. */
 export function isPlainPath(text: string): boolean {
   return /^(\/[\w.~:-]+)+$/.test(text) && text.split('/').every((segment) => segment !== '.' && segment !== '..')

@@ -7,15 +7,15 @@ import { tableHome } from './table-home.ts'
 
 /** The configuration from now on: of machines on one PostgreSQL in the store, of those on one data folder in its file. */
 export async function openConfig(read: LoadedConfig, store: Store, log: Log): Promise<LiveConfig> {
-  const home =
-    store.engine === 'postgres'
-      ? tableHome({
-          store,
-          now: () => new Date(),
-          onRefused: (key) =>
-            log.warn('A setting in the store is not one of this version; it is passed over.', { key }),
-        })
-      : fileHome(configFile(read.dataDir))
+  const home = {
+    sqlite: () => fileHome(configFile(read.dataDir)),
+    postgres: () =>
+      tableHome({
+        store,
+        now: () => new Date(),
+        onRefused: (key) => log.warn('A setting in the store is not one of this version; it is passed over.', { key }),
+      }),
+  }[store.engine]()
   const live = await openLiveConfig({
     loaded: read,
     home,

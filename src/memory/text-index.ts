@@ -60,11 +60,13 @@ export interface TextIndex {
 }
 
 /** The full-text index of the store's engine. */
-export async function openTextIndex(store: Store): Promise<TextIndex> {
-  if (store.engine === 'postgres') {
-    const { createPostgresTextIndex } = await import('./postgres-text-index.ts')
-    return createPostgresTextIndex(store.reads)
-  }
-  const { createSqliteTextIndex } = await import('./sqlite-text-index.ts')
-  return createSqliteTextIndex(store.reads)
+export async function openTextIndex({ engine, reads }: Store): Promise<TextIndex> {
+  const create = await LOAD[engine]()
+  return create(reads)
+}
+
+/** Each is loaded only where it is used. */
+const LOAD = {
+  sqlite: async () => (await import('./sqlite-text-index.ts')).createSqliteTextIndex,
+  postgres: async () => (await import('./postgres-text-index.ts')).createPostgresTextIndex,
 }

@@ -34,7 +34,8 @@ export async function findWords(
 ): Promise<Hit[]> {
   const words = [...new Set(queryWords(query, MOST_WORDS).flatMap((word) => word.split(' ')))].map(shortened)
   if (words.length === 0) return []
-  const matches = await (store.engine === 'sqlite' ? matchOnSqlite : matchOnPostgres)(store, words, userId)
+  const search = { sqlite: matchOnSqlite, postgres: matchOnPostgres }[store.engine]
+  const matches = await search(store, words, userId)
   const newest = new Map<string, Match>()
   for (const match of matches) if (!newest.has(match.session_id)) newest.set(match.session_id, match)
   const hits: Hit[] = []

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from './columns.ts'
+import type { Engine } from './engine.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -7,8 +7,10 @@ import type { Store } from './store.ts'
  * look at are set and compared with this: their clocks may differ.
  */
 export function storeTime(engine: Engine, plusMs = 0): RawBuilder<string> {
-  if (engine === 'sqlite') return sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${plusMs / 1000} seconds`})`
-  return sql`cast(clock_timestamp() + cast(${`${plusMs} milliseconds`} as interval) as timestamptz(3))`
+  return {
+    sqlite: sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${plusMs / 1000} seconds`})`,
+    postgres: sql<string>`cast(clock_timestamp() + cast(${`${plusMs} milliseconds`} as interval) as timestamptz(3))`,
+  }[engine]
 }
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import type { Engine } from './columns.ts'
+import { type Engine, engineOf } from './engine.ts'
 import { isStore, stepsBehind } from './migrate.ts'
 import type { Migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
@@ -57,13 +57,19 @@ export async function requireUpToDate(url: string, migrations?: Migrations): Pro
 }
 
 async function open(url: string): Promise<Opened | null> {
-  if (!url.startsWith('sqlite:')) {
-    const { readPostgres } = await import('./postgres/postgres.ts')
-    return { engine: 'postgres', ...readPostgres(url) }
-  }
-  const file = url.slice('sqlite:'.length)
-  // Nor a pipe, which would be waited for.
-  if (!existsSync(file) || !statSync(file).isFile()) return null
-  const { readSqlite } = await import('./sqlite/sqlite.ts')
-  return { engine: 'sqlite', db: readSqlite(file), name: file }
+  const engine = engineOf(url)
+  const opened = await OPEN[engine](url)
+  return opened && { engine, ...opened }
+}
+
+/** Opens a database that is only read; null where there is none. */
+const OPEN: Readonly<Record<Engine, (url: string) => Promise<Omit<Opened, 'engine'> | null>>> = {
+  async sqlite(url) {
+    const file = url.slice('sqlite:'.length)
+    // Nor a pipe, which would be waited for.
+    if (!existsSync(file) || !statSync(file).isFile()) return null
+    const { readSqlite } = await import('./sqlite/sqlite.ts')
+    return { db: readSqlite(file), name: file }
+  },
+  postgres: async (url) => (await import('./postgres/postgres.ts')).readPostgres(url),
 }

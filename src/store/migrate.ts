@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import type { Engine } from './columns.ts'
+import type { Engine } from './engine.ts'
 import { MIGRATIONS, type Migrations } from './migrations/migrations.ts'
 import { type Schema, TABLES } from './schema.ts'
 
@@ -85,11 +85,11 @@ function refuseNewer(done: readonly string[], name: string, steps: Migrations): 
 
 /** SQLite takes `Tasks` and `tasks` for the same name. */
 async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
-  const names =
-    engine === 'sqlite'
-      ? sql<{ name: string }>`select lower(name) as name from sqlite_master`
-      : sql<{ name: string }>`select relname as name from pg_class
-          where relnamespace = (select oid from pg_namespace where nspname = current_schema())`
+  const names = {
+    sqlite: sql<{ name: string }>`select lower(name) as name from sqlite_master`,
+    postgres: sql<{ name: string }>`select relname as name from pg_class
+      where relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
+  }[engine]
   const taken = (await names.execute(db)).rows.map((row) => row.name).filter((found) => TABLES.includes(found))
   const done = await executed(db, engine)
   // Or another process, which started together with this one, has made them meanwhile.
@@ -102,11 +102,11 @@ async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): 
 }
 
 async function executed(db: Kysely<Schema>, engine: Engine): Promise<string[]> {
-  const tables =
-    engine === 'sqlite'
-      ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name = ${TABLE}`
-      : sql<{ name: string }>`select table_name as name from information_schema.tables
-          where table_schema = current_schema() and table_name = ${TABLE}`
+  const tables = {
+    sqlite: sql`select name from sqlite_master where type = 'table' and name = ${TABLE}`,
+    postgres: sql`select table_name from information_schema.tables
+      where table_schema = current_schema() and table_name = ${TABLE}`,
+  }[engine]
   if ((await tables.execute(db)).rows.length === 0) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(TABLE)} order by name`.execute(db)
   return rows.map((row) => row.name)

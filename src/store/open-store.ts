@@ -1,5 +1,11 @@
-import { GazewayError } from '../errors.ts'
+import { type Engine, engineOf } from './engine.ts'
 import type { Store } from './store.ts'
+
+/** Each engine is loaded only where it is used. */
+const OPEN: Readonly<Record<Engine, (url: string) => Promise<Store>>> = {
+  sqlite: async (url) => (await import('./sqlite/sqlite.ts')).openSqlite(url.slice('sqlite:'.length)),
+  postgres: async (url) => (await import('./postgres/postgres.ts')).openPostgres(url),
+}
 
 /**
  * Opens the store that `url` names.
@@ -8,17 +14,5 @@ import type { Store } from './store.ts'
  * @throws GazewayError `config_invalid` for another kind of address
  */
 export async function openStore(url: string): Promise<Store> {
-  if (url.startsWith('sqlite:')) {
-    const { openSqlite } = await import('./sqlite/sqlite.ts')
-    return openSqlite(url.slice('sqlite:'.length))
-  }
-  if (/^postgres(ql)?:/.test(url)) {
-    const { openPostgres } = await import('./postgres/postgres.ts')
-    return openPostgres(url)
-  }
-  throw new GazewayError(
-    'config_invalid',
-    `The store must be sqlite:PATH or postgres://HOST/DATABASE, not ${url.split(':')[0]}:….`,
-    { param: 'store' },
-  )
+  return OPEN[engineOf(url)](url)
 }

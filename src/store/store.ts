@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Engine } from './columns.ts'
+import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isStoreUrl } from '../addresses.ts'
+import { isStoreUrl } from '../../store/engine.ts'
 
 /** Where records live. */
 export const Store = z.strictObject({

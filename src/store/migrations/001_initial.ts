@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { type Columns, columns, type Engine } from '../columns.ts'
+import { type Columns, columns } from '../columns.ts'
+import type { Engine } from '../engine.ts'
 
 /**
  * All tables, by the room that owns them. Columns without a comment say what they hold by their names:
@@ -18,7 +19,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
 type Statements = RawBuilder<unknown>[]
 
 /** SQLite keeps such a table in its primary key: one page less to write for each row. */
-const clustered = (engine: Engine) => (engine === 'sqlite' ? sql`without rowid` : sql``)
+const clustered = (engine: Engine) => ({ sqlite: sql`without rowid`, postgres: sql`` })[engine]
 
 /** Chores and settings that the processes on one store share. */
 const store = ({ json, time, integer, text }: Columns): Statements => [
@@ -352,7 +353,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
       bytes ${integer} not null,
       primary key (space, namespace, shard)
     )`,
-    ...(engine === 'sqlite' ? memoryWordsOnSqlite : memoryWordsOnPostgres),
+    ...{ sqlite: memoryWordsOnSqlite, postgres: memoryWordsOnPostgres }[engine],
   ]
 }
 
@@ -568,7 +569,7 @@ const sessions = (types: Columns, engine: Engine): Statements => {
       sessions ${integer} not null,
       primary key (user_id, source)
     )`,
-    ...(engine === 'sqlite' ? sessionWordsOnSqlite : sessionWordsOnPostgres),
+    ...{ sqlite: sessionWordsOnSqlite, postgres: sessionWordsOnPostgres }[engine],
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Engine } from '../columns.ts'
+import type { Engine } from '../engine.ts'
 import { up as initial } from './001_initial.ts'
 
 /** Brings the store forward by one step; forward only. */
