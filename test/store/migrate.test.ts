@@ -47,3 +47,11 @@ describe('a store of an earlier version', () => {
     assert.deepEqual(readFileSync(file), before)
   })
 })
+
+describe('an address that names no store', () => {
+  for (const url of ['mysql://127.0.0.1/gazeway', 'sqlite:', 'gazeway.db'])
+    it(`is refused as a mistake in the configuration: ${url}`, async () => {
+      for (const open of [openStore, requireUpToDate])
+        await assert.rejects(open(url), { code: 'config_invalid', message: /must be sqlite:PATH or postgres:/ })
+    })
+})
