@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type IncompleteReason, incompleteReason } from '../src/inference/finish-reason.ts'
 import { Usage } from '../src/providers/token-usage.ts'
 import { LIST_LIMIT } from '../src/wire/validation.ts'
 import { defineTool } from './tool.ts'
@@ -60,13 +61,15 @@ export const chatCompletion = defineTool({
     const refused = typeof refusal === 'string' && refusal !== '' ? `The model refused: ${refusal}` : ''
     const calls = Array.isArray(tool_calls) ? `Tool calls: ${JSON.stringify(tool_calls)}` : ''
     const said = [content, refused, calls].filter(Boolean)
-    const ending = ENDINGS[finish_reason ?? ''] ?? (said.length === 0 ? '(the model said nothing)' : '')
+    const cut = incompleteReason(finish_reason)
+    const whole = said.length === 0 ? '(the model said nothing)' : ''
+    const ending = cut === null ? whole : ENDINGS[cut]
     return [...said, ending].filter(Boolean).join('\n\n')
   },
 })
 
-/** What a reader must know of how an answer ended. */
-const ENDINGS: Record<string, string> = {
-  length: '(cut off at max_tokens)',
+/** What a reader must know of an answer that is not complete. */
+const ENDINGS: Readonly<Record<IncompleteReason, string>> = {
+  max_output_tokens: '(cut off at max_tokens, or at the most that the model can take)',
   content_filter: "(withheld or cut off by the provider's content filter)",
 }

@@ -1,6 +1,6 @@
 import type { Message } from './convert/requests.ts'
 
-/** How answers end. Every list of finish reasons, and of the states of a Response, is in this file. */
+/** How answers end. Every list of finish reasons, and of the states of a Response, is in this file; only traces name them anew. */
 
 /** The finish reason of a choice that ended well, where its provider leaves it out. */
 export const FINISHED = 'stop'
@@ -11,7 +11,8 @@ export const FINISHED = 'stop'
  */
 export const FAILED_FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'malformed_function_call']
 
-type IncompleteReason = 'max_output_tokens' | 'content_filter'
+/** Why an answer is not complete, in the Responses API's words. */
+export type IncompleteReason = 'max_output_tokens' | 'content_filter'
 
 /** The finish reasons of an answer that was cut off: OpenAI's, and those that z.AI has beside them. */
 const CUT = new Map<unknown, IncompleteReason>([

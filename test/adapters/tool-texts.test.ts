@@ -31,6 +31,8 @@ describe('the text of a chat completion', () => {
     assert.match(said({ content: '' }, 'content_filter'), /content filter/)
     assert.match(said({ content: 'One, ' }, 'content_filter'), /^One, \n\n\(.*content filter\)$/)
     assert.match(said({ content: '' }, 'stop'), /said nothing/)
+    for (const cut of ['length', 'model_context_window_exceeded'])
+      assert.match(said({ content: 'One, ' }, cut), /^One, \n\n\(cut off at max_tokens/)
   })
 
   it('is the answer alone where there is one', () => {
