@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely, type QueryResult, type Transaction } from 'kysely'
+import { together } from './joined-statements.ts'
 import type { Schema } from './schema.ts'
-import { together } from './together.ts'
 
 /** SQL by form, for each open store. */
 const built = new WeakMap<object, Map<string, string>>()

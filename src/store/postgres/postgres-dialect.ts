@@ -12,8 +12,8 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { preparedName } from '../built.ts'
+import { partsOf } from '../joined-statements.ts'
 import { withoutNul } from '../text.ts'
-import { partsOf } from '../together.ts'
 import { isConnectionLoss, isStale, storeError, unknownOutcome } from './postgres-errors.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
 

@@ -10,7 +10,7 @@ import {
 import { GazewayError } from '../../errors.ts'
 import { giveWay } from '../../wire/give-way.ts'
 import { createThread, type Thread } from '../../wire/thread.ts'
-import { partsOf } from '../together.ts'
+import { partsOf } from '../joined-statements.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'
