@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -95,7 +95,7 @@ describe('docs/http.md', () => {
   })
 
   it('names metrics that exist', () => {
-    const files = ['call-metrics.ts', 'overrun-metrics.ts', 'request-metrics.ts']
+    const files = readdirSync('adapters/http').filter((file) => file.endsWith('metrics.ts'))
     const code = files.map((file) => readFileSync(`adapters/http/${file}`, 'utf8'))
     const named = tableUnder(page, 'Metrics and traces').flatMap(([metric = '']) => codeIn(metric))
     for (const name of named.filter((one) => one.startsWith('gazeway_')))

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { generatedPages } from '../../scripts/docs/pages.ts'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import { checkConfig } from '../../src/config/config-schema.ts'
-import { blocksOf, linksOf } from './markdown.ts'
+import { blocksOf, codeIn, linksOf, sectionOf } from './markdown.ts'
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesIn('docs')].filter((file) =>
   file.endsWith('.md'),
 )
 const read = (file: string) => readFileSync(file, 'utf8')
+const SOURCES = ['src', 'tools', 'adapters'].flatMap(sourcesBelow)
+/** A path of this repository, as a page names it. */
+const PATH = /^(?:src|tools|adapters|test|scripts|bench|deploy)\/[\w./*-]*$/
+/** A part of one that the reader is to fill in: `src/providers/NAME.ts`. */
+const PLACEHOLDER = /[A-Z*]{3,}|\*/
+const prose = (page: string) => page.replaceAll(/^```[\s\S]*?^```$/gm, '')
 
 describe('a page', () => {
   for (const { file, found, expected } of generatedPages())
@@ -21,6 +27,31 @@ describe('a page', () => {
       const local = linksOf(read(file)).filter((target) => !target.startsWith('https://'))
       for (const target of local) assert.ok(existsSync(join(dirname(file), target)), target)
     })
+
+  for (const file of pages)
+    it(`${file} names files and folders that are there`, () => {
+      const paths = codeIn(prose(read(file))).filter((word) => PATH.test(word))
+      for (const path of paths.filter((one) => !PLACEHOLDER.test(one))) assert.ok(existsSync(path), path)
+    })
+
+  it('CONTRIBUTING.md names sources that are there', () => {
+    const there = SOURCES.map((file) => basename(file))
+    const named = codeIn(prose(read('CONTRIBUTING.md'))).filter((word) => /^[a-z][\w-]*\.ts$/.test(word))
+    assert.ok(named.length > 10, String(named))
+    for (const name of named) assert.ok(there.includes(name), name)
+  })
+
+  it('draws the rooms in the order that is checked', () => {
+    const order = /const ROOMS = \[([^\]]*)\]/.exec(read('scripts/rooms.ts'))?.[1] ?? ''
+    const rooms = [...order.matchAll(/'([\w-]+)'/g)].map(([, room]) => room)
+    assert.ok(rooms.length > 10, order)
+    const drawn = blocksOf(sectionOf(read('CONTRIBUTING.md'), 'Where a thing belongs'))
+    const lines = drawn.flatMap(({ text }) => text.trim().split('\n'))
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[0]),
+      rooms,
+    )
+  })
 
   it('shows configuration that is accepted', () => {
     const examples = ['configuration', 'upstream', 'payments', 'chain'].flatMap((page) =>
@@ -35,7 +66,7 @@ describe('a page', () => {
   })
 
   it('offers no configuration key that nothing reads', () => {
-    const code = ['src', 'tools', 'adapters'].flatMap((folder) => sourcesBelow(folder)).map(read)
+    const code = SOURCES.filter((file) => !file.startsWith(join('src', 'config'))).map(read)
     for (const { key } of CONFIG_KEYS) {
       const leaf = new RegExp(`\\b${key.split('.').at(-1)}\\b`)
       assert.ok(
@@ -62,7 +93,7 @@ function filesIn(folder: string): string[] {
 function sourcesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
-    .filter((file) => file.endsWith('.ts') && !file.startsWith(join('src', 'config')))
+    .filter((file) => file.endsWith('.ts'))
 }
 
 /** A text on one line, without what marks the lines of a docstring. */
