@@ -10,7 +10,7 @@ import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 /** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
 const OTHER = 'other'
 /** The endpoints that Gazeway itself asks, whatever else may be passed through. */
-const OWN_PATHS = ['/chat/completions', '/responses']
+const OWN_PATHS = ['/chat/completions', '/responses', '/messages']
 
 /** Counts upstream calls from their records: each call once, when it has ended. */
 export function callMetrics(

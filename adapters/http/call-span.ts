@@ -7,6 +7,7 @@ import { contentAttributes } from './span-content.ts'
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/chat/completions': 'chat',
   '/responses': 'chat',
+  '/messages': 'chat',
   '/completions': 'text_completion',
   '/embeddings': 'embeddings',
 }

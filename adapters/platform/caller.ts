@@ -1,11 +1,11 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
-import { bearerToken, type FrameContext } from '../web/frame.ts'
+import { bearerToken, type FrameContext, keyOf } from '../web/frame.ts'
 
 /** Who sends a request with a key in force that opens the platform; null for all others, who may pay instead. */
 export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Identity | null> {
-  const token = bearerToken(c.env.incoming.headers.authorization)
+  const token = keyOf(c.env.incoming.headers, c.req.path)
   if (token === null) return null
   try {
     const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))

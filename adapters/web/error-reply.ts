@@ -1,5 +1,6 @@
 import type { Log } from '../../src/config/log.ts'
 import { errorBody, GazewayError } from '../../src/errors.ts'
+import { isMessagesPath, messageErrorOf } from '../../src/inference/relay/message-error.ts'
 import type { FailedRequest, OnRefused } from './refused-calls.ts'
 
 /** An error as HTTP sends it. */
@@ -21,27 +22,29 @@ export function errorReply(
   request: FailedRequest,
   { log, refused }: { log: Log; refused: OnRefused },
 ): ErrorReply {
-  const { requestId } = request
+  const { requestId, path } = request
   if (error instanceof GazewayError) refused(error, request)
   const known = error instanceof GazewayError ? error : internal(error)
   if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
-  return dress(known, requestId)
+  return dress(known, requestId, path)
 }
 
-/** The same for an error that is Gazeway's own. */
-export function dress(error: GazewayError, requestId: string | null): ErrorReply {
+/** The same for an error that is Gazeway's own. @param path of the request, without its query: Anthropic's clients read errors of another shape */
+export function dress(error: GazewayError, requestId: string | null, path: string): ErrorReply {
   const { status, headers, retryAfterSeconds, callId } = error
+  const isMessages = isMessagesPath(path)
   return {
     status,
     headers: {
       ...headers,
       'content-type': 'application/json',
       ...(requestId !== null && { 'x-request-id': requestId }),
+      ...(requestId !== null && isMessages && { 'request-id': requestId }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(retryAfterSeconds !== null && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
       ...(callId !== undefined && { 'x-gazeway-call-id': callId }),
     },
-    body: JSON.stringify({ error: errorBody(error, requestId) }),
+    body: JSON.stringify(isMessages ? messageErrorOf(error, requestId) : { error: errorBody(error, requestId) }),
   }
 }
 

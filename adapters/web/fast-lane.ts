@@ -5,7 +5,7 @@ import type { Authenticator } from '../../src/identity/passes.ts'
 import { cameThrough, VIA } from '../../src/wire/via.ts'
 import type { Arrival, Endpoint } from './arrival.ts'
 import { errorReply } from './error-reply.ts'
-import { bearerToken, requestIdOf } from './frame.ts'
+import { keyOf, requestIdOf } from './frame.ts'
 import { type HostRules, hostFault } from './hosts.ts'
 import type { OnRefused } from './refused-calls.ts'
 import { noteCaller } from './request-log.ts'
@@ -57,7 +57,7 @@ export function fastLane(options: {
     if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return false
     if (headers.origin !== undefined || hostFault(headers, hosts) !== null) return false
     if (cameThrough(headers.via, VIA)) return false
-    const identity = keys.authenticateCached(bearerToken(headers.authorization))
+    const identity = keys.authenticateCached(keyOf(headers, url))
     if (!identity?.scopes.has(scope)) return false
     began(url, incoming, outgoing)
     const arrival = {

@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
 import { type Identity, requireScope, type Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
+import { isMessagesPath } from '../../src/inference/relay/message-error.ts'
 import { newId } from '../../src/text/ids.ts'
 import { refuseLoop, VIA } from '../../src/wire/via.ts'
 import { allowOrigin } from './cors.ts'
@@ -74,7 +75,7 @@ export function frame(options: {
     const preflight = allowOrigin(c, hosts)
     if (preflight) return preflight
     if (!open(c)) {
-      const token = bearerToken(incoming.headers.authorization)
+      const token = keyOf(incoming.headers, c.req.path)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
       noteCaller(incoming, { requestId, keyId: identity.id })
       // First, so that a refusal is noted under its key.
@@ -90,6 +91,12 @@ export function frame(options: {
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const asked = headers['x-request-id']
   return typeof asked === 'string' && SANE_REQUEST_ID.test(asked) ? asked : newId('req')
+}
+
+/** The key of a request: its bearer token, or `x-api-key` where it asks Anthropic's API for something. @param path without the query */
+export function keyOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders, path: string): string | null {
+  const token = bearerToken(authorization)
+  return token === null && typeof key === 'string' && isMessagesPath(path) ? key : token
 }
 
 /** The token of an Authorization header; null without one, or with one of another scheme. */

@@ -27,7 +27,7 @@ export function unreadable({ code, reason }: ClientError): GazewayError {
 
 /** Answers a request that reaches no route, and closes its connection: what follows on it cannot be trusted. */
 export function refuseRequest(error: GazewayError, incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const { headers, body, requestId } = refusal(error, incoming.headers)
+  const { headers, body, requestId } = refusal(error, incoming.headers, incoming.url)
   noteCaller(incoming, { requestId, keyId: null })
   outgoing.writeHead(error.status, headers).end(body)
 }
@@ -40,8 +40,8 @@ export function refuseConnection(error: GazewayError, headersRead: IncomingHttpH
   socket.end(head + body, () => socket.destroy())
 }
 
-function refusal(error: GazewayError, headersRead: IncomingHttpHeaders) {
+function refusal(error: GazewayError, headersRead: IncomingHttpHeaders, url = '') {
   const requestId = requestIdOf(headersRead)
-  const { headers, body } = dress(error, requestId)
+  const { headers, body } = dress(error, requestId, url.split('?')[0] ?? '')
   return { headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }, body, requestId }
 }

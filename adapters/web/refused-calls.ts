@@ -11,7 +11,14 @@ export const refusesCaller = ({ status, callId, isNoted, code }: GazewayError): 
   REFUSING.has(status) && callId === undefined && !isNoted && code !== 'upstream_error'
 
 /** Endpoints below `/v1` that are told apart; all others are one, for anyone may name any. */
-const ENDPOINTS = new Set(['chat/completions', 'responses', 'messages', 'embeddings', 'models'])
+const ENDPOINTS = new Set([
+  'chat/completions',
+  'responses',
+  'messages',
+  'messages/count_tokens',
+  'embeddings',
+  'models',
+])
 /** The platform's routes that ask a model, by their names. */
 const ROUTES: ReadonlyArray<[path: RegExp, name: string]> = [
   [/^\/api\/wallet\/metered\/call$/, '/api/wallet/metered/call'],

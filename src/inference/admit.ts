@@ -6,7 +6,7 @@ import type { Reservation } from '../wallet/reservations.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf, requireCounts } from './call-bound.ts'
-import type { CallRates } from './call-rates.ts'
+import type { CallRates, CountedCall } from './call-rates.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type ClientRequest, withField } from './relay/request-body.ts'
@@ -14,8 +14,8 @@ import { type ClientRequest, withField } from './relay/request-body.ts'
 /** A token of ordinary text has about as many bytes. */
 const BYTES_PER_TOKEN = 4
 
-/** The endpoints of OpenAI's API that a model is asked at, below the base URL. */
-export type Endpoint = '/chat/completions' | '/responses'
+/** The endpoints that a model is asked at, below the base URL: two of OpenAI's API, and Anthropic's. */
+export type Endpoint = '/chat/completions' | '/responses' | '/messages'
 
 /** A request to a model as its client wrote it, as far as Gazeway acts on it; everything else is passed on. */
 export interface ModelBody {
@@ -38,6 +38,8 @@ export interface ModelRequest {
 export interface CallerContext extends CallContext {
   /** Names the client's request in the errors that it is told; null where they name none. */
   requestId: string | null
+  /** Headers of the client's request that an upstream of its own protocol gets, too. */
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** A call that may be made, who makes it, and what it may cost. */
@@ -81,7 +83,7 @@ function limited(asked: ModelRequest, context: CallContext & CallerContext, bill
 /** The models that may answer, by the names that prices have. */
 function modelsOf({ provider }: AdmitDeps, { endpoint, request }: ModelRequest): ModelChoice[] {
   const asked = request.json.model ?? undefined
-  if (endpoint === '/chat/completions') return [provider.resolve(asked, 'chat')]
+  if (endpoint !== '/responses') return [provider.resolve(asked, 'chat')]
   return [provider.resolve(asked, 'primary'), provider.resolve(undefined, 'fallback')]
 }
 
@@ -104,11 +106,7 @@ export interface BilledRequest {
 export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
   const { callerId, isPaid = false } = context
   if (callerId === null) return NO_BILL
-  const refuse = (error: unknown): never => {
-    if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
-      deps.noteRefusal({ surface: context.surface, callerId, path: asked.path, upstream: asked.upstream, error })
-    throw error
-  }
+  const refuse = (error: unknown): never => refuseNoted(deps, asked, context, error)
   try {
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
@@ -118,6 +116,41 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
     return bill instanceof Promise ? bill.catch(refuse) : bill
   } catch (error) {
     return refuse(error)
+  }
+}
+
+/** @throws the error, which is in the audit trail then where it is a refusal */
+function refuseNoted(
+  deps: AdmitDeps,
+  { path, upstream }: Pick<BilledRequest, 'path' | 'upstream'>,
+  { surface, callerId }: CallContext,
+  error: unknown,
+): never {
+  if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
+    deps.noteRefusal({ surface, callerId, path, upstream, error })
+  throw error
+}
+
+/**
+ * Admits a request that costs nothing: its caller's key must be allowed the model, and its rate limits hold.
+ *
+ * @returns what is to be ended with the request; null for a caller without limits
+ * @throws GazewayError `upstream_not_configured`, `model_not_allowed` or `too_many_requests`
+ */
+export async function admitFree(
+  deps: AdmitDeps,
+  asked: { path: string; model: ModelChoice },
+  context: CallContext,
+): Promise<CountedCall | null> {
+  deps.provider.requireKey()
+  const { callerId } = context
+  const key = callerId === null ? null : await deps.identity(callerId)
+  if (key === null) return null
+  try {
+    requireModel(key, asked.model)
+    return deps.rates.begin(key, 0)
+  } catch (error) {
+    return refuseNoted(deps, asked, context, error)
   }
 }
 

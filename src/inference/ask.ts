@@ -50,7 +50,12 @@ export async function ask({ call, candidate, model, refused, client }: Asking): 
 
   async function send(): Promise<WholeReply | StreamReply> {
     for (;;) {
-      const asked = { body, stream: form.stream, via: context.via }
+      const asked = {
+        body,
+        stream: form.stream,
+        via: context.via,
+        headers: passage.keepsBytes ? context.headers : undefined,
+      }
       const reply = await withRetries(retries, client, () => relay.open(path, asked, client))
       const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null
       if (next === null) {

@@ -3,12 +3,13 @@ import type { Admission } from './admit.ts'
 import { ask } from './ask.ts'
 import { refusal, upstreamFailure } from './failure.ts'
 import { NOTHING, observedStream } from './observe.ts'
+import { errorEvent } from './relay/error-event.ts'
 import { heldReceiver } from './relay/held-receiver.ts'
 import { type Answered, type Failed, failed, type Passing } from './relay/passing.ts'
 import type { Receiver } from './relay/receiver.ts'
 import { endingOf, type StreamReply, type WholeReply } from './relay/send.ts'
 import { createSseTap, type SseTap } from './relay/sse-tap.ts'
-import { passedHeaders, readRefusal, responseErrorEvent } from './relay/upstream-reply.ts'
+import { passedHeaders, readRefusal } from './relay/upstream-reply.ts'
 import { reportedUsage } from './reported-error.ts'
 import { refusedBy } from './request-form.ts'
 import { isEnded, isFallbackTried } from './retry.ts'
@@ -74,7 +75,7 @@ export async function attempt(
 
 /** Answers with the failure. @throws its error, unless it is a refusal of the upstream's */
 function tell(
-  { refused, outcome: { error } }: Failed,
+  { refused, told, outcome: { error } }: Failed,
   receiver: Receiver,
   { context }: Admission,
   callId: string,
@@ -82,12 +83,12 @@ function tell(
 ): void {
   if (!refused) throw error
   const headers = passedHeaders(refused.headers, callId, provider)
-  const { body } = readRefusal(refused, provider, context.requestId)
+  const body = told ?? readRefusal(refused, provider, context.requestId).body
   receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
 }
 
-function tellInStream({ outcome, begun }: Failed, receiver: Receiver, { context }: Admission): void {
-  receiver.end(responseErrorEvent(outcome.error, context.requestId, begun?.sequence ?? 0))
+function tellInStream({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {
+  receiver.end(errorEvent(endpoint, outcome.error, context.requestId, begun?.sequence))
 }
 
 /** Asks one candidate. @param before the attempt that it stands in for */
@@ -147,7 +148,7 @@ async function pass(
       if (stream) return await passage.passStream(passing, reply, tap)
       reply = await passage.gather(passing, reply, tap)
     }
-    if (reply.status >= 400) return refusedWith(reply, passing)
+    if (reply.status >= 400) return refusedWith(reply, passing, passage)
     return passage.passWhole(passing, reply)
   } catch (error) {
     const failure = upstreamFailure(error, provider, endingOf(receiver))
@@ -156,7 +157,8 @@ async function pass(
   }
 }
 
-function refusedWith(reply: WholeReply, { provider, requestId }: Passing): Failed {
-  const { error } = readRefusal(reply, provider, requestId)
-  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply })
+function refusedWith(reply: WholeReply, passing: Passing, passage: Candidate['passage']): Failed {
+  const { provider, requestId } = passing
+  const { error, body: told } = passage.refusal?.(reply, passing) ?? readRefusal(reply, provider, requestId)
+  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply, told })
 }

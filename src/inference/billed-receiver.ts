@@ -2,7 +2,7 @@ import { GazewayError } from '../errors.ts'
 import { type Micros, toUsd } from '../text/money.ts'
 import type { Bill } from './bill.ts'
 import { countLong } from './estimate.ts'
-import { LAST_EVENTS } from './finish-reason.ts'
+import { LAST_EVENTS, MESSAGE_STOP } from './finish-reason.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { SseTap } from './relay/sse-tap.ts'
 
@@ -10,8 +10,8 @@ import type { SseTap } from './relay/sse-tap.ts'
 const STEP_TOKENS = 2048
 /** Another tokenizer than ours may count more. */
 const TOKENIZER_FACTOR = 1.25
-/** What ends the stream of a chat completion, and of a response. */
-const ENDINGS = ['[DONE]', ...(LAST_EVENTS as readonly string[])]
+/** What ends the stream of a chat completion, of a response, and of a message. */
+const ENDINGS = ['[DONE]', ...(LAST_EVENTS as readonly string[]), `"${MESSAGE_STOP}"`]
 
 /** The receiver of a call that is billed. */
 export interface BilledReceiver extends Receiver {

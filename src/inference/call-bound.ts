@@ -10,8 +10,9 @@ import { requestText } from './request-text.ts'
 const TOKENIZER_FACTOR = 1.25
 /** What a provider puts around a prompt (its own instructions, roles, tool descriptions), in tokens. */
 const WRAPPING_TOKENS = 256
-/** What a request may name in place of its text, which the provider then reads. */
-const NAMED_INPUT = /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|prompt)"\s*:/
+/** What a request may name in place of its text, which the provider then reads; documents may be named by their URL. */
+const NAMED_INPUT =
+  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|prompt|mcp_servers)"\s*:|"type"\s*:\s*"document"/
 /** Media that come by their address, not in the request. */
 const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
 
@@ -117,7 +118,7 @@ const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'bes
 /** Whether the provider reads more for it than it holds. */
 function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
   if (web_search_options || search_parameters || NAMED_INPUT.test(text)) return true
-  return records(tools).some(({ type }) => type !== 'function' && type !== 'custom')
+  return records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')
 }
 
-const linkedMedia = (text: string): number => (text.includes('_url"') ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0)
+const linkedMedia = (text: string): number => (text.includes('url"') ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0)

@@ -4,9 +4,9 @@ import { attempt, type Result } from './attempt.ts'
 import { billedReceiver } from './billed-receiver.ts'
 import { NO_HEADERS } from './call-rates.ts'
 import type { ModelDeps } from './model-for.ts'
+import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relay } from './relay/relay.ts'
-import { chatErrorEvent, responseErrorEvent } from './relay/upstream-reply.ts'
 import { route } from './route.ts'
 import type { SettleDeps } from './settle.ts'
 
@@ -25,17 +25,20 @@ export interface CallDeps extends SettleDeps, ModelDeps {
  */
 export type CallModel = (asked: ModelRequest, receiver: Receiver, context: CallerContext) => Promise<Result>
 
+/** What decides about the calls to an upstream. */
+export const admitting = ({ billing, provider, prices, countTokens }: CallDeps): AdmitDeps => ({
+  ...billing,
+  provider,
+  prices,
+  countTokens,
+})
+
 /** Makes model calls over a relay. */
 export function createCallModel(deps: CallDeps, relay: Relay): CallModel {
-  const admitting: AdmitDeps = {
-    ...deps.billing,
-    provider: deps.provider,
-    prices: deps.prices,
-    countTokens: deps.countTokens,
-  }
+  const admits = admitting(deps)
 
   return async (asked, receiver, context) => {
-    const admitted = admit(admitting, asked, context)
+    const admitted = admit(admits, asked, context)
     const call = admitted instanceof Promise ? await admitted : admitted
     const candidates = route(deps, relay, call)
     const { isBounded, headers } = call.bill
@@ -51,11 +54,8 @@ export function createCallModel(deps: CallDeps, relay: Relay): CallModel {
   ): Promise<Result> {
     const { bill, endpoint, context } = call
     const started = performance.now()
-    const errorEvent = (error: GazewayError) =>
-      endpoint === '/chat/completions'
-        ? chatErrorEvent(error, context.requestId)
-        : responseErrorEvent(error, context.requestId, 0)
-    const held = billedReceiver(receiver, bill, { errorEvent, countTokens: deps.countTokens })
+    const told = (error: GazewayError) => errorEvent(endpoint, error, context.requestId)
+    const held = billedReceiver(receiver, bill, { errorEvent: told, countTokens: deps.countTokens })
     try {
       const result = await work(held)
       const { callId, model, usage } = result

@@ -26,10 +26,18 @@ export async function estimateUsage(
   answer: string,
   factor = 1,
 ): Promise<Usage> {
-  const { text, media } = await requestText(request)
-  const prompt = (await countLong(countTokens, text)) + media * MEDIA_TOKENS
+  const prompt = await estimatePrompt(countTokens, request)
   const completion = Math.ceil((await countLong(countTokens, answer)) * factor)
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, estimated: true }
+}
+
+/** The tokens of a request, counted here: {@link estimateUsage} without an answer. */
+export async function estimatePrompt(
+  countTokens: (text: string) => Promise<number>,
+  request: unknown,
+): Promise<number> {
+  const { text, media } = await requestText(request)
+  return (await countLong(countTokens, text)) + media * MEDIA_TOKENS
 }
 
 /** The tokens of any text in bounded time: counted in pieces, and extrapolated for what is very long. A little too high. */

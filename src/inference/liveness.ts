@@ -1,5 +1,6 @@
 import type { Calls } from '../calls/calls.ts'
 import { inTime } from '../wire/in-time.ts'
+import { keyHeaders } from './key-headers.ts'
 import type { Provider } from './provider.ts'
 
 /** How long what is known is believed, in milliseconds. */
@@ -73,11 +74,11 @@ export function createLiveness(deps: {
 }
 
 /** Whether the provider answers and takes its key; one that has no list of models answers, too. */
-async function listsModels({ baseUrl, headers, apiKey, fetch }: Provider): Promise<boolean> {
-  const authorization: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
+async function listsModels(provider: Provider): Promise<boolean> {
+  const { baseUrl, headers, fetch } = provider
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const request = new Request(`${baseUrl}/models`, {
-    headers: { ...headers, accept: 'application/json', ...authorization },
+    headers: { ...headers, accept: 'application/json', ...keyHeaders(provider) },
     redirect: 'manual',
     signal,
   })

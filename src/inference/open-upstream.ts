@@ -1,4 +1,5 @@
-import { type CallDeps, type CallModel, createCallModel } from './call-model.ts'
+import { admitting, type CallDeps, type CallModel, createCallModel } from './call-model.ts'
+import { type CountPrompt, createCountPrompt } from './count-prompt.ts'
 import { inProcessSend } from './relay/in-process.ts'
 import { createRelay, type Relay } from './relay/relay.ts'
 import { poolSend } from './relay/request-pool.ts'
@@ -7,6 +8,7 @@ import type { Replaceable } from './relay/succession.ts'
 /** An upstream that is open for calls until it is closed. */
 export interface OpenUpstream extends Replaceable {
   call: CallModel
+  countPrompt: CountPrompt
   relay: Relay
   /** Ends what is under way, with `service_stopping`, and closes the connections. */
   close(): Promise<void>
@@ -19,5 +21,6 @@ export function openUpstream(deps: CallDeps, connectTimeoutMs: number): OpenUpst
     ? { send: inProcessSend(provider), watch() {}, close: async () => {} }
     : poolSend(provider, connectTimeoutMs)
   const relay = createRelay(provider, send)
-  return { call: createCallModel(deps, relay), relay, watch, close }
+  const call = createCallModel(deps, relay)
+  return { call, countPrompt: createCountPrompt(deps, admitting(deps), relay), relay, watch, close }
 }

@@ -12,11 +12,11 @@ import { clientGone, streamFailure } from './failure.ts'
 import { isUnfinished } from './finish-reason.ts'
 import { NOTHING, type Observed, observedStream } from './observe.ts'
 import type { ModelChoice, Provider } from './provider.ts'
+import { errorEvent } from './relay/error-event.ts'
 import { pump, type Receiver } from './relay/receiver.ts'
 import { type ClientRequest, requestBody } from './relay/request-body.ts'
 import { endingOf, openReply, type Send, type StreamReply, type WholeReply } from './relay/send.ts'
 import { createSseTap } from './relay/sse-tap.ts'
-import { chatErrorEvent, responseErrorEvent } from './relay/upstream-reply.ts'
 import { type BegunCall, beginCall } from './settle.ts'
 import { askForUsage, wantsUsage } from './usage-request.ts'
 
@@ -115,7 +115,7 @@ function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
 const errorEvents =
   ({ endpoint }: PassedOn, { requestId }: CallerContext) =>
   (error: GazewayError): Buffer | string =>
-    endpoint === RESPONSES ? responseErrorEvent(error, requestId, 0) : chatErrorEvent(error, requestId)
+    errorEvent(endpoint, error, requestId)
 
 /**
  * The client's bytes where they say once what its bill goes by, with the limit of its answer where it needs one; usage is
@@ -136,6 +136,7 @@ function bodyOf({ endpoint, request }: PassedOn, { answerLimit }: Bill): string 
 const LIMITS = new Map([
   [CHAT, CHAT_LIMIT],
   [RESPONSES, RESPONSES_LIMIT],
+  ['/messages', CHAT_LIMIT],
 ])
 /** The fields by which a request is billed. */
 const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
@@ -223,9 +224,9 @@ const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 /** What a whole reply reports of its usage, or what is counted in its place. */
 function observedIn(body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
-  const { usage, response, choices, output, status } = record(value)
+  const { usage, response, choices, output, content, status } = record(value)
   const reported: Usage | null = readUsage(usage ?? record(response).usage)
-  const said = isUnfinished(status) ? undefined : (choices ?? output)
+  const said = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
     usage: reported,
     said: said === undefined ? null : () => ({ text: JSON.stringify(said), factor: 1 }),

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { aliasesOf, OWN_MODELS } from '../providers/preset.ts'
+import { aliasesOf, OWN_MODELS, type Preset } from '../providers/preset.ts'
 import { presetOf } from '../providers/providers.ts'
 import { lazily } from '../wire/lazily.ts'
 import { VIA } from '../wire/via.ts'
@@ -13,6 +13,8 @@ const SHORTEST_SECRET = 8
 /** The upstream part of the configuration, as far as the provider needs it. */
 export interface ProviderConfig {
   provider: string
+  /** The API that it speaks; the preset's where that is null, and OpenAI's for a base URL. */
+  protocol?: Preset['protocol'] | null
   api_key: string | null
   headers: Record<string, string>
   aliases: Record<string, string>
@@ -36,6 +38,8 @@ export interface Provider {
   name: string
   /** Without a trailing slash. */
   baseUrl: string
+  /** The API that it speaks. */
+  protocol: Preset['protocol']
   /** The path of the base URL: `/v1`, or empty. */
   pathname: string
   apiKey: string | null
@@ -78,6 +82,7 @@ export function createProvider(config: ProviderConfig): Provider {
   return {
     name: preset ? config.provider : new URL(baseUrl).host,
     baseUrl,
+    protocol: config.protocol ?? preset?.protocol ?? 'openai',
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
     headers: { via: VIA, ...lowerCased(config.headers) },

@@ -1,3 +1,4 @@
+import { anthropic } from './anthropic.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { gemini } from './gemini.ts'
@@ -17,6 +18,7 @@ import { xai } from './xai.ts'
 export const PRESETS: readonly [Preset, ...Preset[]] = [
   xai,
   openai,
+  anthropic,
   openrouter,
   gemini,
   groq,

@@ -13,7 +13,8 @@ export type Usage = z.infer<typeof Usage>
 const MOST_TOKENS = 1e9
 
 /**
- * Usage in one shape from either of OpenAI's two, the usage field of a chat completion or of a Response; null when the
+ * Usage in one shape from either of OpenAI's two, the usage field of a chat completion or of a Response, or from that of a
+ * Message; null when the
  * upstream reported none that can be. The total is the sum: what an upstream counts in its total alone is completion.
  */
 export function readUsage(reported: unknown): Usage | null {
@@ -33,6 +34,8 @@ interface Reported {
   completion_tokens_details?: unknown
   input_tokens?: unknown
   output_tokens?: unknown
+  cache_read_input_tokens?: unknown
+  cache_creation_input_tokens?: unknown
 }
 
 /** Checked by hand, like that of a Response: a schema takes a fortieth of all that a request costs. */
@@ -45,9 +48,16 @@ function countsOfChat(reported: Reported): Counts | null {
 }
 
 function countsOfResponse(reported: Reported): Counts | null {
-  const { input_tokens: input, output_tokens: output, total_tokens: total } = reported
-  if (!isCount(input) || !isCount(output)) return null
+  const { output_tokens: output, total_tokens: total } = reported
+  const input = inputOf(reported)
+  if (input === null || !isCount(output)) return null
   return [input, isCount(total) ? withRest(input, output, total) : output]
+}
+
+/** Messages counts what it read from its cache, and put there, apart. */
+function inputOf({ input_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Reported): number | null {
+  const [input, read, created] = [input_tokens, cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0]
+  return isCount(input) && isCount(read) && isCount(created) ? input + read + created : null
 }
 
 /** xAI keeps reasoning out of the completion, and Gemini its thoughts: the total tells. */

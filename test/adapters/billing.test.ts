@@ -270,6 +270,9 @@ const WAYS: Record<string, (key: string) => Promise<number>> = {
     (await post(`${running.gatewayUrl}/v1/responses`, { model: 'm', input: 'Hello' }, key)).status,
   'gateway POST /v1/responses, streamed': async (key) =>
     (await post(`${running.gatewayUrl}/v1/responses`, { model: 'm', input: 'Hello', stream: true }, key)).status,
+  'gateway POST /v1/messages': async (key) => (await post(`${running.gatewayUrl}/v1/messages`, CHAT, key)).status,
+  'gateway POST /v1/messages, streamed': async (key) =>
+    (await post(`${running.gatewayUrl}/v1/messages`, { ...CHAT, stream: true }, key)).status,
   'gateway POST /v1/chat/completions, under an Idempotency-Key': async (key) => {
     const once = { 'idempotency-key': 'once' }
     const statuses = []
@@ -282,6 +285,7 @@ const WAYS: Record<string, (key: string) => Promise<number>> = {
     (await post(`${running.url}/v1/chat/completions`, { ...CHAT, stream: true }, key)).status,
   'POST /v1/{path}, a response': async (key) =>
     (await post(`${running.url}/v1/responses`, { model: 'm', input: 'Hello' }, key)).status,
+  'POST /v1/{path}, a message': async (key) => (await post(`${running.url}/v1/messages`, CHAT, key)).status,
   'POST /api/wallet/metered/call': async (key) =>
     (
       await post(
@@ -354,6 +358,9 @@ const ASK_NO_MODEL = [
   ...['PUT /v1/{path}', 'PATCH /v1/{path}'],
 ]
 
+/** Counts a prompt, and asks no model. */
+const COSTS_NOTHING = '/v1/messages/count_tokens'
+
 /** Where the domain, the adapters and the tools ask a model, but for `src/inference` itself, and by which way that is reached. */
 const ASKED_IN: Record<string, string> = {
   'adapters/http/http.ts': 'gateway POST /v1/chat/completions',
@@ -379,7 +386,8 @@ describe('every way to a model', () => {
     )
     const ways = Object.keys(WAYS).filter((way) => /^[A-Z]+ [^,]+$/.test(way))
     assert.deepEqual(routes.toSorted(), [...ASK_NO_MODEL, ...ways].toSorted())
-    for (const path of Object.keys(MODEL_ENDPOINTS)) assert.ok(WAYS[`gateway POST ${path}`], path)
+    for (const path of Object.keys(MODEL_ENDPOINTS))
+      assert.ok(path === COSTS_NOTHING || WAYS[`gateway POST ${path}`], path)
   })
 
   it('is listed: each file that asks a model belongs to one', () => {

@@ -32,11 +32,19 @@ export const checkChat = (json: unknown): { stream: boolean } => ({
 export const chatCompletions = (calls: OpenCalls, gateway: Gateway): Endpoint =>
   modelCall(calls, gateway, { endpoint: '/chat/completions', check: checkChat })
 
-/** An endpoint that answers with a model's reply. @param of.check refuses what is no request for it */
+/** An endpoint that answers with a model's reply. @param of.check refuses what is no request for it @param of.headers of the client's that an upstream of its protocol gets, too */
 export function modelCall(
   calls: OpenCalls,
   gateway: Gateway,
-  { endpoint, check }: { endpoint: ModelEndpoint; check: (json: unknown) => { stream: boolean } },
+  {
+    endpoint,
+    check,
+    headers,
+  }: {
+    endpoint: ModelEndpoint
+    check: (json: unknown) => { stream: boolean }
+    headers?: (of: Arrival) => CallerContext['headers']
+  },
 ): Endpoint {
   return async (arrival) => {
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
@@ -45,19 +53,23 @@ export function modelCall(
     await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
       // Clients over HTTP retry by themselves.
       const asked = { endpoint, request, retries: 0, needsText: false }
-      await calls.current().call(asked, receiver, callContext(arrival))
+      await calls.current().call(asked, receiver, callContext(arrival, headers?.(arrival)))
     })
   }
 }
 
-/** What a call knows of the request that it serves. */
-export function callContext({ incoming, callerId, isPaid, requestId }: Arrival): CallerContext {
+/** What a call knows of the request that it serves. @param headers those that an upstream of its protocol gets, too */
+export function callContext(
+  { incoming, callerId, isPaid, requestId }: Arrival,
+  headers?: CallerContext['headers'],
+): CallerContext {
   const { traceparent, via } = incoming.headers
   return {
     surface: 'http',
     callerId,
     isPaid,
     requestId,
+    headers,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     via,
   }

@@ -1,7 +1,7 @@
 import type { GazewayError } from '../../../src/errors.ts'
+import { errorEvent } from '../../../src/inference/relay/error-event.ts'
 import type { Headers } from '../../../src/inference/relay/send.ts'
 import { createSseTap } from '../../../src/inference/relay/sse-tap.ts'
-import { chatErrorEvent, responseErrorEvent } from '../../../src/inference/relay/upstream-reply.ts'
 import { ReportedError } from '../../../src/inference/reported-error.ts'
 
 /** The longest end of an event, in bytes: two line ends. */
@@ -35,7 +35,8 @@ export function watchEvents(
 ): PassedEvents | null {
   const { 'content-encoding': encoding, 'content-length': length } = headers
   if (!isEventStream(headers) || encoding !== undefined || length !== undefined) return null
-  const isResponse = path.startsWith('/v1/responses')
+  const endpoint = (path.split('?')[0] ?? '').slice('/v1'.length)
+  const isResponse = endpoint === '/responses'
   let tail = ''
   let numbered: Buffer | null = null
   const errors = paid ? watchErrors() : null
@@ -47,9 +48,8 @@ export function watchEvents(
     },
     errorEvent(error) {
       if (tail !== '' && !END.test(tail)) return null
-      if (!isResponse) return chatErrorEvent(error, requestId)
       const last = [...String(numbered ?? '').matchAll(NUMBER)].at(-1)?.[1] ?? -1
-      return responseErrorEvent(error, requestId, Number(last) + 1)
+      return errorEvent(endpoint, error, requestId, Number(last) + 1)
     },
     reported: () => errors?.reported() ?? null,
   }

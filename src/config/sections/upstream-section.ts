@@ -15,6 +15,11 @@ export const Upstream = z.strictObject({
       description: 'Where model calls go: a known provider, or the base URL of an OpenAI-compatible service.',
       accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
     }),
+  protocol: z.enum(['openai', 'anthropic']).nullable().default(null).meta({
+    description:
+      "The API that it speaks: OpenAI's, or Anthropic's Messages. null: the known provider's own, and OpenAI's for a base URL.",
+    accepted: 'openai, anthropic or null',
+  }),
   api_key: credential.nullable().default(null).meta({
     variable: 'GAZEWAY_UPSTREAM_API_KEY',
     description: 'The key that the provider asks for.',

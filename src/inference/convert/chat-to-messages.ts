@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { ANSWER_LIMITS, CHAT_LIMIT } from '../answer-limit.ts'
+import { CHAT_LIMIT, limitsAt } from '../answer-limit.ts'
 import { asText, type Loose, present, record, records } from './loose.ts'
 import type { ChatRequest, MessagesRequest } from './requests.ts'
 import { unsupported } from './unsupported.ts'
@@ -43,9 +43,10 @@ export function toMessagesFromChat(request: ChatRequest): MessagesRequest {
     if (value !== null && !isHarmless(value)) throw unsupported(name, why)
   }
   const { stop, temperature } = given
-  const limits = ANSWER_LIMITS.map((name) => given[name]).filter((limit) => (limit ?? null) !== null)
+  // The names that count as its limit, and no other: what is set aside for the answer goes by them.
+  const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
   const messages: Loose = {
-    [CHAT_LIMIT]: limits[0] ?? DEFAULT_LIMIT,
+    [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? DEFAULT_LIMIT,
     system: systemOf(given.messages),
     messages: toTurns(given.messages),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,

@@ -36,6 +36,8 @@ function deltaOf({ type, text, input }: Loose): Loose | null {
 /** The events of a streamed Message, joined to the one that would have come in one piece. */
 export interface JoinedMessage {
   push(event: object): void
+  /** Whether the last event has come. */
+  isOver(): boolean
   /** The Message, once it is complete; null before. */
   message(): Message | null
 }
@@ -74,6 +76,7 @@ export function joinMessage(): JoinedMessage {
         whole = { ...whole, ...record(delta), usage: { ...record(whole.usage), ...present(record(usage)) } }
       else if (type === MESSAGE_STOP) isOver = true
     },
+    isOver: () => isOver,
     message() {
       if (!isOver) return null
       for (const [at, written] of inputs) {

@@ -1,4 +1,5 @@
 import { splitEvents } from '../../wire/whole-events.ts'
+import { joinMessage } from '../convert/message-events.ts'
 import { endedEarly, streamFailure } from '../failure.ts'
 import { isAnswerEnd } from '../finish-reason.ts'
 import { joinChunks } from '../join-chunks.ts'
@@ -35,6 +36,15 @@ export async function gatherResponse(passing: Passing, reply: StreamReply, tap: 
   await gather(passing, reply, tap, { take, isOver: () => last !== undefined })
   if (!last) throw endedEarly(passing.provider)
   return asWhole(reply, output.complete(last))
+}
+
+/** Gathers the events of a Message that was not asked for as a stream. @returns the Message @throws as `gatherCompletion` */
+export async function gatherMessage(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+  const joined = joinMessage()
+  await gather(passing, reply, tap, { take: joined.push, isOver: joined.isOver })
+  const message = joined.message()
+  if (message === null) throw endedEarly(passing.provider)
+  return asWhole(reply, message)
 }
 
 async function gather(

@@ -7,6 +7,7 @@ import type { Outcome } from '../settle.ts'
 import type { Receiver } from './receiver.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
+import type { Refusal } from './upstream-reply.ts'
 
 /** A reply that is being passed on: whose it is, and what was asked. */
 export interface Passing {
@@ -40,6 +41,8 @@ export interface Failed {
   outcome: Outcome & { error: GazewayError }
   /** The upstream's refusal, if it is one. */
   refused: WholeReply | null
+  /** The body that its client gets of the refusal. */
+  told: string | null
   /** What the client has of the stream; null where it has nothing. */
   begun: BegunResponse | null
 }
@@ -55,6 +58,8 @@ export interface Passage {
   /** Gathers a stream that was not asked for. */
   gather(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply>
   passWhole(passing: Passing, reply: WholeReply): Answered | Failed
+  /** A refusal as its client gets it; in OpenAI's shape where a passage has none of its own. */
+  refusal?(reply: WholeReply, passing: Passing): Refusal
   passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed>
 }
 
@@ -69,8 +74,8 @@ export const failed = (
   error: GazewayError,
   httpStatus: number | null,
   observed: Observed = NOTHING,
-  { refused = null, begun = null }: Partial<Pick<Failed, 'refused' | 'begun'>> = {},
-): Failed => ({ kind: 'failed', outcome: { httpStatus, error, ...observed }, refused, begun })
+  { refused = null, told = null, begun = null }: Partial<Pick<Failed, 'refused' | 'told' | 'begun'>> = {},
+): Failed => ({ kind: 'failed', outcome: { httpStatus, error, ...observed }, refused, told, begun })
 
 /** The model that a reply names, whatever it holds there; the one that was asked for where it names none. */
 export const modelTold = (told: unknown, asked: string): string =>

@@ -2,6 +2,7 @@ import { GazewayError } from '../../errors.ts'
 import { type SilenceWatch, watchSilence } from '../../wire/silence.ts'
 import { VIA } from '../../wire/via.ts'
 import { upstreamFailure } from '../failure.ts'
+import { keyHeaders } from '../key-headers.ts'
 import type { Provider } from '../provider.ts'
 import { type Breaker, createBreaker, FAILURES } from './breaker.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
@@ -19,6 +20,7 @@ export interface Relay {
    * @param asked.body JSON; null for none
    * @param asked.stream whether it asks for a stream
    * @param asked.cutAtBytes where a whole reply is cut off; without it, one that is larger than what is kept fails
+   * @param asked.headers those of the client's that go on, in place of our own
    * @param asked.via that of the client's request, where it has come through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
    *   connection was free for it; `cancelled` when the client has gone
@@ -34,6 +36,7 @@ interface Asked {
   stream: boolean
   cutAtBytes?: number
   via?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** The relay of one upstream over a transport. */
@@ -42,13 +45,14 @@ export function createRelay(provider: Provider, send: Send, heartbeatMs = HEARTB
   const breakers = new Map<string, Breaker>([
     ['/chat/completions', createBreaker()],
     ['/responses', createBreaker()],
+    ['/messages', createBreaker()],
   ])
   const bodiless = {
     'user-agent': 'gazeway',
     ...provider.headers,
     // Replies are read on the way, and passed on as they are.
     'accept-encoding': 'identity',
-    ...(provider.apiKey ? { authorization: `Bearer ${provider.apiKey}` } : {}),
+    ...keyHeaders(provider),
   }
   const withBody = { ...bodiless, 'content-type': 'application/json' }
 
@@ -56,8 +60,9 @@ export function createRelay(provider: Provider, send: Send, heartbeatMs = HEARTB
     provider,
     heartbeat: watchSilence(heartbeatMs),
     open(path, asked, client) {
-      const { method = 'POST', body, via } = asked
-      const headers = body === null ? bodiless : withBody
+      const { method = 'POST', body, via, headers: given } = asked
+      const own = body === null ? bodiless : withBody
+      const headers = given === undefined ? own : { ...own, ...given }
       const request = {
         method,
         path,

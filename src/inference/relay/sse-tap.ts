@@ -1,7 +1,7 @@
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { cut } from '../../text/cut.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
-import { records } from '../convert/loose.ts'
+import { type Loose, present, record, records } from '../convert/loose.ts'
 import { hideSecrets } from '../failure.ts'
 import { FAILED_FINISHES } from '../finish-reason.ts'
 import { choiceFault, isReport, ReportedError, readReported } from '../reported-error.ts'
@@ -59,6 +59,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const events = wholeEvents()
   let begun = false
   let usage: Usage | null = null
+  let begunUsage: Loose = {}
   let failed: ReportedError | null = null
   const kept: Buffer[] = []
   let keptBytes = 0
@@ -96,10 +97,21 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     return passed.length === 0 ? null : Buffer.concat(passed)
   }
 
+  /**
+   * A Message tells what it was asked as it begins, and what it answered at its end. Before that, nothing counts as told:
+   * of one that is cut off, what has come is counted.
+   */
+  function usageIn(data: EventData | null): unknown {
+    if (data?.type === 'message_start') return null
+    if (data?.type === 'message_delta') return { ...begunUsage, ...present(record(data.usage)) }
+    return data?.usage ?? data?.response?.usage
+  }
+
   function readTelling(event: Buffer): Buffer | null {
     if (!TELLING.test(asciiOf(event))) return event
     const data = eventData(event)
-    usage = readUsage(data?.usage ?? data?.response?.usage) ?? usage
+    if (data?.type === 'message_start') begunUsage = record(record(data.message).usage)
+    usage = readUsage(usageIn(data)) ?? usage
     const fault = data && faultOf(data)
     if (fault) {
       failed ??= new ReportedError(cut(hideSecrets(fault.message, secrets), 0, 500), fault.code)
@@ -140,6 +152,7 @@ export interface EventData {
   code?: unknown
   choices?: Array<{ delta?: Delta | null } | null>
   delta?: unknown
+  content_block?: unknown
   sequence_number?: number
 }
 
@@ -191,8 +204,22 @@ const isBlank = (value: unknown): boolean =>
 function saidBy(event: Buffer): string {
   const data = eventData(event)
   if (typeof data?.delta === 'string') return data.delta
+  if (data?.type === 'content_block_start') return saidInBlock(data.content_block)
+  if (data?.type === 'content_block_delta') return saidInDelta(data.delta)
   if (!Array.isArray(data?.choices)) return ''
   return data.choices.map((choice) => saidIn(choice?.delta ?? {})).join('')
+}
+
+/** What a block of a Message begins with; results of the provider's own tools are not said by the model. */
+function saidInBlock(block: unknown): string {
+  const { text, thinking, data, name } = record(block)
+  return [text, thinking, data, name].map(asText).join('')
+}
+
+/** All that a delta of a block adds, by whatever name. */
+function saidInDelta(delta: unknown): string {
+  const { type, signature, ...said } = record(delta)
+  return Object.values(said).map(asText).join('')
 }
 
 /** All that a chunk brings, by whatever name (`function_call`, `audio`); some providers send a thought under each of its names. */

@@ -7,8 +7,15 @@ import { ReportedError, reportedIn } from '../reported-error.ts'
 import type { Headers, WholeReply } from './send.ts'
 
 /** Reply headers that tell a client something and hold nothing of the account; all others stay here. */
-const PASSED = new Set(['content-type', 'retry-after', 'retry-after-ms', 'openai-processing-ms', 'x-upstream'])
-const PASSED_PREFIX = 'x-ratelimit-'
+const PASSED = new Set([
+  'content-type',
+  'retry-after',
+  'retry-after-ms',
+  'openai-processing-ms',
+  'x-upstream',
+  'request-id',
+])
+const PASSED_PREFIX = /^(?:x-ratelimit-|anthropic-ratelimit-)/
 
 /**
  * What a client gets of the upstream's headers, the first of each, and the id of the call by which its record is found.
@@ -21,7 +28,7 @@ export function passedHeaders(
 ): Record<string, string> {
   const passed: Record<string, string> = { 'x-gazeway-call-id': callId }
   for (const name in headers) {
-    if (!PASSED.has(name) && !name.startsWith(PASSED_PREFIX)) continue
+    if (!PASSED.has(name) && !PASSED_PREFIX.test(name)) continue
     const value = headers[name]
     const first = typeof value === 'string' ? value : value?.[0]
     if (first === undefined) continue

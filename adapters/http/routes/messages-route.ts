@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
+import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
+import type { OpenCalls } from '../../../src/inference/upstream.ts'
+import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
+import type { Arrival, Endpoint } from '../../web/arrival.ts'
+import { receiverOf } from '../../web/http-receiver.ts'
+import { readJson } from '../../web/json-body.ts'
+import { callContext, modelCall } from './chat-completions-route.ts'
+
+const Content = z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(LIST_LIMIT)])
+
+/** As much of a request to count a prompt as Gazeway acts on; everything else is for the upstream to judge. */
+const CountRequest = z.looseObject({
+  model: z.string().min(1).max(256).nullish(),
+  messages: z
+    .array(z.looseObject({ role: z.string(), content: Content }))
+    .max(LIST_LIMIT)
+    .min(1),
+  system: Content.nullish(),
+  tools: z.array(z.looseObject({})).max(LIST_LIMIT).nullish(),
+})
+
+/** The same of a request for an answer. */
+const MessagesRequest = CountRequest.extend({
+  max_tokens: z.int().min(1),
+  stream: z.boolean().nullish(),
+  stop_sequences: z.array(z.string()).max(LIST_LIMIT).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+})
+
+/** Refuses what is no Messages request. @throws GazewayError `validation_failed`, with the status that Anthropic has for it */
+export const checkMessages = (json: unknown): { stream: boolean } => ({
+  stream: parsed(MessagesRequest, json).stream === true,
+})
+
+/** Refuses what holds no prompt. @throws GazewayError as {@link checkMessages} */
+export function checkCount(json: unknown): { stream: boolean } {
+  parsed(CountRequest, json)
+  return { stream: false }
+}
+
+function parsed<S extends z.ZodType>(schema: S, json: unknown): z.output<S> {
+  try {
+    return parseInput(schema, json)
+  } catch (error) {
+    if (!(error instanceof GazewayError)) throw error
+    const { code, message, param } = error
+    throw new GazewayError(code, message, { status: 400, ...(param !== null && { param }) })
+  }
+}
+
+/** `POST /v1/messages` */
+export const messages = (calls: OpenCalls, gateway: Gateway): Endpoint =>
+  modelCall(calls, gateway, { endpoint: '/messages', check: checkMessages, headers: anthropicHeaders })
+
+/** `POST /v1/messages/count_tokens` */
+export function countTokens(calls: OpenCalls, gateway: Gateway): Endpoint {
+  return async (arrival) => {
+    const { http, upstream } = gateway.loaded.config
+    const body = await readJson(arrival.incoming, http.max_body_bytes)
+    checkCount(body.json)
+    const context = callContext(arrival, anthropicHeaders(arrival))
+    const receiver = receiverOf(arrival, upstream.timeout_ms)
+    await calls.current().countPrompt(body as ClientRequest<ModelBody>, receiver, context)
+  }
+}
+
+/** The version that the client speaks, and the features in test that it asks for. */
+function anthropicHeaders({ incoming }: Arrival): CallerContext['headers'] {
+  const given = Object.entries(incoming.headers).filter(
+    (header): header is [string, string] => header[0].startsWith('anthropic-') && typeof header[1] === 'string',
+  )
+  return Object.fromEntries(given)
+}

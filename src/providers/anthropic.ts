@@ -1,0 +1,37 @@
+import type { Preset } from './preset.ts'
+
+const commit =
+  'https://github.com/anomalyco/models.dev/blob/482fb019a4847290b37990da929dc707d9243dca/providers/anthropic/models'
+const date = '2026-11-24'
+
+export const anthropic: Preset = {
+  name: 'anthropic',
+  label: 'Anthropic',
+  // https://docs.claude.com/en/api/overview
+  baseUrl: 'https://api.anthropic.com/v1',
+  protocol: 'anthropic',
+  key: { variable: 'ANTHROPIC_API_KEY', page: 'https://platform.claude.com/settings/keys' },
+  roles: {
+    research: 'claude-opus-5-5',
+    reasoning: 'claude-opus-5-5',
+    fast_reasoning: 'claude-sonnet-5-5',
+    chat: 'claude-haiku-4-5',
+  },
+  models: {
+    'claude-opus-5-5': {
+      prices: { input: 4, output: 20, cached_input: 0.2, cache_write: 5 },
+      source: `${commit}/claude-opus-5-5.toml`,
+      date,
+    },
+    'claude-sonnet-5-5': {
+      prices: { input: 2, output: 10, cached_input: 0.1, cache_write: 2.5 },
+      source: `${commit}/claude-sonnet-5-5.toml`,
+      date,
+    },
+    'claude-haiku-4-5': {
+      prices: { input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 },
+      source: `${commit}/claude-haiku-4-5.toml`,
+      date,
+    },
+  },
+}
