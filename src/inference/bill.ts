@@ -212,7 +212,10 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
         counted_on: spend.day,
         group_id: spend.spender.groupId,
       }
-      await charge({ allowanceId: spend.allowanceId as string, receipt })
+      await charge({ allowanceId: spend.allowanceId as string, receipt }).catch((error) => {
+        spend.undo()
+        throw error
+      })
       spend.written()
       return costMicros + margin
     },

@@ -40,11 +40,11 @@ export function createCallModel(deps: CallDeps, relay: Relay): CallModel {
   return async (asked, receiver, context) => {
     const admitted = admit(admits, asked, context)
     const call = admitted instanceof Promise ? await admitted : admitted
-    const candidates = route(deps, relay, call)
     const { isBounded, headers } = call.bill
+    const work = (to: Receiver) => attempt(deps, call, route(deps, relay, call), to)
     // In one step: each promise more costs a fiftieth of all that a request does.
-    if (!isBounded && headers === NO_HEADERS) return attempt(deps, call, candidates, receiver)
-    return billed(call, receiver, (held) => attempt(deps, call, candidates, held))
+    if (!isBounded && headers === NO_HEADERS) return work(receiver)
+    return billed(call, receiver, work)
   }
 
   async function billed(

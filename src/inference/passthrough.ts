@@ -91,8 +91,8 @@ export async function passThrough(
   const below = url.href.slice(provider.baseUrl.length)
   const path = below.split('?')[0] ?? request.path
   const stream = record(body).stream === true
-  const bill = await billOf(deps, { path, text: sent, body, model }, context)
   const { relay } = await deps.open()
+  const bill = await billOf(deps, { path, text: sent, body, model }, context)
   const call = beginCall(deps, { path, model, stream, request: body, bill }, context)
   const client = signalClient(context.signal)
   const started = performance.now()

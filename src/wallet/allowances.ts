@@ -126,7 +126,10 @@ async function addTo(trx: Transaction<Schema>, of: AllowanceOf, { turn, at }: Tu
     .execute()
 }
 
-/** Gives a part of an allowance back that its holder does not need. An allowance of nothing is gone. */
+/**
+ * Gives a part of an allowance back that its holder does not need, as far as it is there: a sweep may have given it back.
+ * An allowance of nothing is gone.
+ */
 export async function giveBackAllowance(
   store: Store,
   of: AllowanceOf,
@@ -134,13 +137,14 @@ export async function giveBackAllowance(
 ): Promise<void> {
   await store.write(async (trx) => {
     if (of.creditMicros !== null) await lockMoney(trx, of.spender)
-    const row = await trx.selectFrom('allowances').select('turn').where('id', '=', of.id).forUpdate().executeTakeFirst()
+    const row = await trx.selectFrom('allowances').select(['turn', 'micros']).where('id', '=', of.id).forUpdate().executeTakeFirst()
     // Given back already, by this change or by a sweep.
     if (!row || row.turn >= turn.turn) return
-    if (of.creditMicros !== null) await post(trx, moved(of, turn, { kind: 'void', micros }))
+    const returned = Math.min(micros, Number(row.micros))
+    if (of.creditMicros !== null && returned > 0) await post(trx, moved(of, turn, { kind: 'void', micros: returned }))
     await trx
       .updateTable('allowances')
-      .set({ micros: sql`micros - ${micros}`, turn: turn.turn, granted: 0 })
+      .set({ micros: sql`micros - ${returned}`, turn: turn.turn, granted: 0 })
       .where('id', '=', of.id)
       .execute()
     await trx.deleteFrom('allowances').where('id', '=', of.id).where('micros', '=', 0).execute()

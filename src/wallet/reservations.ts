@@ -7,11 +7,13 @@ import { type AllowanceOf, giveBackAllowance, LEASE_MS, renewAllowances, takeAll
 import { dayOf, type Spender } from './spending.ts'
 
 /** How many calls like the one that needs it an allowance is taken for. */
-const CALLS = 32
+const CALLS = 8
 /** How long an allowance that no call uses is kept, in milliseconds. */
-const IDLE_MS = 1_000
+const IDLE_MS = 250
 /** How often allowances are renewed, in milliseconds: several times before they would be given back. */
 const RENEWED_MS = LEASE_MS / 5
+
+const DAY_MS = 86_400_000
 
 /** Who pays for a call, and within which bounds. */
 export interface Payer {
@@ -22,6 +24,12 @@ export interface Payer {
   budgets: string | null
 }
 
+/** What was taken of a reservation, until it is written. */
+export interface Taken extends CallSpend {
+  /** It could not be written: it is free again. */
+  undo(): void
+}
+
 /** Money and budget that are set aside for one call. */
 export interface Reservation {
   /** What is set aside and not taken yet; without end where the caller has no bounds. */
@@ -29,7 +37,7 @@ export interface Reservation {
   /** Sets more aside. @returns whether there was as much */
   extend(micros: Micros): Promise<boolean>
   /** Takes what was spent, at most what is left. */
-  take(micros: Micros): CallSpend
+  take(micros: Micros): Taken
   /** Gives the rest back; to be called once the call is over, whatever came of it. */
   end(): void
 }
@@ -56,6 +64,8 @@ interface Pool {
   /** Taken, and not written yet. */
   unwritten: Micros
   turn: number
+  /** What is on its way back, until the store has it. */
+  returning: { micros: Micros; turn: number } | null
   usedAt: number
   /** Under which it was taken: a change of them is to bind at once. */
   budgets: string | null
@@ -77,7 +87,7 @@ function unbounded(spender: Spender, day: string): Reservation {
   return {
     left: () => Infinity,
     extend: async () => true,
-    take: (micros) => ({ spender, day, micros, allowanceId: null, written() {} }),
+    take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, undo() {} }),
     end() {},
   }
 }
@@ -90,17 +100,27 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   const old = new Set<Pool>()
   let timer: NodeJS.Timeout | undefined
   let renewedAt = elapsedMs()
+  let day = { from: Number.POSITIVE_INFINITY, name: '' }
+
+  /** The UTC day; many calls begin on the same one. */
+  function today(): string {
+    const at = now().getTime()
+    if (at < day.from || at >= day.from + DAY_MS) {
+      const from = Math.floor(at / DAY_MS) * DAY_MS
+      day = { from, name: dayOf(new Date(from).toISOString()) }
+    }
+    return day.name
+  }
 
   function poolFor({ spender, creditMicros, budgets }: Payer, day: string): Pool {
-    const key = `${spender.id} ${day}`
+    const key = keyOf(spender, day)
     const known = pools.get(key)
     const isSame =
       known?.budgets === budgets &&
       known.of.creditMicros === creditMicros &&
       known.of.spender.groupId === spender.groupId
     if (known && isSame) return known
-    // What is free of it goes back; its calls end in it.
-    if (known) old.add(known)
+    if (known) retire(known)
     const of = { id: newId('alw'), holder, spender, day, creditMicros }
     const pool: Pool = {
       of,
@@ -108,12 +128,16 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       calls: 0,
       unwritten: 0,
       turn: 0,
+      returning: null,
       usedAt: elapsedMs(),
       budgets,
       changing: Promise.resolve(),
     }
     pools.set(key, pool)
-    timer ??= setInterval(tend, IDLE_MS).unref()
+    if (timer === undefined) {
+      timer = setInterval(tend, IDLE_MS).unref()
+      renewedAt = elapsedMs()
+    }
     return pool
   }
 
@@ -137,35 +161,62 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     pool.free -= micros
   }
 
+  /** Gives back what is free. A change that failed may be durable all the same: it is made again as the same change, and no other before. */
   function giveBack(pool: Pool): void {
-    const micros = pool.free
-    pool.free = 0
-    const change = pool.changing.then(() =>
-      giveBackAllowance(store, pool.of, { micros, turn: ++pool.turn, at: now().toISOString() }),
-    )
-    // The sweep gives it back once it is not renewed.
-    pool.changing = change.catch(onError)
+    if (pool.returning === null) {
+      if (pool.free === 0) return
+      pool.returning = { micros: pool.free, turn: ++pool.turn }
+      pool.free = 0
+    }
+    const { returning } = pool
+    pool.changing = pool.changing
+      .then(() => giveBackAllowance(store, pool.of, { ...returning, at: now().toISOString() }))
+      .then(
+        () => {
+          pool.returning = null
+        },
+        (error: unknown) => {
+          retire(pool)
+          onError(error)
+        },
+      )
+  }
+
+  /** Has a pool serve no new calls: what is free of it goes back, and its calls end in it. */
+  function retire(pool: Pool): void {
+    const key = keyOf(pool.of.spender, pool.of.day)
+    if (pools.get(key) === pool) pools.delete(key)
+    old.add(pool)
+  }
+
+  /** After a suspension, or with the store out of reach for long, what was set aside may have been given to others. */
+  function forgetLost(): void {
+    const at = elapsedMs()
+    if (at - renewedAt < LEASE_MS) return
+    renewedAt = at
+    for (const pool of pools.values()) retire(pool)
   }
 
   function tend(): void {
+    forgetLost()
     const at = elapsedMs()
-    const today = dayOf(now().toISOString())
+    const present = today()
     for (const [key, pool] of pools) {
       const isIdle = pool.calls === 0 && at - pool.usedAt >= IDLE_MS
-      if (pool.free > 0 && (isIdle || pool.of.day !== today)) giveBack(pool)
-      if (pool.calls === 0 && pool.free === 0 && pool.unwritten === 0 && isIdle) pools.delete(key)
+      if (isIdle || pool.of.day !== present) giveBack(pool)
+      if (isIdle && isEmpty(pool)) pools.delete(key)
     }
     for (const pool of old) {
-      if (pool.free > 0) giveBack(pool)
-      if (pool.calls === 0 && pool.unwritten === 0) old.delete(pool)
+      giveBack(pool)
+      if (isEmpty(pool)) old.delete(pool)
     }
     if (pools.size === 0 && old.size === 0) {
       clearInterval(timer)
       timer = undefined
-    } else if (at - renewedAt >= RENEWED_MS) {
-      renewedAt = at
-      renewAllowances(store, holder, now().toISOString()).catch(onError)
-    }
+    } else if (at - renewedAt >= RENEWED_MS)
+      renewAllowances(store, holder, now().toISOString()).then(() => {
+        renewedAt = at
+      }, onError)
   }
 
   function reservationIn(pool: Pool, first: Micros): Reservation {
@@ -196,6 +247,10 @@ export function createReservations(deps: ReservationsDeps): Reservations {
           written() {
             pool.unwritten -= taken
           },
+          undo() {
+            pool.unwritten -= taken
+            pool.free += taken
+          },
         }
       },
       end() {
@@ -211,8 +266,9 @@ export function createReservations(deps: ReservationsDeps): Reservations {
 
   return {
     reserve(payer, micros) {
-      const day = dayOf(now().toISOString())
+      const day = today()
       if (payer.budgets === null && payer.creditMicros === null) return unbounded(payer.spender, day)
+      forgetLost()
       const pool = poolFor(payer, day)
       pool.calls += 1
       if (pool.free >= micros) {
@@ -231,11 +287,16 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     async close() {
       clearInterval(timer)
       const all = [...pools.values(), ...old]
-      for (const pool of all) if (pool.free > 0) giveBack(pool)
+      for (const pool of all) giveBack(pool)
       await Promise.all(all.map((pool) => pool.changing))
     },
   }
 }
+
+const keyOf = ({ id }: Spender, day: string): string => `${id} ${day}`
+
+const isEmpty = ({ calls, free, unwritten, returning }: Pool): boolean =>
+  calls === 0 && free === 0 && unwritten === 0 && returning === null
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'budget_reached' || error.code === 'insufficient_credit')

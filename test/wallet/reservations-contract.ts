@@ -174,6 +174,40 @@ export function reservationsContract(open: OpenStore): void {
     await reservations.close()
   })
 
+  it('takes a new allowance after a suspension that was longer than its lease', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 100]])
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const [suspended, other] = [startProcess(store, clock), startProcess(store, clock)]
+    const first = await suspended.reservations.reserve(recorded, 10)
+    first.end()
+    clock.now += LEASE_MS
+    await sweepAllowances(store, new Date(clock.now), 10)
+    const all = await other.reservations.reserve(recorded, 100)
+    await assert.rejects(async () => suspended.reservations.reserve(recorded, 10), { code: 'budget_reached' })
+    all.end()
+    for (const { reservations } of [suspended, other]) await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
+  it('gives back once what the store did not take back at first', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 100]])
+    let isDown = false
+    const write: Store['write'] = (work) =>
+      isDown ? Promise.reject(new Error('The store is down.')) : store.write(work)
+    const { reservations, errors } = startProcess({ ...store, write }, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const call = await reservations.reserve(recorded, 60)
+    call.end()
+    isDown = true
+    await reservations.close()
+    assert.equal(errors.length, 1)
+    assert.ok((await outstanding(store)) >= 60, 'it is still set aside')
+    isDown = false
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
   it('exceeds no budget, whatever three processes do and when they are killed', async (t) => {
     const amount = fc.integer({ min: 1, max: 60 })
     const step = fc.oneof(
