@@ -137,7 +137,12 @@ export async function giveBackAllowance(
 ): Promise<void> {
   await store.write(async (trx) => {
     if (of.creditMicros !== null) await lockMoney(trx, of.spender)
-    const row = await trx.selectFrom('allowances').select(['turn', 'micros']).where('id', '=', of.id).forUpdate().executeTakeFirst()
+    const row = await trx
+      .selectFrom('allowances')
+      .select(['turn', 'micros'])
+      .where('id', '=', of.id)
+      .forUpdate()
+      .executeTakeFirst()
     // Given back already, by this change or by a sweep.
     if (!row || row.turn >= turn.turn) return
     const returned = Math.min(micros, Number(row.micros))

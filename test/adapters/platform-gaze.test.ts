@@ -239,10 +239,11 @@ describe('verifying a session, a key or a wallet', () => {
   const payer = `0x${'cd'.repeat(20)}`
 
   it('tells the tier and the limits of a key that proves itself, and nothing of one that does not', async () => {
-    assert.deepEqual(await verify({ key: platform.key }, other), {
+    const proven = await platform.gateway.keys.create({ name: 'proven', scopes: ['platform'] })
+    assert.deepEqual(await verify({ key: proven.key }, other), {
       valid: true,
       tier: 'metered',
-      subject: platform.keyId,
+      subject: proven.record.id,
       expires_at: null,
       capabilities: EIGHT,
       limits: { requests_per_minute: null, available_usd: 0, credit_limit_usd: 10, budgets: [] },
