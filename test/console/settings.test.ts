@@ -141,7 +141,8 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Make a key' }).click()
     await page.getByLabel('Name').fill('laptop')
     await page.getByLabel('Platform: wallet').check()
-    await page.getByLabel('Daily limit in USD').fill('2.5')
+    await page.getByRole('button', { name: 'Add a budget' }).click()
+    await page.getByLabel('Budget 1 in USD').fill('2.5')
     await inspect(page, 'settings-new-key')
     await page.getByRole('button', { name: 'Make the key' }).click()
     const key = (await page.locator('.copy code').textContent()) ?? ''
@@ -159,6 +160,155 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await other.getByText('This key was revoked').waitFor()
     await inspect(page, 'settings-keys')
     await other.context().close()
+    await page.context().close()
+  })
+
+  it('make a key with all that it is held to, and say what is wrong with a field beside it', async () => {
+    const { gateway } = console.platform
+    const { id: group } = await gateway.groups.create({ name: 'makers' })
+    const page = await console.open('#/settings/keys')
+    const dialog = page.getByRole('dialog')
+    const make = dialog.getByRole('button', { name: 'Make the key' })
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await dialog.getByLabel('Name').fill('held')
+    await dialog.getByLabel('Group').selectOption('makers')
+    await dialog.getByLabel('Billing').selectOption('cost')
+    await dialog.getByLabel('Works until').fill('2020-01-31T12:00')
+    await dialog.getByLabel('Models').fill('no-such-*\n\nllm-*')
+    for (let i = 1; i <= 3; i++) await dialog.getByRole('button', { name: 'Add a budget' }).click()
+    await dialog.getByLabel('Budget 1 in USD').fill('1.5')
+    await dialog.getByLabel('Period 2').selectOption('in total')
+    await dialog.getByRole('button', { name: 'Remove budget 3' }).click()
+    for (const [field, wrong, right] of [
+      ['Budget 2 in USD', '', '40'],
+      ['Credit in USD', 'much', '3'],
+      ['Requests per minute', '0', '60'],
+      ['Tokens per minute', '1.5', '9000'],
+      ['Calls at a time', '-1', '4'],
+      ['Works until', '2020-01-31T12:00', '2099-01-31T12:00'],
+    ] as const) {
+      const control = dialog.getByLabel(field)
+      if (field !== 'Works until') await control.fill(wrong)
+      await make.click()
+      await control.and(page.locator('[aria-invalid]')).waitFor()
+      assert.match((await dialog.getByRole('alert').textContent()) ?? '', /accepted: /, field)
+      await control.fill(right)
+    }
+    await make.click()
+    await dialog.getByText('"no-such-*" matches no model').waitFor()
+    await dialog.getByRole('button', { name: 'I have it' }).click()
+    const made = (await gateway.keys.list({ limit: 1 })).items[0]
+    assert.deepEqual(made?.limits, {
+      credit_limit_usd: 3,
+      budgets: [
+        { usd: 1.5, per: 'day' },
+        { usd: 40, per: 'total' },
+      ],
+      requests_per_minute: 60,
+      tokens_per_minute: 9000,
+      concurrent: 4,
+    })
+    assert.deepEqual([made?.group, made?.billing, made?.models], [group, 'cost', ['no-such-*', 'llm-*']])
+    assert.match(made?.expires_at ?? '', /^2099-01-3/)
+    await page.getByRole('row').filter({ hasText: 'makers' }).getByText('of $40.00').waitFor()
+    await page.context().close()
+  })
+
+  it('change of a key what was edited, and leave what another admin has changed meanwhile', async () => {
+    const { keys, groups } = console.platform.gateway
+    await groups.create({ name: 'movers' })
+    const { record } = await keys.create({
+      name: 'edited',
+      scopes: ['inference'],
+      models: ['llm-*'],
+      expires_at: '2099-01-31T12:34:56.789Z',
+      limits: { budgets: [{ usd: 5, per: 'day' }], requests_per_minute: 10, tokens_per_minute: 1000, concurrent: 2 },
+    })
+    const found = async () => (await keys.list({ limit: 100 })).items.find(({ id }) => id === record.id)
+    const page = await console.open('#/settings/keys')
+    const dialog = page.getByRole('dialog', { name: 'Edit edited' })
+    const opener = page.getByRole('button', { name: 'Edit edited' })
+    await press(opener)
+    await hasFocus(dialog.getByLabel('Name'))
+    assert.ok(await dialog.getByRole('button', { name: 'Save the key' }).isDisabled(), 'nothing is changed yet')
+    await inspect(page, 'settings-edit-key')
+    await dialog.getByLabel('Requests per minute').fill('20')
+    await dialog.getByLabel('Group').selectOption('movers')
+    await keys.change(record.id, {
+      models: ['gpt-*'],
+      limits: { budgets: [{ usd: 7, per: 'month' }], concurrent: 9, credit_limit_usd: 1 },
+    })
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+    await dialog.getByLabel('Requests per minute').press('Enter')
+    const group = (await groups.find('movers'))?.id
+    assert.deepEqual((await sent).postDataJSON(), { group, limits: { requests_per_minute: 20 } })
+    await dialog.waitFor({ state: 'detached' })
+    await hasFocus(opener)
+    const changed = await found()
+    assert.deepEqual(
+      [changed?.group, changed?.models, changed?.expires_at],
+      [group, ['gpt-*'], '2099-01-31T12:34:56.789Z'],
+    )
+    assert.deepEqual(changed?.limits, {
+      credit_limit_usd: 1,
+      budgets: [{ usd: 7, per: 'month' }],
+      requests_per_minute: 20,
+      tokens_per_minute: 1000,
+      concurrent: 9,
+    })
+
+    await page.getByRole('row').filter({ hasText: 'edited' }).getByText('of $7.00').waitFor()
+    await press(opener)
+    await dialog.getByLabel('Tokens per minute').fill('')
+    await dialog.getByLabel('Works until').fill('')
+    await dialog.getByLabel('Group').selectOption('None')
+    await dialog.getByLabel('Models').fill('')
+    await dialog.getByRole('button', { name: 'Remove budget 1' }).click()
+    await dialog.getByLabel('Models').press('Control+Enter')
+    await dialog.waitFor({ state: 'detached' })
+    const freed = await found()
+    assert.deepEqual([freed?.group, freed?.models, freed?.expires_at], [null, null, null])
+    assert.deepEqual([freed?.limits.tokens_per_minute, freed?.limits.budgets], [null, []])
+    await page.context().close()
+  })
+
+  it('rotate a key, show the new one once, and stay signed in where it is one’s own', async () => {
+    const { keys } = console.platform.gateway
+    const { key, record } = await keys.create({ name: 'rotated', scopes: ['admin'] })
+    const page = await console.open('#/settings/keys', { key })
+    const dialog = page.getByRole('dialog')
+    const opener = page.getByRole('button', { name: 'Rotate rotated' })
+    await press(opener)
+    await hasFocus(dialog.getByLabel('Grace in hours'))
+    await dialog.getByLabel('Grace in hours').fill('1000')
+    await page.keyboard.press('Enter')
+    await dialog.getByText(/grace_seconds: .*accepted/).waitFor()
+    await dialog.getByLabel('Grace in hours').fill('1')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('The one before works until').waitFor()
+    const second = (await dialog.locator('.copy code').textContent()) ?? ''
+    assert.equal((await ask(console.platform, 'GET', '/api/keys', { key })).status, 200)
+    assert.equal((await ask(console.platform, 'GET', '/api/keys', { key: second })).status, 200)
+    await dialog.getByRole('button', { name: 'I have it' }).click()
+
+    await loseReply(page, `/api/keys/${record.id}/rotate`)
+    await press(opener)
+    const rotate = dialog.getByRole('button', { name: 'Rotate the key' })
+    await rotate.click()
+    await dialog.getByText('Gazeway does not answer').waitFor()
+    await rotate.click()
+    await dialog.getByText('Rotate once more').waitFor()
+    await dialog.getByLabel('Grace in hours').fill('0')
+    await rotate.click()
+    await dialog.getByText('does not work any more').waitFor()
+    const last = (await dialog.locator('.copy code').textContent()) ?? ''
+    assert.equal((await ask(console.platform, 'GET', '/api/keys', { key: second })).status, 401)
+    await dialog.getByRole('button', { name: 'I have it' }).click()
+    const reload = page.waitForResponse((reply) => reply.url().includes('/api/keys?'))
+    assert.equal((await reload).status(), 200)
+    assert.ok(!(await page.content()).includes(last), 'the key is gone from the page')
+    await page.reload()
+    await page.getByRole('row', { name: /rotated you/ }).waitFor()
     await page.context().close()
   })
 

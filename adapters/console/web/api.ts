@@ -44,7 +44,7 @@ interface Options {
 export const api = {
   get: <T>(path: string, options?: Options) => json<T>('GET', path, undefined, options),
   post: <T>(path: string, body: unknown = {}, options?: Options) => json<T>('POST', path, body, options),
-  patch: <T>(path: string, body: unknown) => json<T>('PATCH', path, body),
+  patch: <T>(path: string, body: unknown, options?: Options) => json<T>('PATCH', path, body, options),
   delete: <T>(path: string) => json<T>('DELETE', path, undefined),
   /** A reply as it came, such as CSV. */
   text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {

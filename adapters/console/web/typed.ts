@@ -11,3 +11,27 @@ export const words = (text: string): string[] =>
     .split(',')
     .map((word) => word.trim())
     .filter(Boolean)
+
+/** Each line that is not blank. */
+export const lines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+
+/** An amount or a count as a field has it; null is empty. */
+export const amountText = (amount: number | null): string => (amount === null ? '' : String(amount))
+
+/** What a field of date and time has, in the reader's zone: in UTC, for the API to judge where there is no such time. */
+export function timeIn(text: string): string | null {
+  if (text === '') return null
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString()
+}
+
+/** A time as a field of date and time has it, by the minute in the reader's zone; null is empty. */
+export function timeText(at: string | null): string {
+  if (at === null) return ''
+  const ms = Date.parse(at)
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -5,7 +5,7 @@ import { Button } from './fields.tsx'
 import { focusFirst, submitByKeys } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 
-/** What the API found wrong with a field, by the name that it has there; null where nothing is. */
+/** What the API found wrong with a field or inside it, by its path there, such as `limits.budgets`; null where nothing is. */
 export type FaultOf = (field: string) => string | null
 
 /**
@@ -31,10 +31,10 @@ export function SubmitForm(props: {
   }, [])
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  const at = error instanceof ApiError ? (error.param?.split('.')[0] ?? null) : null
+  const at = error instanceof ApiError ? error.param : null
   let isBeside = false
   const fields = props.children((field) => {
-    if (field !== at) return null
+    if (at !== field && !at?.startsWith(`${field}.`)) return null
     isBeside = true
     return (error as ApiError).message
   })
@@ -61,7 +61,7 @@ export function SubmitForm(props: {
       }}
     >
       {fields}
-      {!isBeside && <ErrorNote error={error} />}
+      <Elsewhere error={error} isBeside={() => isBeside} />
       {busy && props.waiting && <p class="hint">{props.waiting}</p>}
       <div class="actions end">
         <Button disabled={busy} onClick={props.onCancel}>
@@ -73,4 +73,9 @@ export function SubmitForm(props: {
       </div>
     </form>
   )
+}
+
+/** An error that is not told beside a field. It is drawn after the fields, whose components have asked for theirs by then. */
+function Elsewhere({ error, isBeside }: { error: unknown; isBeside: () => boolean }) {
+  return isBeside() ? null : <ErrorNote error={error} />
 }

@@ -22,6 +22,7 @@ import { count, duration, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
+import { timeIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import './calls.css'
 
@@ -154,8 +155,7 @@ function Trail({ filters }: { filters: Filters }) {
 /** Times of the form are the reader's; the API wants an offset. */
 function asApi(name: keyof Filters, value: string): string {
   if (name !== 'from' && name !== 'to') return value
-  const at = new Date(value)
-  return Number.isNaN(at.getTime()) ? value : at.toISOString()
+  return timeIn(value) ?? value
 }
 
 function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api } from '../../api.ts'
+import { spendColumns } from '../../components/budgets.tsx'
 import {
   Badge,
   Button,
@@ -9,24 +10,31 @@ import {
   DataTable,
   Empty,
   ErrorNote,
-  Money,
   notify,
   Pager,
   When,
 } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
-import { dailyBudget } from '../wallet/daily-budget.ts'
+import { useGroups } from '../../use-groups.ts'
+import { EditKeyDialog } from './edit-key.tsx'
+import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key.tsx'
+import { RotateKeyDialog } from './rotate-key.tsx'
 
-/** Keys: who can call, and with what. */
+/** Keys: who can call, with what, and for how much. */
 export function Keys({ isAdmin }: { isAdmin: boolean }) {
-  const page = usePage<KeyRecord>(isAdmin ? '/api/keys' : null, { everyMs: 5000 })
+  if (isAdmin) return <KeyList />
+  return <Empty title="Keys are for admins" hint="Sign in with an admin’s key to make, list and revoke keys." />
+}
+
+function KeyList() {
+  const page = usePage<KeyRecord>('/api/keys', { everyMs: 5000 })
   const [making, setMaking] = useState(false)
+  const [editing, setEditing] = useState<KeyRecord | null>(null)
+  const [rotating, setRotating] = useState<KeyRecord | null>(null)
   const [revoking, setRevoking] = useState<KeyRecord | null>(null)
-  if (!isAdmin) {
-    return <Empty title="Keys are for admins" hint="Sign in with an admin’s key to make, list and revoke keys." />
-  }
+  const groups = useGroups()
 
   const revoke = async () => {
     if (!revoking) return
@@ -60,42 +68,37 @@ export function Keys({ isAdmin }: { isAdmin: boolean }) {
             {
               key: 'name',
               label: 'Name',
-              render: ({ name, id }) => (
-                <span title={id}>
-                  {name} {id === session.value?.id && <Badge tone="accent">you</Badge>}
-                </span>
+              render: ({ name, id, group }) => (
+                <>
+                  <span title={id}>
+                    {name} {id === session.value?.id && <Badge tone="accent">you</Badge>}
+                  </span>
+                  {group !== null && <div class="muted">in {groups.nameOf(group)}</div>}
+                </>
               ),
             },
             { key: 'scopes', label: 'May use' },
-            {
-              key: 'daily_budget',
-              label: 'Daily limit',
-              align: 'right',
-              render: (key) => <Money usd={dailyBudget(key.limits)} />,
-            },
-            {
-              key: 'credit_limit',
-              label: 'Credit',
-              align: 'right',
-              render: (key) => <Money usd={key.limits.credit_limit_usd} />,
-            },
-            { key: 'created_at', label: 'Made', render: (key) => <When at={key.created_at} /> },
+            { key: 'billing', label: 'Billing' },
+            ...spendColumns<KeyRecord>(({ limits }) => limits.budgets),
             { key: 'last_used_at', label: 'Last used', render: (key) => <When at={key.last_used_at} /> },
+            { key: 'state', label: 'State', render: (key) => <KeyState of={key} /> },
             {
-              key: 'state',
-              label: 'State',
-              render: (key) =>
-                key.revoked_at ? <Badge tone="bad">revoked</Badge> : <Badge tone="good">in force</Badge>,
-            },
-            {
-              key: 'revoke',
+              key: 'actions',
               label: '',
               align: 'right',
               render: (key) =>
                 key.revoked_at === null && (
-                  <Button size="small" label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
-                    Revoke
-                  </Button>
+                  <div class="actions">
+                    <Button size="small" label={`Edit ${key.name}`} onClick={() => setEditing(key)}>
+                      Edit
+                    </Button>
+                    <Button size="small" label={`Rotate ${key.name}`} onClick={() => setRotating(key)}>
+                      Rotate
+                    </Button>
+                    <Button size="small" label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+                      Revoke
+                    </Button>
+                  </div>
                 ),
             },
           ]}
@@ -103,6 +106,8 @@ export function Keys({ isAdmin }: { isAdmin: boolean }) {
       )}
       <Pager page={page} />
       {making && <NewKeyDialog onMade={page.reload} onClose={() => setMaking(false)} />}
+      {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}
+      {rotating && <RotateKeyDialog of={rotating} onClose={() => setRotating(null)} onRotated={page.reload} />}
       <Confirm
         title={`Revoke ${revoking?.name ?? 'this key'}?`}
         open={revoking !== null}

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../../api.ts'
-import { Button, Checkbox, Copy, Dialog, Field, SubmitForm, TextInput } from '../../components/components.ts'
+import { ApiError, PATIENT_MS } from '../../api.ts'
+import { Checkbox, Dialog, Field, SubmitForm, TextInput } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
-import { amountIn } from '../../typed.ts'
+import { fieldsIn, NEW_KEY } from './key-draft.ts'
+import { KeyFields } from './key-fields.tsx'
+import { ShownToken } from './shown-token.tsx'
 
 const SCOPES = [
   { scope: 'inference', label: 'Inference: model calls and memory over HTTP' },
@@ -14,22 +16,20 @@ const LOST =
   'The key was made before, but the reply that shows it was lost, and nothing can show it again. Revoke it in the list of ' +
   'keys; then make another.'
 
-/** Asks what a key is for, makes it, and shows it this once. */
+/** Asks what a key is for and held to, makes it, and shows it this once. */
 export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const post = usePostOnce()
-  const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(['inference'])
-  const [daily, setDaily] = useState('')
-  const [credit, setCredit] = useState('')
+  const [draft, setDraft] = useState(NEW_KEY)
   const [wallet, setWallet] = useState('')
-  const [made, setMade] = useState<{ key: string; name: string } | null>(null)
+  const [made, setMade] = useState<{ key: string; name: string; warnings: string[] } | null>(null)
+  const edit = (change: Partial<typeof draft>) => setDraft({ ...draft, ...change })
 
   const make = async () => {
-    const usd = amountIn(daily)
-    const budgets = usd === null ? [] : [{ usd, per: 'day' }]
-    const limits = { budgets, credit_limit_usd: amountIn(credit) }
+    const body = { ...fieldsIn(draft), scopes, wallet: wallet.trim() || null }
     try {
-      setMade(await post('/api/keys', { name, scopes, limits, wallet: wallet.trim() || null }))
+      // Globs are compared with the models of the provider.
+      setMade(await post('/api/keys', body, body.models === null ? {} : { timeoutMs: PATIENT_MS }))
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'idempotency_reply_not_kept') throw error
       throw new Error(LOST)
@@ -39,30 +39,26 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
   }
 
   if (made) {
-    return (
-      <Dialog title={`The key of ${made.name}`} open onClose={onClose}>
-        <p>Copy it now: it is not kept, and nothing can show it again.</p>
-        <Copy text={made.key} label="Copy the key" />
-        <div class="actions end">
-          <Button tone="primary" onClick={onClose}>
-            I have it
-          </Button>
-        </div>
-      </Dialog>
-    )
+    return <ShownToken title={`The key of ${made.name}`} token={made.key} notes={made.warnings} onClose={onClose} />
   }
   return (
-    <Dialog title="Make a key" open onClose={onClose}>
+    <Dialog title="Make a key" open wide onClose={onClose}>
       <SubmitForm
         action="Make the key"
-        disabled={name.trim() === '' || scopes.length === 0}
+        disabled={draft.name.trim() === '' || scopes.length === 0}
         onSubmit={make}
         onCancel={onClose}
       >
         {(faultOf) => (
           <>
             <Field label="Name" error={faultOf('name')} hint="What it is for, so that you know it again.">
-              <TextInput value={name} onInput={setName} required maxLength={100} autoComplete="off" />
+              <TextInput
+                value={draft.name}
+                onInput={(name) => edit({ name })}
+                required
+                maxLength={100}
+                autoComplete="off"
+              />
             </Field>
             <fieldset>
               <legend>May use</legend>
@@ -77,18 +73,7 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
                 />
               ))}
             </fieldset>
-            <div class="fields">
-              <Field label="Daily limit in USD" error={faultOf('limits.budgets.0.usd')} hint="Empty is no limit.">
-                <TextInput value={daily} onInput={setDaily} inputMode="decimal" />
-              </Field>
-              <Field
-                label="Credit in USD"
-                error={faultOf('limits.credit_limit_usd')}
-                hint="How far it may spend beyond its deposits; empty is the default."
-              >
-                <TextInput value={credit} onInput={setCredit} inputMode="decimal" />
-              </Field>
-            </div>
+            <KeyFields of={draft} faultOf={faultOf} onEdit={edit} />
             <Field
               label="Wallet"
               error={faultOf('wallet')}

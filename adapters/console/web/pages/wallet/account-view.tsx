@@ -1,6 +1,7 @@
 import type { ChainBalance } from '../../../../../src/chain/chain-balances.ts'
 import type { Balances } from '../../../../../src/wallet/account-balances.ts'
 import type { WalletOverview } from '../../../../platform/routes/wallet-routes.ts'
+import { BudgetList } from '../../components/budgets.tsx'
 import {
   Badge,
   Card,
@@ -17,7 +18,6 @@ import {
 import { usd } from '../../format.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
-import { dailyBudget } from './daily-budget.ts'
 
 /** What the signed-in key has, in the ledger and on every chain. */
 export function Account() {
@@ -83,8 +83,7 @@ export function Account() {
 
 /** The balances of one caller. */
 export function BalanceStats({ of }: { of: Balances }) {
-  const { available_usd, held_usd, escrow_usd, credit_limit_usd } = of
-  const daily = dailyBudget(of)
+  const { available_usd, held_usd, escrow_usd, credit_limit_usd, budgets } = of
   const left = available_usd + credit_limit_usd
   return (
     <Grid of="figures">
@@ -97,7 +96,7 @@ export function BalanceStats({ of }: { of: Balances }) {
       <Stat label="Set aside" value={<Money usd={held_usd} />} hint="for calls under way" />
       <Stat label="In escrow" value={<Money usd={escrow_usd} />} hint="for tasks that are not done" />
       <Stat label="Credit" value={<Money usd={credit_limit_usd} />} hint="how far below zero it may go" />
-      <Stat label="Daily limit" value={daily === null ? 'None' : <Money usd={daily} />} hint="from 00:00 UTC" />
+      <Stat label="Budgets" value={<BudgetList of={budgets} />} hint="periods begin at 00:00 UTC" />
     </Grid>
   )
 }

@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
+import { BudgetList } from '../../components/budgets.tsx'
 import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Pager, When } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { dailyBudget } from './daily-budget.ts'
+import { EditKeyDialog } from '../settings/edit-key.tsx'
 import { DepositDialog } from './deposit-dialog.tsx'
-import { LimitsDialog } from './limits-dialog.tsx'
 
 /** All keys with their limits and what they spent; an admin changes limits and credits accounts here. */
 export function Callers() {
   const page = usePage<KeyRecord>('/api/keys')
   const usage = useLive<UsageReport>('/api/wallet/metered/usage?limit=1', { everyMs: 10_000 })
-  const [limited, setLimited] = useState<KeyRecord | null>(null)
+  const [editing, setEditing] = useState<KeyRecord | null>(null)
   const [credited, setCredited] = useState<KeyRecord | null>(null)
   const spentBy = new Map(usage.data?.by_caller.map(({ caller_id, ...sums }) => [caller_id, sums]))
   return (
@@ -53,13 +53,10 @@ export function Callers() {
               credit_limit_usd === null ? <span class="muted">default</span> : <Money usd={credit_limit_usd} />,
           },
           {
-            key: 'daily',
-            label: 'A day',
+            key: 'budgets',
+            label: 'Budgets',
             align: 'right',
-            render: ({ limits }) => {
-              const usd = dailyBudget(limits)
-              return usd === null ? <span class="muted">no limit</span> : <Money usd={usd} />
-            },
+            render: ({ limits }) => <BudgetList of={limits.budgets} />,
           },
           { key: 'used', label: 'Last used', render: ({ last_used_at }) => <When at={last_used_at} /> },
           {
@@ -68,8 +65,8 @@ export function Callers() {
             render: (key) =>
               key.revoked_at === null && (
                 <div class="actions">
-                  <Button size="small" label={`Limits of ${key.name}`} onClick={() => setLimited(key)}>
-                    Limits
+                  <Button size="small" label={`Edit ${key.name}`} onClick={() => setEditing(key)}>
+                    Edit
                   </Button>
                   <Button size="small" label={`Deposit for ${key.name}`} onClick={() => setCredited(key)}>
                     Deposit
@@ -82,7 +79,7 @@ export function Callers() {
         empty={<Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
       />
       <Pager page={page} />
-      {limited && <LimitsDialog of={limited} onClose={() => setLimited(null)} onChanged={page.reload} />}
+      {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}
       {credited && <DepositDialog to={credited} onClose={() => setCredited(null)} />}
     </Card>
   )

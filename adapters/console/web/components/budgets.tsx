@@ -1,0 +1,48 @@
+import type { BudgetRecord, Period } from '../../../../src/identity/budgets.ts'
+import type { Spend } from '../../../../src/identity/spend.ts'
+import { usd } from '../format.ts'
+import { Money } from './inline.tsx'
+import type { Column } from './table.tsx'
+
+/** What a budget is counted over, in words, the shortest first. */
+export const PERIODS = [
+  { value: 'day', label: 'a day', spent: 'Today' },
+  { value: 'week', label: 'a week', spent: 'This week' },
+  { value: 'month', label: 'a month', spent: 'This month' },
+  { value: 'total', label: 'in total', spent: 'In total' },
+] as const satisfies readonly { value: Period; label: string; spent: string }[]
+
+/** `$5.00 a day` */
+export const budgetText = (budget: BudgetRecord): string =>
+  `${usd(budget.usd)} ${PERIODS.find(({ value }) => value === budget.per)?.label ?? budget.per}`
+
+/** Budgets below each other. */
+export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
+  if (of.length === 0) return <span class="muted">no limit</span>
+  return (
+    <>
+      {of.map((budget) => (
+        <div key={budget.per}>{budgetText(budget)}</div>
+      ))}
+    </>
+  )
+}
+
+/** A column for each period: what was spent in the present one, and the budget that there is for it. */
+export const spendColumns = <Row extends { spend: Spend }>(
+  budgetsOf: (row: Row) => readonly BudgetRecord[],
+): Column<Row>[] =>
+  PERIODS.map(({ value, spent }) => ({
+    key: value,
+    label: spent,
+    align: 'right',
+    render(row) {
+      const budget = budgetsOf(row).find(({ per }) => per === value)
+      return (
+        <>
+          <Money usd={row.spend[`${value}_usd`]} />
+          {budget && <div class="muted">of {usd(budget.usd)}</div>}
+        </>
+      )
+    },
+  }))

@@ -1,0 +1,53 @@
+import type { Period } from '../../../../../src/identity/budgets.ts'
+import { PERIODS } from '../../components/budgets.tsx'
+import { Button, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
+import type { BudgetDraft } from './budget-draft.ts'
+
+/**
+ * Any number of budgets, each of another period.
+ *
+ * @param at the path of the budgets in what is sent
+ */
+export function BudgetFields(props: {
+  of: readonly BudgetDraft[]
+  at: string
+  faultOf: FaultOf
+  onEdit: (budgets: readonly BudgetDraft[]) => void
+}) {
+  const { of, at, faultOf, onEdit } = props
+  const free = PERIODS.filter(({ value }) => !of.some(({ per }) => per === value))
+  const next = free[0]?.value
+  const edit = (i: number, change: Partial<BudgetDraft>) =>
+    onEdit(of.map((budget, j) => (j === i ? { ...budget, ...change } : budget)))
+
+  return (
+    <fieldset>
+      <legend>Budgets</legend>
+      {of.length === 0 && <p class="hint">No limit.</p>}
+      {of.map(({ usd, per }, i) => (
+        <div key={i} class="budget">
+          <Field label={`Budget ${i + 1} in USD`} error={faultOf(`${at}.${i}`)}>
+            <TextInput value={usd} onInput={(text) => edit(i, { usd: text })} inputMode="decimal" autoComplete="off" />
+          </Field>
+          <Field label={`Period ${i + 1}`}>
+            <Select<Period>
+              value={per}
+              options={PERIODS.filter((one) => one.value === per || free.includes(one))}
+              onChange={(chosen) => edit(i, { per: chosen })}
+            />
+          </Field>
+          <Button size="small" label={`Remove budget ${i + 1}`} onClick={() => onEdit(of.filter((_, j) => j !== i))}>
+            Remove
+          </Button>
+        </div>
+      ))}
+      <div class="actions">
+        {next && (
+          <Button size="small" onClick={() => onEdit([...of, { usd: '', per: next }])}>
+            Add a budget
+          </Button>
+        )}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,84 @@
+import type { Billing } from '../../../../../src/config/sections/wallet-section.ts'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
+import { amountIn, amountText, lines, timeIn, timeText } from '../../typed.ts'
+import { type BudgetDraft, budgetDrafts, budgetsIn } from './budget-draft.ts'
+
+/** What a key is held to, as it is being typed. */
+export interface KeyDraft {
+  name: string
+  /** The id of its group; empty is none. */
+  group: string
+  /** Empty leaves it to the configuration. */
+  billing: Billing | ''
+  credit: string
+  budgets: readonly BudgetDraft[]
+  requests: string
+  tokens: string
+  concurrent: string
+  /** One glob a line; empty is all models. */
+  models: string
+  /** A time in the reader's zone; empty is never. */
+  expires: string
+}
+
+/** A key that is held to nothing yet. */
+export const NEW_KEY: KeyDraft = {
+  name: '',
+  group: '',
+  billing: '',
+  credit: '',
+  budgets: [],
+  requests: '',
+  tokens: '',
+  concurrent: '',
+  models: '',
+  expires: '',
+}
+
+/** A key to be edited. */
+export const draftOf = ({ name, group, billing, limits, models, expires_at }: KeyRecord): KeyDraft => ({
+  name,
+  group: group ?? '',
+  billing,
+  credit: amountText(limits.credit_limit_usd),
+  budgets: budgetDrafts(limits.budgets),
+  requests: amountText(limits.requests_per_minute),
+  tokens: amountText(limits.tokens_per_minute),
+  concurrent: amountText(limits.concurrent),
+  models: (models ?? []).join('\n'),
+  expires: timeText(expires_at),
+})
+
+/** What was typed, as the API has it and for it to judge. */
+export function fieldsIn(draft: KeyDraft) {
+  const models = lines(draft.models)
+  return {
+    name: draft.name,
+    group: draft.group || null,
+    billing: draft.billing || undefined,
+    limits: {
+      credit_limit_usd: amountIn(draft.credit),
+      budgets: budgetsIn(draft.budgets),
+      requests_per_minute: amountIn(draft.requests),
+      tokens_per_minute: amountIn(draft.tokens),
+      concurrent: amountIn(draft.concurrent),
+    },
+    models: models.length === 0 ? null : models,
+    expires_at: timeIn(draft.expires),
+  }
+}
+
+/** What differs between two drafts. What was not changed here, another may have changed meanwhile: it is not sent. */
+export function changesIn(was: KeyDraft, is: KeyDraft): Partial<Record<string, unknown>> {
+  const [before, after] = [fieldsIn(was), fieldsIn(is)]
+  const limits = differing(before.limits, after.limits)
+  const { limits: _, ...others } = differing(before, after)
+  return { ...others, ...(Object.keys(limits).length > 0 && { limits }) }
+}
+
+const differing = (before: object, after: object): Partial<Record<string, unknown>> => {
+  const values = new Map(Object.entries(before))
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(values.get(name))),
+  )
+}

@@ -1,0 +1,92 @@
+import type { Billing } from '../../../../../src/config/sections/wallet-section.ts'
+import { type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
+import { type Groups, useGroups } from '../../use-groups.ts'
+import { BudgetFields } from './budget-fields.tsx'
+import type { KeyDraft } from './key-draft.ts'
+
+const BILLINGS: { value: Billing; label: string }[] = [
+  { value: 'recorded', label: 'Recorded: no money moves' },
+  { value: 'cost', label: 'Cost: what the provider charges' },
+  { value: 'metered', label: 'Metered: the cost and a margin' },
+]
+
+/** How one number of a key is asked for. */
+const COUNTS = [
+  { name: 'requests', label: 'Requests per minute', at: 'limits.requests_per_minute' },
+  { name: 'tokens', label: 'Tokens per minute', at: 'limits.tokens_per_minute' },
+  { name: 'concurrent', label: 'Calls at a time', at: 'limits.concurrent' },
+] as const
+
+/** All that can be decided of a key, but its name. @param onEdit given what was changed */
+export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (change: Partial<KeyDraft>) => void }) {
+  const { of, faultOf, onEdit } = props
+  const groups = useGroups()
+  return (
+    <>
+      <div class="fields">
+        <Field label="Group" error={faultOf('group')} hint="Its budgets bind the key, too.">
+          <Select value={of.group} options={groupsToChoose(groups, of.group)} onChange={(group) => onEdit({ group })} />
+        </Field>
+        <Field label="Billing" error={faultOf('billing')} hint="Keys of admins are always recorded.">
+          <Select<Billing | ''>
+            value={of.billing}
+            options={of.billing === '' ? [{ value: '', label: 'Default of this Gazeway' }, ...BILLINGS] : BILLINGS}
+            onChange={(billing) => onEdit({ billing })}
+          />
+        </Field>
+      </div>
+      <BudgetFields of={of.budgets} at="limits.budgets" faultOf={faultOf} onEdit={(budgets) => onEdit({ budgets })} />
+      <div class="fields">
+        <Field
+          label="Credit in USD"
+          error={faultOf('limits.credit_limit_usd')}
+          hint="How far it may spend beyond its deposits. Empty: the default of this Gazeway."
+        >
+          <TextInput
+            value={of.credit}
+            onInput={(credit) => onEdit({ credit })}
+            inputMode="decimal"
+            placeholder="default"
+          />
+        </Field>
+        {COUNTS.map(({ name, label, at }) => (
+          <Field key={name} label={label} error={faultOf(at)}>
+            <TextInput
+              value={of[name]}
+              onInput={(text) => onEdit({ [name]: text })}
+              inputMode="numeric"
+              placeholder="no limit"
+            />
+          </Field>
+        ))}
+      </div>
+      <Field
+        label="Models"
+        error={faultOf('models')}
+        hint="One a line; * stands for any characters. Empty: all models."
+      >
+        <TextInput
+          rows={3}
+          value={of.models}
+          onInput={(models) => onEdit({ models })}
+          spellcheck={false}
+          placeholder="gpt-*"
+        />
+      </Field>
+      <Field
+        label="Works until"
+        error={faultOf('expires_at')}
+        hint="In the zone of your browser. Empty: it never expires."
+      >
+        <TextInput type="datetime-local" value={of.expires} onInput={(expires) => onEdit({ expires })} />
+      </Field>
+    </>
+  )
+}
+
+/** None, all groups, and the present one in any case. */
+function groupsToChoose({ known, nameOf }: Groups, chosen: string) {
+  const listed = known.map(({ id, name }) => ({ value: id, label: name }))
+  const isListed = chosen === '' || known.some(({ id }) => id === chosen)
+  return [{ value: '', label: 'None' }, ...listed, ...(isListed ? [] : [{ value: chosen, label: nameOf(chosen) }])]
+}

@@ -1,0 +1,19 @@
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
+import { Badge, When } from '../../components/components.ts'
+import { timeOf } from '../../format.ts'
+import { now } from '../../now.ts'
+
+/** Whether a key works, and until when. */
+export function KeyState({ of: { revoked_at, expires_at } }: { of: KeyRecord }) {
+  if (revoked_at !== null) return <Badge tone="bad">revoked</Badge>
+  if (expires_at === null) return <Badge tone="good">in force</Badge>
+  if (timeOf(expires_at) <= now.value) return <Badge tone="bad">expired</Badge>
+  return (
+    <>
+      <Badge tone="good">in force</Badge>
+      <div class="muted">
+        ends <When at={expires_at} />
+      </div>
+    </>
+  )
+}

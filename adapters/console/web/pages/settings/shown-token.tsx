@@ -1,0 +1,21 @@
+import { Button, Copy, Dialog } from '../../components/components.ts'
+
+/** Shows a key this once. @param notes what else came with it */
+export function ShownToken(props: { title: string; token: string; notes: readonly string[]; onClose: () => void }) {
+  return (
+    <Dialog title={props.title} open onClose={props.onClose}>
+      <p>Copy it now: it is not kept, and nothing can show it again.</p>
+      <Copy text={props.token} label="Copy the key" />
+      {props.notes.map((note) => (
+        <p key={note} class="hint">
+          {note}
+        </p>
+      ))}
+      <div class="actions end">
+        <Button tone="primary" onClick={props.onClose}>
+          I have it
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

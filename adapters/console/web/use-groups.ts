@@ -1,0 +1,19 @@
+import type { GroupRecord } from '../../../src/identity/group.ts'
+import { shortId } from './format.ts'
+import type { List } from './paging.ts'
+import { useLive } from './use-live.ts'
+
+/** The groups of keys. */
+export interface Groups {
+  /** As many as a page of the API may have, the newest first. */
+  known: readonly GroupRecord[]
+  /** The name of a group, where it is known; else a short form of the id. */
+  nameOf(id: string): string
+}
+
+/** All groups, for admins. */
+export function useGroups(): Groups {
+  const { data } = useLive<List<GroupRecord>>('/api/groups?limit=1000', { everyMs: 10_000 })
+  const known = data?.items ?? []
+  return { known, nameOf: (id) => known.find((group) => group.id === id)?.name ?? shortId(id) }
+}
