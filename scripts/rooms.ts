@@ -16,6 +16,7 @@ const ROOMS = [
   'identity',
   'calls',
   'wallet',
+  'alerts',
   'inference',
   'metering',
   'memory',

@@ -39,7 +39,7 @@ const titleOf = ({ name, version, license }: Bundled) => `${name} ${version} (${
 const byName = (a: Bundled, b: Bundled) => (titleOf(a) < titleOf(b) ? -1 : 1)
 
 function readPackage(folder: string): Bundled {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const { name, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (typeof license !== 'string') throw new Error(`${name} ${version} is bundled and names no licence.`)
   const files = readdirSync(folder)
   const read = (file: string) => readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim()
@@ -51,6 +51,7 @@ function readPackage(folder: string): Bundled {
         .flatMap(read)
         .flatMap(inReadme),
     )
+  if (texts.length === 0 && license === 'MIT' && typeof author === 'string') texts.push(mitOf(author))
   if (texts.length === 0) throw new Error(`${name} ${version} is bundled without the text of its licence.`)
   return {
     name,
@@ -58,6 +59,12 @@ function readPackage(folder: string): Bundled {
     license,
     text: [...texts, ...files.filter((file) => NOTICE_FILE.test(file)).map(read)].join('\n\n'),
   }
+}
+
+/** The text of the MIT licence, which is also Gazeway's own, for a package that names it and its author and ships no text. */
+function mitOf(author: string): string {
+  const own = readFileSync(new URL('../LICENSE', import.meta.url), 'utf8')
+  return `Copyright (c) ${author}\n\n${own.slice(own.indexOf('Permission is hereby granted')).trim()}`
 }
 
 /** The last section of a README, where it is the licence: some packages have its text nowhere else. */

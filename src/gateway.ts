@@ -1,4 +1,5 @@
 import { type Agent, createAgent } from './agent/agent.ts'
+import { type Alerts, createAlerts } from './alerts/alerts.ts'
 import type { CallContext } from './calls/call-record.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
 import { callSweeps } from './calls/retention.ts'
@@ -103,6 +104,8 @@ export interface Gateway {
   wallet: Wallet
   /** Who is about to run dry: keys and groups by the time that is left to them. @throws see `burnList` */
   burn(query: Paged): Promise<Page<Burn>>
+  /** Alerts about budgets that are used up to a part. */
+  alerts: Alerts
   metering: Metering
   /** Charged calls whose cost was above their reservation. */
   overruns: Overruns
@@ -258,6 +261,16 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     (pricing) =>
       createWallet({ pricing: priced(pricing), store, now, limitsOf, hasFixedKey, onOverrun: overruns.report }),
   ).always
+  const alerts = createAlerts({
+    store,
+    now,
+    webhook() {
+      const { webhook_url: url, webhook_secret: secret } = live.current().config.alerts
+      return url === null || secret === null ? null : { url, secret }
+    },
+    onGivenUp: ({ id, owner, error }) =>
+      log.error('An alert could not be delivered and is given up.', { alert_id: id, owner, reason: error }),
+  })
   const metering = live.follow(
     ({ wallet, pricing, upstream, audit }) => ({ config: wallet, pricing, with: [upstream, audit.store_content] }),
     (settings) =>
@@ -382,6 +395,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       const { config } = live.current()
       return burnList({ store, now, ...burnTerms(config) }, query)
     },
+    alerts,
     metering,
     overruns,
     chain,
@@ -399,7 +413,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       ...callSweeps(store, now, () => live.current().config.audit.retention_days),
       ...gazeSweeps(store, now, () => live.current().config.gaze.retention_days),
       ...connectionSweeps(store, now),
-      ...[memory, idempotency, wallet, tasks, escrows].flatMap((room) => room.sweeps),
+      ...[memory, idempotency, wallet, alerts, tasks, escrows].flatMap((room) => room.sweeps),
     ],
     countTokens,
     async close() {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Detected, detect } from '../../src/agent-gateway/detect.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import { undelivered } from '../../src/alerts/alerts.ts'
 import { checkChains } from '../../src/chain/check-chains.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
@@ -109,6 +110,20 @@ const CHECKS: readonly Check[] = [
       if (!config.mpp.enabled) return 'not asked for'
       const settings = paymentSettings(config)
       return checkPayments(settings, await loadMethods(settings, chain))
+    },
+  },
+  {
+    name: 'alerts',
+    async run({ loaded, store }) {
+      const { webhook_url: url, webhook_secret: secret } = loaded.config.alerts
+      if (url === null && secret === null) return 'not asked for'
+      if (url === null || secret === null)
+        return { warning: 'none are sent: set both alerts.webhook_url and alerts.webhook_secret.' }
+      const failed = await undelivered(store)
+      if (failed === null) return 'are sent, and none waits after a failure'
+      return {
+        warning: `the last attempt of ${failed.id} failed: ${failed.error} Check alerts.webhook_url and its receiver.`,
+      }
     },
   },
   {

@@ -3,7 +3,7 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { GroupName } from '../../src/identity/group.ts'
 import type { GroupRecord, Groups } from '../../src/identity/groups.ts'
-import { budgetsIn, checked } from './key-flags.ts'
+import { alertsIn, budgetsIn, checked } from './key-flags.ts'
 import { groupTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
 
@@ -12,6 +12,8 @@ export interface GroupFlags {
   name?: string
   /** One each: `5/day`. */
   budget?: string[]
+  /** One each: `80%`. */
+  alert?: string[]
 }
 
 /**
@@ -22,7 +24,8 @@ export interface GroupFlags {
 export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFlags): Promise<void> {
   const name = checked('--name', GroupName, flags.name ?? '')
   const budgets = budgetsIn(flags.budget ?? [])
-  const { id } = await withKeys(loaded, log, ({ groups }) => groups.create({ name, budgets }))
+  const alerts = alertsIn(flags.alert ?? [])
+  const { id } = await withKeys(loaded, log, ({ groups }) => groups.create({ name, budgets, alerts }))
   process.stdout.write(`${id}\n`)
   process.stderr.write(
     `This is the group ${name}. To put a key into it: gazeway key create --group, or key edit --group\n`,
@@ -49,11 +52,16 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
   const change = {
     ...(flags.name !== undefined && { name: checked('--name', GroupName, flags.name) }),
     ...(flags.budget !== undefined && { budgets: budgetsIn(flags.budget) }),
+    ...(flags.alert !== undefined && { alerts: alertsIn(flags.alert) }),
   }
   if (Object.keys(change).length === 0)
-    throw new GazewayError('validation_failed', 'Nothing to change; accepted: --name, --budget, or both.', {
-      param: '--budget',
-    })
+    throw new GazewayError(
+      'validation_failed',
+      'Nothing to change; accepted: --name, --budget, --alert, or several of them.',
+      {
+        param: '--budget',
+      },
+    )
   await withKeys(loaded, log, async ({ groups }) => {
     const { id } = await found(groups, group)
     process.stdout.write(groupTable([await groups.change(id, change)]))

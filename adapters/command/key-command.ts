@@ -11,7 +11,7 @@ import { readBalances } from '../../src/wallet/account-balances.ts'
 import { burnList, burnTerms } from '../../src/wallet/burn.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
 import { burnTable } from './burn-table.ts'
-import { checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
+import { alertsIn, checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
 import { keyTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
 
@@ -23,6 +23,7 @@ export interface KeyFlags extends LimitFlags {
   wallet?: string
   group?: string
   billing?: string
+  alert?: string[]
   models?: string
   expires?: string
 }
@@ -32,6 +33,7 @@ export interface KeyChangeFlags extends LimitFlags {
   name?: string
   group?: string | false
   billing?: string
+  alert?: string[]
   models?: string
   expires?: string
 }
@@ -148,9 +150,10 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Pro
     )
 }
 
-/** What a key may ask, pays and lasts, as far as flags name it. */
-function termsIn({ billing, models, expires }: Pick<KeyFlags, 'billing' | 'models' | 'expires'>) {
+/** What a key may ask, pays and lasts, and when it is told of, as far as flags name it. */
+function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'expires'>) {
   return {
+    ...(alert !== undefined && { alerts: alertsIn(alert) }),
     ...(billing !== undefined && { billing: checked('--billing', Billing, billing) }),
     ...(models !== undefined && { models: modelsIn(models) }),
     ...(expires !== undefined && { expires_at: endIn(expires, new Date()) }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GazewayError } from '../../src/errors.ts'
+import { Alerts } from '../../src/identity/alerts.ts'
 import { Period } from '../../src/identity/budgets.ts'
 import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
 import { accepts } from '../../src/text/accepted.ts'
@@ -68,6 +69,15 @@ export function budgetsIn(texts: readonly string[]): BudgetChange {
   if (new Set(budgets.map(({ per }) => per)).size < budgets.length)
     throw notAccepted('--budget', `${BUDGET}; each period once`)
   return budgets
+}
+
+/** Alerts such as `80%`; `none` alone is none. @throws as {@link checked} */
+export function alertsIn(texts: readonly string[]): z.input<typeof Alerts> {
+  if (texts.length === 1 && texts[0] === NONE) return []
+  const alerts = texts.map((text) => ({ at: /^\d{1,3}%$/.test(text) ? Number(text.slice(0, -1)) / 100 : 0 }))
+  const result = Alerts.safeParse(alerts)
+  if (result.success) return result.data
+  throw notAccepted('--alert', `${NONE}, or from 1% to 100%; at most 10, each once`)
 }
 
 const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${Period.options.join(', ')}, such as 5/day`

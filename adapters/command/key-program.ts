@@ -17,12 +17,13 @@ key and of its group. recorded notes the cost, cost charges it, metered charges 
 Examples:
   $ gazeway key create --name laptop
   $ gazeway key create --name ann --group team --budget 5/day --budget 50/month
+  $ gazeway key create --name eve --budget 50/month --alert 80% --alert 100%
   $ gazeway key create --name ci --models 'gpt-*,llm-3-fast' --expires 90d --requests-per-minute 60 --concurrent 4
   $ gazeway key create --name shop --scope platform --billing metered --credit 0`
 
 const EDIT_EXAMPLES = `
-What is not named stays. --budget takes the place of all budgets of the key. none takes a limit away, never an end, all a list
-of models.
+What is not named stays. --budget takes the place of all budgets of the key, --alert of all alerts. none takes a limit away,
+never an end, all a list of models.
 
 Examples:
   $ gazeway key edit key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --budget 10/day --budget 100/month
@@ -44,6 +45,14 @@ Examples:
   $ gazeway key create --name ann --group team --budget 5/day
   $ gazeway group edit team --budget 30/day
   $ gazeway group delete team`
+
+const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
+
+const ALERT = [
+  '--alert <percent>',
+  'send an alert to alerts.webhook_url once so much of a budget is spent: 80%; may be repeated; none',
+  collect,
+] as const
 
 /** Adds the commands on keys and groups. What they do is loaded when one is called. */
 export function addKeyCommands(program: Command, start: Start): void {
@@ -123,6 +132,7 @@ function addGroupCommands(program: Command, start: Start): void {
     .description('make a group and print its id')
     .requiredOption('--name <name>', 'a name that no other group has')
     .option(...budget)
+    .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (flags: GroupFlags) => {
       const { loaded, log } = await start()
@@ -137,10 +147,11 @@ function addGroupCommands(program: Command, start: Start): void {
     })
   group
     .command('edit')
-    .description('change the name of a group, or all its budgets; running servers follow within 5 s')
+    .description('change the name of a group, or all its budgets or alerts; running servers follow within 5 s')
     .argument('<group>', GROUP)
     .option('--name <name>', 'a name that no other group has')
     .option(...budget)
+    .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (idOrName: string, flags: GroupFlags) => {
       const { loaded, log } = await start()
@@ -161,11 +172,10 @@ const withTerms = (command: Command): Command =>
   command
     .option('--billing <billing>', 'what its calls cost it: recorded, cost or metered')
     .option('--budget <usd/period>', 'how much it may spend: 5/day, 50/month; may be repeated', collect)
+    .option(...ALERT)
     .option('--credit <usd>', 'how far it may spend beyond its deposit')
     .option('--models <globs>', 'models that it may ask, separated by commas; * stands for any characters')
     .option('--expires <when>', 'when it stops working: 90d, or a time such as 2027-01-31T00:00:00Z')
     .option('--requests-per-minute <n>', 'how many calls may begin in a minute')
     .option('--tokens-per-minute <n>', 'how many tokens its calls may use in a minute')
     .option('--concurrent <n>', 'how many calls may be under way at a time')
-
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]

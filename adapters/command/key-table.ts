@@ -12,6 +12,7 @@ const KEY_HEAD = [
   'WALLET',
   'BILLING',
   'LIMITS',
+  'ALERTS',
   'MODELS',
   'SPENT USD',
   'EXPIRES',
@@ -32,6 +33,7 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
       key.wallet,
       key.billing,
       limitsOf(key),
+      alertsOf(key.alerts),
       key.models?.join(',') ?? null,
       spent(key.spend),
       key.expires_at,
@@ -44,12 +46,13 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
 /** Groups as a table. */
 export const groupTable = (records: readonly GroupRecord[]): string =>
   aligned(
-    ['ID', 'NAME', 'KEYS', 'BUDGETS', 'SPENT USD', 'CREATED'],
+    ['ID', 'NAME', 'KEYS', 'BUDGETS', 'ALERTS', 'SPENT USD', 'CREATED'],
     records.map((group) => [
       group.id,
       group.name,
       String(group.keys),
       budgetsOf(group.budgets).join(', '),
+      alertsOf(group.alerts),
       spent(group.spend),
       group.created_at,
     ]),
@@ -69,6 +72,9 @@ function limitsOf({ limits }: KeyRecord): string {
 
 const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>
   budgets.map(({ usd, per }) => (per === 'total' ? `${usd} in total` : `${usd} a ${per}`))
+
+/** `80%, 100%` */
+const alertsOf = (alerts: KeyRecord['alerts']): string => alerts.map(({ at }) => `${Math.round(at * 100)}%`).join(', ')
 
 /** What was spent on this day, in this week and month, and in total. */
 const spent = ({ day_usd, week_usd, month_usd, total_usd }: Spend): string | null =>

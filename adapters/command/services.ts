@@ -15,7 +15,7 @@ import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
 import { type Address, requireFree } from '../web/listen.ts'
 import type { Listening } from '../web/serve.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
-import { startGatewaySweeps } from './sweeping.ts'
+import { startAlerts, startGatewaySweeps } from './sweeping.ts'
 
 const NO_ADMIN =
   'No key has the scope admin. To make one: gazeway key create --name admin --scope inference,platform,admin ' +
@@ -43,6 +43,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let own: (Listening & { passes: Passes }) | null = null
   let tracing: Tracing | null = null
   let sweeps: Sweeps | null = null
+  let alerting: Sweeps | null = null
   let payments: PlatformPayments | undefined
   let settling: { stop(): Promise<void> } | null = null
   const told = toldToStop()
@@ -79,12 +80,13 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
     }
     sweeps = startGatewaySweeps(gateway, payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : []))
+    alerting = startAlerts(gateway)
     await told
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
     // Together, so that the time for replies in progress is the same for all; those that come through the platform from
     // the gateway keep their connection.
-    await inTime(STOP_MS, Promise.all([...running, sweeps, settling].map((part) => part?.stop())))
+    await inTime(STOP_MS, Promise.all([...running, sweeps, alerting, settling].map((part) => part?.stop())))
     await tracing?.stop()
     await gateway.close()
   }

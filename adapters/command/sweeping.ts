@@ -1,3 +1,4 @@
+import { ALERTS_MS } from '../../src/alerts/alerts.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { type Sweep, type Sweeps, startSweeps } from '../../src/store/sweeps.ts'
 
@@ -12,4 +13,14 @@ export const startGatewaySweeps = ({ store, sweeps, log }: Gateway, more: readon
     now: () => new Date(),
     sweeps: [...sweeps, ...more],
     onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
+  })
+
+/** Sends alerts while a service runs; of processes on one store, one sends each. */
+export const startAlerts = ({ store, alerts, log }: Gateway): Sweeps =>
+  startSweeps({
+    store,
+    now: () => new Date(),
+    sweeps: alerts.sending,
+    lookMs: ALERTS_MS,
+    onError: (err) => log.error('Alerts could not be looked after; it is tried again.', { err }),
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AgentGateway } from './sections/agent-gateway-section.ts'
+import { Alerts } from './sections/alerts-section.ts'
 import { Audit } from './sections/audit-section.ts'
 import { Chain } from './sections/chain-section.ts'
 import { Context } from './sections/context-section.ts'
@@ -35,6 +36,7 @@ export const Config = z.strictObject({
   audit: Audit.prefault({}),
   pricing: Pricing.prefault({}),
   wallet: Wallet.prefault({}),
+  alerts: Alerts.prefault({}),
   mpp: Mpp.prefault({}).meta({ restart: true }),
   chain: Chain.prefault({}).meta({ restart: true }),
   log: Log.prefault({}),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
+import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
 import { Spend } from './spend.ts'
 
@@ -28,6 +29,7 @@ export const GroupName = Name.refine((name) => !GROUP_ID.test(name), 'must not l
 export const NewGroup = z.strictObject({
   name: GroupName,
   budgets: Budgets.default([]).describe('What the calls of its keys together may cost in a period; [] is no limit.'),
+  alerts: Alerts.default([]).describe('When an alert is sent to alerts.webhook_url.'),
 })
 
 /** What can be changed of a group. What is left out stays. */
@@ -35,16 +37,18 @@ export const GroupChange = z
   .strictObject({
     name: GroupName,
     budgets: Budgets.describe('Takes the place of all budgets that the group has; [] is no limit.'),
+    alerts: Alerts.describe('Takes the place of all alerts that the group has; [] is none.'),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'nothing to change')
-  .meta({ accepted: 'name, budgets, or both' })
+  .meta({ accepted: 'name, budgets, alerts, or several of them' })
 
 /** A group as it is shown. */
 export const GroupRecord = z.object({
   id: GroupId,
   name: z.string(),
   budgets: z.array(z.object({ usd: z.number(), per: Period })),
+  alerts: ShownAlerts,
   keys: z.int().describe('Its keys that are not revoked'),
   spend: Spend,
   created_at: z.iso.datetime(),

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { KeyGroupRow } from '../store/tables/keys-tables.ts'
 import { newId } from '../text/ids.ts'
 import { parseInput } from '../wire/validation.ts'
+import { readAlerts, replaceAlerts, toAlertRecords, toAlertRows } from './alerts.ts'
 import { readBudgets, replaceBudgets, toBudgetRecords, toBudgetRows } from './budgets.ts'
 import { GroupChange, GroupId, type GroupRecord, NewGroup } from './group.ts'
 import { nothingSpent, type SpendOf, toSpend } from './spend.ts'
@@ -29,7 +30,7 @@ export interface Groups {
   /** A group by its id or its name; null where there is none. */
   find(idOrName: string): Promise<GroupRecord | null>
   /**
-   * Changes a group's name or budgets. Calls are held to new budgets at once here, within 5 s in other processes on the
+   * Changes a group's name, budgets or alerts. Calls are held to new budgets at once here, within 5 s in other processes on the
    * store.
    *
    * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where another group has the name
@@ -55,11 +56,17 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
 
   async function records(groups: readonly KeyGroupRow[]): Promise<GroupRecord[]> {
     const ids = groups.map(({ id }) => id)
-    const [budgets, spent, keys] = await Promise.all([readBudgets(db, ids), spendOf(ids, now()), countKeys(db, ids)])
+    const [budgets, alerts, spent, keys] = await Promise.all([
+      readBudgets(db, ids),
+      readAlerts(db, ids),
+      spendOf(ids, now()),
+      countKeys(db, ids),
+    ])
     return groups.map(({ id, name, created_at }) => ({
       id,
       name,
       budgets: toBudgetRecords(budgets.get(id) ?? []),
+      alerts: toAlertRecords(alerts.get(id) ?? []),
       keys: keys.get(id) ?? 0,
       spend: toSpend(spent.get(id)),
       created_at,
@@ -70,11 +77,12 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
 
   return {
     async create(input, keep) {
-      const { name, budgets } = parseInput(NewGroup, input)
+      const { name, budgets, alerts } = parseInput(NewGroup, input)
       const group = { id: newId('grp'), name, created_at: now().toISOString() }
-      const record = { ...group, budgets: [], keys: 0, spend: toSpend(undefined) }
+      const record = { ...group, budgets: [], alerts: [], keys: 0, spend: toSpend(undefined) }
       const rows = toBudgetRows(group.id, budgets)
-      const made = { ...record, budgets: toBudgetRecords(rows) }
+      const alertRows = toAlertRows(group.id, alerts)
+      const made = { ...record, budgets: toBudgetRecords(rows), alerts: toAlertRecords(alertRows) }
       await store.write(async (trx) => {
         const insertion = trx
           .insertInto('key_groups')
@@ -87,6 +95,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
           throw nameTaken(name)
         }
         await replaceBudgets(trx, group.id, rows)
+        await replaceAlerts(trx, group.id, alertRows)
         await keep?.(trx, made)
       })
       return made
@@ -115,11 +124,12 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
     },
 
     async change(id, input) {
-      const { name, budgets } = parseInput(GroupChange, input)
+      const { name, budgets, alerts } = parseInput(GroupChange, input)
       const group = await store.write(async (trx) => {
         const present = await lockGroup(trx, id)
         if (present === undefined) throw unknownGroup('id')
         if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets))
+        if (alerts !== undefined) await replaceAlerts(trx, id, toAlertRows(id, alerts))
         return name === undefined ? present : rename(trx, present, name)
       })
       if (budgets !== undefined) onChanged?.(id)
@@ -132,6 +142,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
         const keys = (await countKeys(trx, [id])).get(id) ?? 0
         if (keys > 0) throw groupInUse(keys)
         await replaceBudgets(trx, id, [])
+        await replaceAlerts(trx, id, [])
         await trx.deleteFrom('key_groups').where('id', '=', id).execute()
       })
     },

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import type { BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
+import type { AlertRow, BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
+import { toAlertRecords } from './alerts.ts'
 import { toBudgetRecords } from './budgets.ts'
 import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
 import { type Spent, toSpend } from './spend.ts'
@@ -74,8 +75,14 @@ export function toChangedColumns({ name, billing, limits, models, expires_at }: 
   }
 }
 
+/** What a key is held to that has rows of its own. */
+export interface KeyTerms {
+  budgets: readonly BudgetRow[]
+  alerts: readonly AlertRow[]
+}
+
 /** The record of a stored key. */
-export function toRecord(row: ShownRow, budgets: readonly BudgetRow[], spent: Spent | undefined): KeyRecord {
+export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Spent | undefined): KeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -90,6 +97,7 @@ export function toRecord(row: ShownRow, budgets: readonly BudgetRow[], spent: Sp
       tokens_per_minute: row.tokens_per_minute,
       concurrent: row.concurrent,
     },
+    alerts: toAlertRecords(alerts),
     models: modelsOf(row),
     expires_at: row.expires_at,
     created_at: row.created_at,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Billing } from '../config/sections/wallet-section.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { Amount } from '../text/money.ts'
+import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
 import { GroupId, Name } from './group.ts'
 import { Spend } from './spend.ts'
@@ -64,6 +65,7 @@ const fields = {
       'recorded.',
   ),
   limits: Limits.partial().describe('What is left out is no limit.'),
+  alerts: Alerts.describe('When an alert is sent to alerts.webhook_url; [] is never.'),
   models: z
     .array(ModelGlob)
     .min(1)
@@ -90,6 +92,7 @@ export const NewKey = z.strictObject({
       `${fields.billing.description} Left out: wallet.billing.platform for the scope platform, else wallet.billing.other.`,
     ),
   limits: fields.limits.default({}),
+  alerts: fields.alerts.default([]),
   models: fields.models.default(null),
   expires_at: fields.expires_at.default(null),
 })
@@ -126,6 +129,7 @@ export const KeyRecord = z.object({
     tokens_per_minute: z.int().nullable(),
     concurrent: z.int().nullable(),
   }),
+  alerts: ShownAlerts,
   models: z.array(z.string()).nullable().describe('Globs; null is all models.'),
   expires_at: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),

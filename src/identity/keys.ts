@@ -9,6 +9,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { parseInput } from '../wire/validation.ts'
+import { readAlerts, replaceAlerts, toAlertRows } from './alerts.ts'
 import { readBudgets, replaceBudgets, toBudgetRows } from './budgets.ts'
 import { createKeyCache, type Entry } from './cache.ts'
 import { readCheckedKeys } from './checked-keys.ts'
@@ -17,7 +18,7 @@ import { lockGroup, unknownGroup } from './groups.ts'
 import { ENVIRONMENT_IDENTITY, expired, type Identity, identityOf } from './identity.ts'
 import { keysInForce } from './in-force.ts'
 import { KeyChange, KeyId, type KeyRecord, KeyRotation, NewKey, Scope, scopesOf } from './key.ts'
-import { KEY_COLUMNS, type ShownRow, toChangedColumns, toRecord, toRow } from './key-rows.ts'
+import { KEY_COLUMNS, type KeyTerms, type ShownRow, toChangedColumns, toRecord, toRow } from './key-rows.ts'
 import { hashToken, keyIdOf, newToken, tokenFor } from './key-token.ts'
 import { createLastUsed } from './last-used.ts'
 import { createRevocations, type EndListener } from './revocations.ts'
@@ -235,8 +236,8 @@ export function createKeys(deps: KeysDeps): Keys {
 
   async function records(rows: readonly ShownRow[]): Promise<KeyRecord[]> {
     const ids = rows.map(({ id }) => id)
-    const [budgets, spent] = await Promise.all([readBudgets(db, ids), spendOf(ids, now())])
-    return rows.map((row) => toRecord(row, budgets.get(row.id) ?? [], spent.get(row.id)))
+    const [termsOf, spent] = await Promise.all([readTerms(db, ids), spendOf(ids, now())])
+    return rows.map((row) => toRecord(row, termsOf(row.id), spent.get(row.id)))
   }
 
   const recordOf = async (row: ShownRow) => (await records([row]))[0] as KeyRecord
@@ -257,12 +258,14 @@ export function createKeys(deps: KeysDeps): Keys {
       return store.write(async (trx) => {
         const row = { ...ungrouped, group_id: key.group === null ? null : await groupIn(trx, key.group) }
         const budgets = toBudgetRows(row.id, key.limits.budgets ?? [])
-        const newlyMade = { key: token, record: toRecord(row, budgets, undefined) }
+        const alerts = toAlertRows(row.id, key.alerts)
+        const newlyMade = { key: token, record: toRecord(row, { budgets, alerts }, undefined) }
         const insertion = trx.insertInto('keys').values(row).returning('id')
         const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
         // Not made: it was, before the connection was lost.
         if (!made) return newlyMade
         await replaceBudgets(trx, row.id, budgets)
+        await replaceAlerts(trx, row.id, alerts)
         if (row.wallet !== null) await onBound?.(trx, { ...row, wallet: row.wallet })
         await keep?.(trx, newlyMade)
         return newlyMade
@@ -289,7 +292,7 @@ export function createKeys(deps: KeysDeps): Keys {
     async change(id, input) {
       const change = parseInput(KeyChange, input)
       checkEnd(change.expires_at)
-      const { group, limits: { budgets } = {} } = change
+      const { group, alerts, limits: { budgets } = {} } = change
       const row = await store.write(async (trx) => {
         const groupId = group == null ? group : await groupIn(trx, group)
         const changed = await trx
@@ -303,6 +306,7 @@ export function createKeys(deps: KeysDeps): Keys {
         if (changed === undefined) throw await unchangeable(id, trx)
         checkBilling(scopesOf(changed), changed.billing)
         if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets ?? []))
+        if (alerts !== undefined) await replaceAlerts(trx, id, toAlertRows(id, alerts))
         return changed
       })
       cache.forget((identity) => identity.id === id)
@@ -336,7 +340,7 @@ export function createKeys(deps: KeysDeps): Keys {
           .returning(KEY_COLUMNS)
         const row = already ?? (await update.executeTakeFirst())
         if (row === undefined) throw await unchangeable(id, trx)
-        const record = toRecord(row, (await readBudgets(trx, [id])).get(id) ?? [], spent)
+        const record = toRecord(row, (await readTerms(trx, [id]))(id), spent)
         const made = { key, record, previousExpiresAt }
         if (already === undefined) await keep?.(trx, made)
         return made
@@ -422,6 +426,12 @@ export function createKeys(deps: KeysDeps): Keys {
       await lastUsed.flush()
     },
   }
+}
+
+/** What keys are held to that has rows of its own. */
+async function readTerms(db: Store['db'], ids: readonly string[]): Promise<(id: string) => KeyTerms> {
+  const [budgets, alerts] = await Promise.all([readBudgets(db, ids), readAlerts(db, ids)])
+  return (id) => ({ budgets: budgets.get(id) ?? [], alerts: alerts.get(id) ?? [] })
 }
 
 /** The id is not repeated: someone may have sent the key itself. */

@@ -1,3 +1,4 @@
+import type { AlertTables } from './tables/alerts-tables.ts'
 import type { CallTables } from './tables/calls-tables.ts'
 import type { ConnectionTables } from './tables/connections-tables.ts'
 import type { EscrowTables } from './tables/escrow-tables.ts'
@@ -15,7 +16,8 @@ import type { WalletTables } from './tables/wallet-tables.ts'
 
 /** Every table of the store, as the services see it (the same on both engines). */
 export interface Schema
-  extends CallTables,
+  extends AlertTables,
+    CallTables,
     ConnectionTables,
     MemoryTables,
     GazeTables,
@@ -50,6 +52,7 @@ export const RECORD_TABLES = {
   settings: ['path'],
   keys: ['id'],
   budgets: ['owner', 'per'],
+  alerts: ['owner', 'percent'],
   key_groups: ['id'],
   idempotency_keys: ['scope', 'key'],
   ledger_accounts: ['id'],
@@ -58,6 +61,7 @@ export const RECORD_TABLES = {
   metered_usage: ['caller_id', 'day', 'model'],
   spending: ['owner', 'day'],
   allowances: ['id'],
+  alert_messages: ['id'],
   payments: ['id'],
   tasks: ['id'],
   swarms: ['id'],

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Store } from './store.ts'
 
-/** How often a process looks whether a sweep is due, in milliseconds. */
+/** How often a process looks whether a sweep is due, in milliseconds, unless it is told otherwise. */
 const LOOK_MS = 60_000
 /** How much earlier than that a look may come, in milliseconds: what is due with each look is not to miss every other one. */
 const EARLY_MS = 6_000
@@ -14,7 +14,7 @@ const MOST_BATCHES = 400
 /** A chore that clears away rows in batches. */
 export interface Sweep {
   name: string
-  /** A minute, in which it is looked once, or more. */
+  /** The time between two looks, or more. */
   everyMs: number
   /** Clears away at most `limit` rows. @returns how many; fewer than `limit` when there is nothing left */
   batch(limit: number): Promise<number>
@@ -41,8 +41,10 @@ export function startSweeps(deps: {
   now: () => Date
   sweeps: readonly Sweep[]
   onError: (error: unknown) => void
+  /** How often it is looked whether one is due, in milliseconds; a minute when absent. */
+  lookMs?: number
 }): Sweeps {
-  const { store, now, sweeps, onError } = deps
+  const { store, now, sweeps, onError, lookMs = LOOK_MS } = deps
   let stopped = false
   let running: Promise<void> | undefined
 
@@ -93,7 +95,7 @@ export function startSweeps(deps: {
     return running
   }
 
-  const timer = setInterval(() => void runDue(), LOOK_MS).unref()
+  const timer = setInterval(() => void runDue(), lookMs).unref()
   return {
     runDue,
     async stop() {

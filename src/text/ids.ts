@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'wd'
   | 'grp'
   | 'alw'
+  | 'alert'
 
 /** Random numbers are drawn a thousand at a time: one draw costs nearly as much as all of them. */
 const random = new Uint32Array(1024)

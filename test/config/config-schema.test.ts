@@ -34,6 +34,8 @@ describe('the configuration schema', () => {
       'agent_gateway.key',
       'identity.api_key',
       'wallet.private_key',
+      'alerts.webhook_url',
+      'alerts.webhook_secret',
       'mpp.secret_key',
       'mpp.evm.rpc_url',
       'mpp.tempo.rpc_url',

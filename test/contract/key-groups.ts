@@ -25,7 +25,14 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
     it('are made, listed newest first with their keys, changed and deleted', async () => {
       const { store, keys, groups } = await start()
       const made = await groups.create({ name: 'team', budgets: [TOTAL, DAILY] })
-      const record = { name: 'team', budgets: [DAILY, TOTAL], keys: 0, spend: NOTHING, created_at: now().toISOString() }
+      const record = {
+        name: 'team',
+        budgets: [DAILY, TOTAL],
+        alerts: [],
+        keys: 0,
+        spend: NOTHING,
+        created_at: now().toISOString(),
+      }
       assert.deepEqual(made, { ...record, id: made.id })
       assert.match(made.id, /^grp_[0-9a-f]{32}$/)
       const other = await groups.create({ name: 'other' })
@@ -48,6 +55,16 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
       assert.deepEqual(await groups.find('research'), renamed)
       assert.equal(await groups.find('team'), null)
       assert.deepEqual((await groups.change(made.id, { budgets: [] })).budgets, [])
+      const alerts = [{ at: 1 }, { at: 0.07, of: 'budget' as const }]
+      const alerted = await groups.change(made.id, { alerts })
+      assert.deepEqual(alerted.alerts, [
+        { at: 0.07, of: 'budget' },
+        { at: 1, of: 'budget' },
+      ])
+      for (const at of [0, 0.001, 0.805, 1.01])
+        await assert.rejects(groups.change(made.id, { alerts: [{ at }] }), { code: 'validation_failed' })
+      await assert.rejects(groups.change(made.id, { alerts: [{ at: 1 }, { at: 1 }] }), { code: 'validation_failed' })
+      assert.deepEqual((await groups.change(made.id, { alerts: [] })).alerts, [])
       await groups.remove(other.id)
       assert.deepEqual((await groups.list({ limit: 10 })).total, 1)
       await store.close()

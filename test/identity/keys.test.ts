@@ -82,8 +82,10 @@ describe('keys', () => {
         }),
         fc.option(fc.array(fc.constantFrom('*', 'gpt-*', 'a/b:c'), { minLength: 1, maxLength: 3 })),
         fc.option(fc.constant('2026-11-21T08:05:00.001+01:00')),
-        async (name, scopes, limits, models, expires_at) => {
-          const { key, record } = await keys.create({ name, scopes, limits, models, expires_at })
+        fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { maxLength: 10 }),
+        async (name, scopes, limits, models, expires_at, percents) => {
+          const alerts = percents.map((percent) => ({ at: percent / 100, of: 'budget' as const }))
+          const { key, record } = await keys.create({ name, scopes, limits, models, expires_at, alerts })
           assert.deepEqual(KeyRecord.parse(record), record)
           const rank = ({ per }: { per: Period }) => Period.options.indexOf(per)
           const other = scopes.includes('platform') ? 'metered' : 'recorded'
@@ -97,6 +99,7 @@ describe('keys', () => {
               wallet: null,
               billing: scopes.includes('admin') ? 'recorded' : other,
               limits: { ...limits, budgets: limits.budgets.toSorted((a, b) => rank(a) - rank(b)) },
+              alerts: alerts.toSorted((a, b) => a.at - b.at),
               models,
               expires_at: expires_at === null ? null : '2026-11-21T07:05:00.001Z',
               created_at: '2026-11-21T07:05:00.000Z',

@@ -45,9 +45,9 @@ export const groupRoutes = ({ groups, log }: Gateway): Route[] => [
     method: 'PATCH',
     path: '/api/groups/{id}',
     tag,
-    summary: 'Change the name or the budgets of a group',
+    summary: 'Change the name, the budgets or the alerts of a group',
     description:
-      'What is left out stays; [] takes all budgets away. Calls are held to new budgets at once here, and within 5 s in other ' +
+      'What is left out stays; [] takes all budgets or alerts away. Calls are held to new budgets at once here, and within 5 s in other ' +
       'processes on the same store.',
     access: 'admin',
     params,

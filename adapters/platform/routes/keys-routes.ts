@@ -89,7 +89,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'PATCH',
       path: '/api/keys/{id}',
       tag,
-      summary: 'Change what a key is held to, its group, billing, end or name',
+      summary: 'Change what a key is held to, its group, billing, alerts, end or name',
       description:
         'What is left out stays, inside limits too; null takes a limit away. Calls are held to it at once here, and within 5 s ' +
         'in other processes on the same store. Of two admins who change a field at once, the later one decides it.',

@@ -12,7 +12,21 @@ import type { Engine } from '../engine.ts'
  */
 export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const types = columns(engine)
-  const rooms = [store, identity, idempotency, calls, wallet, memory, gaze, sessions, chain, payments, escrow, tasks]
+  const rooms = [
+    store,
+    identity,
+    idempotency,
+    calls,
+    wallet,
+    alerts,
+    memory,
+    gaze,
+    sessions,
+    chain,
+    payments,
+    escrow,
+    tasks,
+  ]
   for (const room of [...rooms, connections]) for (const statement of room(types, engine)) await statement.execute(db)
 }
 
@@ -79,6 +93,13 @@ const identity = ({ json, time, integer, text }: Columns, engine: Engine): State
     per ${text} not null,         -- day, week, month or total
     micros ${integer} not null,
     primary key (owner, per)
+  ) ${clustered(engine)}`,
+
+  // The part of its budgets, in percent, at which a key or a group has an alert sent.
+  sql`create table alerts (
+    owner ${text} not null,       -- id of the key or group
+    percent ${integer} not null,
+    primary key (owner, percent)
   ) ${clustered(engine)}`,
 
   // Keys that share budgets.
@@ -291,6 +312,27 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
   sql`create index allowances_of_group on allowances (group_id, day) where group_id is not null`,
   sql`create index allowances_of_holder on allowances (holder)`,
   sql`create index allowances_renewed on allowances (renewed_at)`,
+]
+
+/** What is sent to the operator's webhook. */
+const alerts = ({ time, integer, text }: Columns): Statements => [
+  // A message that a budget is used up to a part; one for a budget, its period and the part.
+  sql`create table alert_messages (
+    id ${text} not null primary key,   -- its webhook-id
+    owner ${text} not null,            -- id of the key or group
+    per ${text} not null,
+    period ${text} not null,           -- first UTC day of the period, or total
+    percent ${integer} not null,
+    body ${text} not null,             -- JSON, the same in each attempt
+    created_at ${time} not null,
+    next_at ${time},                   -- of the next attempt; null once it is delivered or given up
+    attempts ${integer} not null,
+    delivered_at ${time},
+    error ${text},                     -- of the last attempt
+    unique (owner, per, period, percent)
+  )`,
+  sql`create index alert_messages_due on alert_messages (next_at) where next_at is not null`,
+  sql`create index alert_messages_done on alert_messages (created_at) where next_at is null`,
 ]
 
 /** Memories with a full-text index. */

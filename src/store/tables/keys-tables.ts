@@ -33,6 +33,12 @@ export interface BudgetRow {
   micros: number
 }
 
+/** When an alert is sent: `owner` is the id of a key or a group, `percent` the part of its budgets that is spent then. */
+export interface AlertRow {
+  owner: string
+  percent: number
+}
+
 /** Keys that share budgets. */
 export interface KeyGroupRow {
   id: string
@@ -43,5 +49,6 @@ export interface KeyGroupRow {
 export interface KeyTables {
   keys: KeyRow
   budgets: BudgetRow
+  alerts: AlertRow
   key_groups: KeyGroupRow
 }

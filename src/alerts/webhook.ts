@@ -1,0 +1,51 @@
+import { VERSION } from '../config/version.ts'
+import { lazily } from '../wire/lazily.ts'
+
+/** How long one attempt may take, in milliseconds. */
+const TIMEOUT_MS = 10_000
+
+const loadWebhook = lazily(() => import('standardwebhooks'))
+
+/** Where alerts are sent, and what signs them. */
+export interface WebhookAddress {
+  url: string
+  /** `whsec_` and base64. */
+  secret: string
+}
+
+/**
+ * Posts a message, signed as Standard Webhooks has it (https://www.standardwebhooks.com). Redirects are not followed, and
+ * nothing is read of the answer but its status.
+ *
+ * @param message.id the same in each attempt
+ * @returns null once the receiver has it, else why it has not; never with the address, which may hold a key
+ */
+export async function postWebhook(
+  { url, secret }: WebhookAddress,
+  { id, body, at }: { id: string; body: string; at: Date },
+): Promise<string | null> {
+  const { Webhook } = await loadWebhook()
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `gazeway/${VERSION}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, body),
+  }
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const reply = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+    await reply.body?.cancel()
+    return reply.ok ? null : `The receiver answered ${reply.status}.`
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `The receiver did not answer within ${TIMEOUT_MS / 1000} s.`
+  const cause = error instanceof Error ? error.cause : undefined
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+  return `The receiver could not be reached${code}.`
+}
