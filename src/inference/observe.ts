@@ -33,7 +33,7 @@ export const observedWhole = (usage: Usage | null, said: unknown, answer: unknow
 })
 
 /**
- * Usage that was not reported, counted as `estimateUsage` does. Null where nothing was said; where the answer is nested so
+ * Usage that was not reported, counted as `estimateUsage` does. Null where nothing was said before an answer failed; where the answer is nested so
  * deeply that it can be read but not written again; and where the tokenizer is gone, as after an upgrade: the client has
  * the answer, and the call is recorded, all the same.
  */
@@ -41,10 +41,12 @@ export async function countUsage(
   countTokens: (text: string) => Promise<number>,
   request: unknown,
   said: () => Said,
+  error: Error | null,
 ): Promise<Usage | null> {
   try {
     const { text, factor } = said()
-    return text === '' ? null : await estimateUsage(countTokens, request, text, factor)
+    // An answer without a word is one: its prompt was read.
+    return text === '' && error !== null ? null : await estimateUsage(countTokens, request, text, factor)
   } catch (error) {
     if (error instanceof RangeError || isFileGone(error) || isOutOfFiles(error)) return null
     throw error

@@ -103,7 +103,9 @@ export async function passThrough(
   function observed() {
     const { reported, said } = readReply(Buffer.concat(chunks))
     const isAnswer = reply !== undefined && reply.status < 300 && ANSWERED.includes(path)
-    return reported || !isAnswer ? { ...NOTHING, usage: reported } : { usage: null, said: () => said }
+    return reported || !isAnswer || said.text === ''
+      ? { ...NOTHING, usage: reported }
+      : { usage: null, said: () => said }
   }
   try {
     reply = await relay.open(

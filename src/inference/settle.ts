@@ -75,7 +75,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       firstTokenMs ??= elapsedMs()
     },
     async settle({ httpStatus, error, usage: reported, said, answer, isHad }) {
-      const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said) : null)
+      const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said, error) : null)
       const name = invocation.model?.requested ?? ''
       const costMicros = upstreamCost(usage, name, prices)
       const costUsd = toUsd(costMicros)

@@ -81,6 +81,15 @@ describe('a charged call on /v1', () => {
     assert.equal(receipt?.billing.total_usd, 0.080045)
   })
 
+  it('costs its prompt where the model says nothing, and no usage is reported', async () => {
+    const { key, id } = await newKey({ billing: 'cost' })
+    const messages = [{ role: 'user', content: 'word '.repeat(2000) }]
+    upstream.on('/chat/completions', sse([{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }]))
+    await (await chat(key, { messages, stream: true })).text()
+    const total = (await receiptsOf(id))[0]?.billing.total_usd ?? 0
+    assert.ok(total > 0.005, `${total}`)
+  })
+
   it('is not charged where the upstream fails', async () => {
     const { key, id } = await newKey({})
     upstream.on('/chat/completions', json(500, { error: { message: 'broken' } }))

@@ -83,7 +83,7 @@ describe('the estimate of a prompt', () => {
     const gone = './tokenizer-that-is-gone.ts'
     const counter = { countTokens: async () => (await import(gone)).count() }
     assert.equal(
-      await countUsage(counter.countTokens, asked('Hello.'), () => ({ text: 'Hello back', factor: 1 })),
+      await countUsage(counter.countTokens, asked('Hello.'), () => ({ text: 'Hello back', factor: 1 }), null),
       null,
     )
     await assert.rejects(
@@ -91,6 +91,7 @@ describe('the estimate of a prompt', () => {
         () => Promise.reject(new TypeError('a fault')),
         {},
         () => ({ text: 'a', factor: 1 }),
+        null,
       ),
       /a fault/,
     )
