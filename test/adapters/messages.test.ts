@@ -6,6 +6,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { message, messageStream, named, refuses } from '../doubles/anthropic.ts'
 import { chunks, completion, drops, fails, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
 
 const ask = { model: 'claude-x', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
 const look = { name: 'look', description: 'Looks.', input_schema: { type: 'object' as const, properties: {} } }
@@ -376,6 +377,63 @@ describe('an upstream that speaks Messages', () => {
     await assert.rejects(chat().chat.completions.stream(asked).finalChatCompletion(), /died/)
     upstream.on('/messages', named(messageStream(['Hel']).slice(0, 4)))
     await assert.rejects(chat().chat.completions.stream(asked).finalChatCompletion(), /ended before the answer/)
+  })
+})
+
+describe('Messages through the platform', () => {
+  let platform: RunningPlatform
+  before(async () => {
+    upstream = await startUpstream()
+    platform = await startPlatform(upstream.url)
+  })
+  after(async () => {
+    await platform.close()
+    await upstream.close()
+  })
+  const connectTo = (baseURL: string, apiKey: string) => new Anthropic({ baseURL, apiKey, maxRetries: 0 })
+
+  it('are charged before their end is told, on either port, and refused in their shape where there is no credit', async () => {
+    upstream.on('/chat/completions', sse(chunks(['Hel', 'lo.'])))
+    const limits = { credit_limit_usd: 1 }
+    const scopes = ['inference' as const, 'platform' as const]
+    const { key, record } = await platform.gateway.keys.create({ name: 'payer', scopes, billing: 'cost', limits })
+    for (const url of [platform.gatewayUrl, platform.url]) {
+      const stream = connectTo(url, key).messages.stream(ask)
+      const final = await stream.finalMessage()
+      assert.deepEqual([final.content, final.stop_reason], [[{ type: 'text', text: 'Hello.' }], 'end_turn'])
+    }
+    const { total_usd } =
+      (await platform.gateway.keys.list({ limit: 100 })).items.find(({ id }) => id === record.id)?.spend ??
+      assert.fail('the key is there')
+    assert.equal(total_usd, 0.00009)
+
+    const poor = await platform.gateway.keys.create({
+      name: 'poor',
+      scopes,
+      billing: 'cost',
+      limits: { credit_limit_usd: 0.0001 },
+    })
+    for (const url of [platform.gatewayUrl, platform.url])
+      for (const stream of [false, true]) {
+        const error = await refusalOf(connectTo(url, poor.key).messages.create({ ...ask, stream }) as Promise<unknown>)
+        assert.deepEqual([error.status, error.type], [402, 'billing_error'])
+      }
+    const unknown = await refusalOf(connectTo(platform.url, 'gzw_none').messages.create(ask))
+    assert.deepEqual([unknown.status, unknown.type], [401, 'authentication_error'])
+  })
+
+  it('end with an error event where the answer outgrows the credit', async () => {
+    upstream.on('/chat/completions', sse(chunks(Array.from({ length: 400 }, () => 'many words of an answer. '))))
+    const { key } = await platform.gateway.keys.create({
+      name: 'short',
+      scopes: ['inference'],
+      billing: 'cost',
+      limits: { credit_limit_usd: 0.0015 },
+    })
+    const stream = connectTo(platform.gatewayUrl, key).messages.stream({ ...ask, max_tokens: 10 })
+    const error = await refusalOf(stream.finalMessage())
+    assert.match(error.message, /cut off/)
+    assert.equal(error.type, 'billing_error')
   })
 })
 
