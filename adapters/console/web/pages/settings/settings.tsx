@@ -2,6 +2,7 @@ import { Page, Tabs } from '../../components/components.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { Configuration } from './configuration.tsx'
+import { Groups } from './group-list.tsx'
 import { Keys } from './key-list.tsx'
 import { Models } from './model-form.tsx'
 import './settings.css'
@@ -10,10 +11,11 @@ const TABS = [
   { id: 'models', label: 'Models' },
   { id: 'configuration', label: 'Configuration' },
   { id: 'keys', label: 'Keys' },
+  { id: 'groups', label: 'Groups' },
 ] as const
 type Tab = (typeof TABS)[number]['id']
 
-/** Models, every setting, and keys. */
+/** Models, every setting, keys and their groups. */
 export default function Settings({ id }: PageProps) {
   const tab = TABS.find((one) => one.id === id)?.id ?? 'models'
   const isAdmin = session.value?.isAdmin ?? false
@@ -26,6 +28,7 @@ export default function Settings({ id }: PageProps) {
       {tab === 'models' && <Models isAdmin={isAdmin} />}
       {tab === 'configuration' && <Configuration isAdmin={isAdmin} />}
       {tab === 'keys' && <Keys isAdmin={isAdmin} />}
+      {tab === 'groups' && <Groups isAdmin={isAdmin} />}
     </Page>
   )
 }

@@ -1,0 +1,50 @@
+import { useState } from 'preact/hooks'
+import type { GroupRecord } from '../../../../../src/identity/group.ts'
+import { api } from '../../api.ts'
+import { Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
+import { usePostOnce } from '../../once.ts'
+import { budgetDrafts, budgetsIn } from './budget-draft.ts'
+import { BudgetFields } from './budget-fields.tsx'
+
+/** Makes a group, or changes the name and budgets of one. @param of null makes one */
+export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void; onSaved: () => void }) {
+  const { of, onClose, onSaved } = props
+  const post = usePostOnce()
+  const [was] = useState(() => ({ name: of?.name ?? '', budgets: budgetDrafts(of?.budgets ?? []) }))
+  const [name, setName] = useState(was.name)
+  const [drafts, setDrafts] = useState<typeof was.budgets>(was.budgets)
+  const budgets = budgetsIn(drafts)
+  // What was not changed here, another may have changed meanwhile.
+  const changes = {
+    ...(name !== was.name && { name }),
+    ...(JSON.stringify(budgets) !== JSON.stringify(budgetsIn(was.budgets)) && { budgets }),
+  }
+
+  const save = async () => {
+    if (of === null) await post('/api/groups', { name, budgets })
+    else await api.patch(`/api/groups/${of.id}`, changes)
+    notify(of === null ? `The group ${name.trim()} is made.` : `${name.trim()} is changed.`)
+    onSaved()
+    onClose()
+  }
+  return (
+    <Dialog title={of === null ? 'Make a group' : `Edit ${of.name}`} open onClose={onClose}>
+      <SubmitForm
+        action={of === null ? 'Make the group' : 'Save the group'}
+        disabled={name.trim() === '' || Object.keys(changes).length === 0}
+        onSubmit={save}
+        onCancel={onClose}
+      >
+        {(faultOf) => (
+          <>
+            <Field label="Name" error={faultOf('name')} hint="No other group has this name.">
+              <TextInput value={name} onInput={setName} required maxLength={100} autoComplete="off" />
+            </Field>
+            <BudgetFields of={drafts} at="budgets" faultOf={faultOf} onEdit={(edited) => setDrafts([...edited])} />
+            <p class="hint">What its keys spend counts against these budgets, and against their own.</p>
+          </>
+        )}
+      </SubmitForm>
+    </Dialog>
+  )
+}

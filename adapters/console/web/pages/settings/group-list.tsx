@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import type { GroupRecord } from '../../../../../src/identity/group.ts'
+import { api } from '../../api.ts'
+import { spendColumns } from '../../components/budgets.tsx'
+import { Button, Card, Confirm, DataTable, Empty, ErrorNote, notify, Pager, When } from '../../components/components.ts'
+import { usePage } from '../../paging.ts'
+import { GroupDialog } from './group-dialog.tsx'
+
+/** Groups: keys that share budgets. */
+export function Groups({ isAdmin }: { isAdmin: boolean }) {
+  if (isAdmin) return <GroupList />
+  return <Empty title="Groups are for admins" hint="Sign in with an admin’s key to make, edit and delete groups." />
+}
+
+function GroupList() {
+  const page = usePage<GroupRecord>('/api/groups', { everyMs: 5000 })
+  const [making, setMaking] = useState(false)
+  const [editing, setEditing] = useState<GroupRecord | null>(null)
+  const [deleting, setDeleting] = useState<GroupRecord | null>(null)
+
+  const remove = async () => {
+    if (!deleting) return
+    await api.delete(`/api/groups/${deleting.id}`)
+    notify(`${deleting.name} is deleted.`)
+    page.reload()
+  }
+  return (
+    <Card
+      title="Groups"
+      actions={
+        <Button tone="primary" onClick={() => setMaking(true)}>
+          Make a group
+        </Button>
+      }
+    >
+      <ErrorNote error={page.error} onRetry={page.reload} />
+      <DataTable<GroupRecord>
+        label="Groups"
+        rows={page.items}
+        rowKey={({ id }) => id}
+        of={page}
+        empty={
+          <Empty title="No groups yet" hint="Keys of a group share its budgets; each key may have its own, too." />
+        }
+        columns={[
+          { key: 'name', label: 'Name', render: ({ name, id }) => <span title={id}>{name}</span> },
+          { key: 'keys', label: 'Keys', align: 'right' },
+          ...spendColumns<GroupRecord>(({ budgets }) => budgets),
+          { key: 'created_at', label: 'Made', render: ({ created_at }) => <When at={created_at} /> },
+          {
+            key: 'actions',
+            label: '',
+            align: 'right',
+            render: (group) => (
+              <div class="actions">
+                <Button size="small" label={`Edit ${group.name}`} onClick={() => setEditing(group)}>
+                  Edit
+                </Button>
+                <Button size="small" label={`Delete ${group.name}`} onClick={() => setDeleting(group)}>
+                  Delete
+                </Button>
+              </div>
+            ),
+          },
+        ]}
+      />
+      <Pager page={page} />
+      {making && <GroupDialog of={null} onClose={() => setMaking(false)} onSaved={page.reload} />}
+      {editing && <GroupDialog of={editing} onClose={() => setEditing(null)} onSaved={page.reload} />}
+      <Confirm
+        title={`Delete ${deleting?.name ?? 'this group'}?`}
+        open={deleting !== null}
+        onClose={() => setDeleting(null)}
+        onConfirm={remove}
+        action="Delete the group"
+        body={<p>Its budgets bind nobody from then on. A group is deleted once no key is in it that is not revoked.</p>}
+      />
+    </Card>
+  )
+}
