@@ -123,19 +123,24 @@ function Frame({ label, children }: { label: string; children: ComponentChildren
   )
 }
 
-/** Where one is in a list, and the way on. */
-export function Pager({ page }: { page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'> }) {
+/** Where one is in a list, and the way on. @param back the word for the page before; @param on for the one after */
+export function Pager(props: {
+  page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'>
+  back?: string
+  on?: string
+}) {
+  const { page, back = 'Newer', on = 'Older' } = props
   if (page.total === 0 || (!page.next && !page.previous)) return null
   return (
     <nav class="pager" aria-label="Pages">
       <Button size="small" disabled={!page.previous} onClick={() => page.previous?.()}>
-        Newer
+        {back}
       </Button>
       <span>
         {count(page.first)}–{count(page.first + page.items.length - 1)} of {count(page.total)}
       </span>
       <Button size="small" disabled={!page.next} onClick={() => page.next?.()}>
-        Older
+        {on}
       </Button>
     </nav>
   )

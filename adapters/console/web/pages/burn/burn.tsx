@@ -1,0 +1,125 @@
+import type { Burn } from '../../../../../src/wallet/burn.ts'
+import { budgetText } from '../../components/budgets.tsx'
+import {
+  Badge,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Loading,
+  Money,
+  Page,
+  Pager,
+  type Tone,
+  When,
+} from '../../components/components.ts'
+import { duration, usd } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { type Groups, useGroups } from '../../use-groups.ts'
+
+/** Less time than this is worth a look: a day, in seconds. */
+const SOON_SECONDS = 86_400
+
+/** Who is about to run dry: keys and groups by the time that is left to them at the rate of a day. */
+export default function BurnPage() {
+  return (
+    <Page
+      title="Running dry"
+      intro="Keys and groups by the time that their money and budgets last at the rate of the last 24 hours, the least first."
+    >
+      {session.value?.isAdmin ? (
+        <BurnList />
+      ) : (
+        <Empty title="This page is for admins" hint="Your own balance and budgets are on the page Wallet." />
+      )}
+    </Page>
+  )
+}
+
+function BurnList() {
+  const page = usePage<Burn>('/api/keys/burn', { everyMs: 5000 })
+  const groups = useGroups()
+  return (
+    <Card title="Keys in force and groups">
+      <ErrorNote error={page.error} onRetry={page.reload} />
+      {page.loading && !page.data && <Loading what="keys and groups" />}
+      <DataTable<Burn>
+        label="Keys and groups, the least time left first"
+        rows={page.items}
+        rowKey={({ id }) => id}
+        of={page}
+        empty={<Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
+        columns={[
+          { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
+          { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },
+          {
+            key: 'burned',
+            label: 'Spent in 24 h',
+            align: 'right',
+            render: ({ burned_24h_usd }) => <Money usd={burned_24h_usd} />,
+          },
+          { key: 'balance', label: 'Balance', align: 'right', render: ({ balance }) => <Balance of={balance} /> },
+          { key: 'budget', label: 'Tightest budget', render: (burn) => <Tightest of={burn} groups={groups} /> },
+          { key: 'resets', label: 'Resets', render: ({ budget }) => <When at={budget?.resets_at} /> },
+        ]}
+      />
+      <Pager page={page} back="Sooner" on="Later" />
+    </Card>
+  )
+}
+
+function Name({ of: { id, kind, name, group }, groups }: { of: Burn; groups: Groups }) {
+  if (kind === 'group') {
+    return (
+      <>
+        <a href={href('settings', { id: 'groups' })}>{name}</a> <Badge>group</Badge>
+      </>
+    )
+  }
+  return (
+    <>
+      <a href={href('wallet', { id: 'ledger', query: { caller: id } })}>{name}</a>
+      {group !== null && <div class="muted">in {groups.nameOf(group)}</div>}
+    </>
+  )
+}
+
+function TimeLeft({ of: { time_left_seconds, runs_out } }: { of: Burn }) {
+  if (time_left_seconds === null || runs_out === null) return <span class="muted">nothing runs out</span>
+  const text = time_left_seconds === 0 ? 'run out' : duration(time_left_seconds * 1000)
+  return (
+    <>
+      <Badge tone={toneOf(time_left_seconds)}>{text}</Badge>
+      <div class="muted">{runs_out}</div>
+    </>
+  )
+}
+
+function toneOf(seconds: number): Tone {
+  if (seconds === 0) return 'bad'
+  return seconds < SOON_SECONDS ? 'warn' : 'good'
+}
+
+function Balance({ of }: { of: Burn['balance'] }) {
+  if (of === null) return <span class="muted">not charged</span>
+  return (
+    <>
+      <Money usd={of.left_usd} /> left
+      <div class="muted">
+        {usd(of.available_usd)} and {usd(of.credit_limit_usd)} of credit
+      </div>
+    </>
+  )
+}
+
+function Tightest({ of: { id, budget }, groups }: { of: Burn; groups: Groups }) {
+  if (budget === null) return <span class="muted">no limit</span>
+  return (
+    <>
+      <Money usd={budget.left_usd} /> left of {budgetText(budget)}
+      {budget.owner !== id && <div class="muted">of the group {groups.nameOf(budget.owner)}</div>}
+    </>
+  )
+}
