@@ -1,5 +1,6 @@
 import type { Admission } from './admit.ts'
-import { convertedText, requestBody } from './relay/request-body.ts'
+import { billedFields } from './call-bound.ts'
+import { convertedText, readable, requestBody } from './relay/request-body.ts'
 import type { Client, StreamReply, WholeReply } from './relay/send.ts'
 import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
 import { withRetries } from './retry.ts'
@@ -34,15 +35,18 @@ export interface Asked {
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
 export async function ask({ call, candidate, model, refused, client }: Asking): Promise<Asked> {
-  const { request, retries, context } = call
+  const { request, retries, context, bill } = call
   const { relay, path, passage } = candidate
   const converted = (body: object) => ({ ...passage.convert(body, refused), model })
-  const sent = converted(request.json)
+  const sent = readable(() => converted(request.json))
   const stream = request.json.stream === true
   const formed: Formed = { provider: relay.provider, model, isChat: path === '/chat/completions', json: sent, stream }
   const write = (form: RequestForm) => {
     const fields = { model, ...formFields(form, formed) }
-    if (passage.keepsBytes) return requestBody(request, { ...sent, ...fields }, fields)
+    if (passage.keepsBytes) {
+      const told = bill.isBounded ? { ...billedFields(request.json), ...fields } : fields
+      return requestBody(request, { ...sent, ...told }, told)
+    }
     return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))
   }
   let form = firstForm(formed)

@@ -9,7 +9,7 @@ import { NOTHING } from './observe.ts'
 import type { ModelChoice } from './provider.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relay } from './relay/relay.ts'
-import { type ClientRequest, requestBody } from './relay/request-body.ts'
+import { type ClientRequest, readable, requestBody } from './relay/request-body.ts'
 import { endingOf } from './relay/send.ts'
 import { bodyText, passedHeaders } from './relay/upstream-reply.ts'
 import { beginCall, type SettleDeps } from './settle.ts'
@@ -41,7 +41,7 @@ export function createCountPrompt(deps: SettleDeps & ModelDeps, admitting: Admit
       if (provider.protocol === 'anthropic')
         await passOn(request, await modelFor(deps, asked, 'chat', context), { receiver, context })
       else {
-        const { messages, tools } = toChatFromMessages(request.json as unknown as MessagesRequest)
+        const { messages, tools } = readable(() => toChatFromMessages(request.json as unknown as MessagesRequest))
         const input_tokens = await estimatePrompt(countTokens, { messages, ...(tools && { tools }) })
         receiver.whole(200, { 'content-type': 'application/json' }, JSON.stringify({ input_tokens }))
       }

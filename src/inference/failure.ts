@@ -75,7 +75,7 @@ export const clientGone = ({ reason }: Ending): GazewayError =>
 export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The upstream ${provider.name} did not answer as OpenAI's API does: ${what}. Try again; if it stays, check upstream.provider.`,
+    `The upstream ${provider.name} did not answer as ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'}'s API does: ${what}. Try again; if it stays, check upstream.provider.`,
     { cause },
   )
 }

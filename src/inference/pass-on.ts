@@ -6,6 +6,7 @@ import { billFor, type CallerContext, type ModelBody } from './admit.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import type { Bill } from './bill.ts'
 import { type BilledReceiver, billedReceiver } from './billed-receiver.ts'
+import { billedFields } from './call-bound.ts'
 import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
 import { clientGone, streamFailure } from './failure.ts'
@@ -126,10 +127,7 @@ function bodyOf({ endpoint, request }: PassedOn, { answerLimit }: Bill): string 
   const asked = endpoint === CHAT && json.stream === true ? askForUsage(json) : {}
   const limit = LIMITS.get(endpoint)
   const limited = answerLimit === null || limit === undefined ? {} : { [limit]: answerLimit }
-  const told = Object.fromEntries(
-    BILLED_BY.filter((name) => json[name] !== undefined).map((name) => [name, json[name]]),
-  )
-  const fields = { ...told, ...asked, ...limited }
+  const fields = { ...billedFields(json), ...asked, ...limited }
   return requestBody(request, { ...json, ...fields }, fields)
 }
 
@@ -138,8 +136,6 @@ const LIMITS = new Map([
   [RESPONSES, RESPONSES_LIMIT],
   ['/messages', CHAT_LIMIT],
 ])
-/** The fields by which a request is billed. */
-const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
 interface Passing {
   held: BilledReceiver

@@ -207,6 +207,19 @@ describe('Messages of an upstream that speaks chat completions', () => {
     assert.equal((await refusalOf(client.messages.create(ask))).status, 502)
   })
 
+  it('are refused where they are nested too deeply to be written', async () => {
+    const deep = JSON.stringify({
+      ...ask,
+      messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: { at: 'DEEP' } }] }],
+    }).replace('"DEEP"', '['.repeat(50_000) + ']'.repeat(50_000))
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
+      const headers = { 'content-type': 'application/json', 'x-api-key': running.key }
+      const reply = await fetch(running.url + path, { method: 'POST', headers, body: deep })
+      const { error } = (await reply.json()) as { error: { message: string } }
+      assert.deepEqual([reply.status, /nested too deeply/.test(error.message)], [400, true], path)
+    }
+  })
+
   it('take no key as x-api-key anywhere else', async () => {
     const reply = await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': running.key } })
     assert.equal(reply.status, 401)
@@ -420,6 +433,28 @@ describe('Messages through the platform', () => {
       }
     const unknown = await refusalOf(connectTo(platform.url, 'gzw_none').messages.create(ask))
     assert.deepEqual([unknown.status, unknown.type], [401, 'authentication_error'])
+  })
+
+  it('are sent on with one limit of their answer, the one that is billed', async () => {
+    upstream.on('/messages', json(200, message('Hi.')))
+    upstream.on('/chat/completions', json(200, completion('Hi.')))
+    const limits = { credit_limit_usd: 1 }
+    const { key } = await platform.gateway.keys.create({
+      name: 'twice',
+      scopes: ['inference'],
+      billing: 'cost',
+      limits,
+    })
+    const text = '{"model":"m","max_tokens":90000,"messages":[{"role":"user","content":"Hello"}],"max_tokens":10}'
+    for (const path of ['/v1/messages', '/v1/chat/completions']) {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+      const reply = await fetch(platform.gatewayUrl + path, { method: 'POST', headers, body: text })
+      assert.equal(reply.status, 200, await reply.text())
+      assert.deepEqual(
+        [...(upstream.received.at(-1)?.text ?? '').matchAll(/"max_tokens":(\d+)/g)].map(([, n]) => n),
+        ['10'],
+      )
+    }
   })
 
   it('end with an error event where the answer outgrows the credit', async () => {

@@ -53,8 +53,13 @@ export function requestBody(
  */
 export function convertedText(text: string, sent: object, convert: (body: object) => object): string | Promise<string> {
   if (LARGE_NUMBER.test(text)) return exactText(text, convert).catch(refuseDepth)
+  return readable(() => JSON.stringify(sent))
+}
+
+/** Works on a request. @throws GazewayError `invalid_json` for one that is nested too deeply for it */
+export function readable<Value>(work: () => Value): Value {
   try {
-    return JSON.stringify(sent)
+    return work()
   } catch (error) {
     return refuseDepth(error)
   }
