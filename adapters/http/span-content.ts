@@ -13,12 +13,17 @@ interface Message {
 }
 
 const TEXTS = new Set(['text', 'input_text', 'output_text'])
-/** Chat completions' and Responses' words for why an answer ended → the conventions'. */
+/** The words of chat completions, Responses and Messages for why an answer ended → the conventions'. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   tool_calls: 'tool_call',
   function_call: 'tool_call',
   max_output_tokens: 'length',
   completed: 'stop',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_call',
+  max_tokens: 'length',
+  refusal: 'content_filter',
 }
 
 /**
@@ -30,14 +35,13 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
  */
 export function contentAttributes(content: unknown, status: CallStatus): Attributes {
   const { request, answer } = record(content)
-  const { messages, input, instructions } = record(request)
+  const { messages, input, instructions, system } = record(request)
+  const told = partsOf(instructions ?? system)
   const asked = messages ?? input
   const output = outputOf(answer, status)
   return {
     ...(asked === undefined ? {} : { 'gen_ai.input.messages': JSON.stringify(inputOf(asked)) }),
-    ...(typeof instructions === 'string'
-      ? { 'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: instructions }]) }
-      : {}),
+    ...(told.length === 0 ? {} : { 'gen_ai.system_instructions': JSON.stringify(told) }),
     ...(output.length === 0
       ? {}
       : {
@@ -55,19 +59,21 @@ function inputOf(asked: unknown): Message[] {
   return records(asked).map(toMessage)
 }
 
-/** A completion's choices, a Response's output as one message, or the text of a stream. */
+/** A completion's choices, a Response's output or a Message's content as one message, or the text of a stream. */
 function outputOf(answer: unknown, status: CallStatus): Array<Message & { finish_reason: string }> {
   if (typeof answer === 'string') {
     // A stream's own reason is not kept; one that was cut off ended in an error.
     const finish_reason = status === 'ok' ? 'unknown' : 'error'
     return [{ role: 'assistant', parts: partsOf(answer), finish_reason }]
   }
-  const { choices, output, status: ended, incomplete_details: cut } = record(answer)
+  const { choices, output, content, stop_reason, status: ended, incomplete_details: cut } = record(answer)
   if (Array.isArray(choices))
     return records(choices).map(({ message, finish_reason }) => ({
       ...toMessage(record(message)),
       finish_reason: finishReason(finish_reason),
     }))
+  if (Array.isArray(content))
+    return [{ role: 'assistant', parts: partsOf(content), finish_reason: finishReason(stop_reason) }]
   if (!Array.isArray(output)) return []
   const parts = records(output).flatMap((item) => toMessage(item).parts)
   return [{ role: 'assistant', parts, finish_reason: finishReason(record(cut).reason ?? ended) }]
@@ -93,6 +99,8 @@ function partsOf(content: unknown): Part[] {
   if (typeof content === 'string') return [{ type: 'text', content }]
   return records(content).map((part) => {
     if (TEXTS.has(asText(part.type))) return { type: 'text', content: part.text }
+    if (part.type === 'tool_use') return toolCall(part.id, { name: part.name, arguments: part.input })
+    if (part.type === 'tool_result') return toolResponse(part.tool_use_id, part.content)
     return { type: kindOf(part), ...(typeof part.refusal === 'string' ? { content: part.refusal } : {}) }
   })
 }
@@ -108,8 +116,10 @@ const toolCall = (id: unknown, { name, arguments: given }: Loose): Part => ({
 
 const toolAnswer = (id: unknown, response: unknown): Message => ({
   role: 'tool',
-  parts: [{ type: 'tool_call_response', id, response }],
+  parts: [toolResponse(id, response)],
 })
+
+const toolResponse = (id: unknown, response: unknown): Part => ({ type: 'tool_call_response', id, response })
 
 const finishReason = (reason: unknown): string => FINISH_REASONS[asText(reason)] ?? (asText(reason) || 'unknown')
 

@@ -26,7 +26,7 @@ const READ_LIMIT_BYTES = 16 * 1024 * 1024
 /** How deep a reply may nest: what reads it on the way to a client does so level by level. */
 const MOST_LEVELS = 1000
 /** Endpoints whose reply is a model's answer: it is counted where no usage is reported. */
-const ANSWERED = ['/chat/completions', '/responses']
+const ANSWERED = ['/chat/completions', '/responses', '/messages']
 /** Headers that tell the caller something and hold nothing of the account. */
 const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'
@@ -256,8 +256,8 @@ function modelOf(body: unknown): string | null {
 function readReply(reply: Buffer): { reported: Usage | null; said: Said } {
   const whole = parseJson(reply.toString('utf8'))
   if (whole !== undefined) {
-    const { usage, response, choices, output } = record(whole)
-    const said = choices ?? output
+    const { usage, response, choices, output, content } = record(whole)
+    const said = choices ?? output ?? content
     return {
       reported: readUsage(usage ?? record(response).usage),
       said: { text: said === undefined ? '' : JSON.stringify(said), factor: 1 },

@@ -14,6 +14,8 @@ import { type RespondResult, respond } from './respond.ts'
 
 /** Where OpenAI's API lists models. */
 const MODELS = '/models'
+/** Anthropic's API lists twenty of its models at a time, unless it is asked for more. */
+const ALL_MODELS = { limit: 1000 }
 /** Lists of some hundred models are longer than what a model may read. */
 const LIST_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -88,7 +90,7 @@ export function createUpstream(options: {
     (context) =>
       passThrough(
         { ...asking, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
-        { method: 'GET', path: MODELS },
+        { method: 'GET', path: MODELS, ...(provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
         context,
       )
   const askForModels = listing(deps)

@@ -334,6 +334,17 @@ describe('an upstream that speaks Messages', () => {
     assert.deepEqual([record.path, record.status], ['/v1/messages/count_tokens', 'error'])
   })
 
+  it('lists all of its models, whose usual list is short', async () => {
+    upstream.on('/models', json(200, { data: [{ id: 'claude-x', type: 'model', display_name: 'X' }], has_more: false }))
+    const { data } = await chat().models.list()
+    assert.ok(
+      data.some(({ id }) => id === 'claude-x'),
+      'it is in the list',
+    )
+    assert.equal(upstream.received.at(-1)?.path, '/v1/models?limit=1000')
+    assert.equal(upstream.received.at(-1)?.headers['x-api-key'], 'upstream-secret-key')
+  })
+
   const chat = () => new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 })
 
   it('answers chat completions, whole and streamed, with tools', async () => {

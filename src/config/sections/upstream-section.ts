@@ -81,6 +81,7 @@ export const Upstream = z.strictObject({
       '/chat/completions',
       '/chat/deferred-completion',
       '/responses',
+      '/messages',
       '/completions',
       '/embeddings',
       '/moderations',
