@@ -14,6 +14,7 @@ const LISTS = [
   'connections',
   'wallet/ledger',
   'wallet/callers',
+  'burn',
   'usage',
   'escrow',
   'tasks',
@@ -21,6 +22,7 @@ const LISTS = [
   'calls',
   'attention',
   'skills',
+  'settings/groups',
   'memory',
 ]
 
@@ -130,7 +132,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.locator('.stat', { hasText: 'Cost today' }).waitFor()
     await serveAgain()
     await page.getByText('Gazeway does not answer; trying again').waitFor({ state: 'detached' })
-    await page.getByText('running').waitFor()
+    await page.getByText('running', { exact: true }).waitFor()
     await page.context().close()
   })
 

@@ -60,7 +60,7 @@ function BurnList() {
             align: 'right',
             render: ({ burned_24h_usd }) => <Money usd={burned_24h_usd} />,
           },
-          { key: 'balance', label: 'Balance', align: 'right', render: ({ balance }) => <Balance of={balance} /> },
+          { key: 'balance', label: 'Balance', align: 'right', render: (burn) => <Balance of={burn} /> },
           { key: 'budget', label: 'Tightest budget', render: (burn) => <Tightest of={burn} groups={groups} /> },
           { key: 'resets', label: 'Resets', render: ({ budget }) => <When at={budget?.resets_at} /> },
         ]}
@@ -102,13 +102,14 @@ function toneOf(seconds: number): Tone {
   return seconds < SOON_SECONDS ? 'warn' : 'good'
 }
 
-function Balance({ of }: { of: Burn['balance'] }) {
-  if (of === null) return <span class="muted">not charged</span>
+function Balance({ of: { kind, balance } }: { of: Burn }) {
+  if (kind === 'group') return <span class="muted">—</span>
+  if (balance === null) return <span class="muted">not charged</span>
   return (
     <>
-      <Money usd={of.left_usd} /> left
+      <Money usd={balance.left_usd} /> left
       <div class="muted">
-        {usd(of.available_usd)} and {usd(of.credit_limit_usd)} of credit
+        {usd(balance.available_usd)} and {usd(balance.credit_limit_usd)} of credit
       </div>
     </>
   )
