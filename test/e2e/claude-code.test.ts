@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { before, it } from 'node:test'
+import { blocksOf } from '../docs/markdown.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
-import { type GatewayProcess, onDouble } from './gateway-process.ts'
-import { newPlace } from './server.ts'
+import { type GatewayProcess, onDouble, startGatewayProcess } from './gateway-process.ts'
+import { newPlace, type Place } from './server.ts'
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('@anthropic-ai/claude-code/package.json'))
 /** A whole turn takes a second or two. */
@@ -20,16 +21,20 @@ interface Turn {
   permission_denials: unknown[]
 }
 
+/** The variables that README.md sets for Claude Code, as a shell sets them for this gateway. */
+function fromReadme({ url, key }: GatewayProcess): Record<string, string> {
+  const [block] = blocksOf(readFileSync('README.md', 'utf8')).filter(({ text }) => text.includes('ANTHROPIC_BASE_URL'))
+  const said = block?.text.replaceAll('http://127.0.0.1:8811', url).replaceAll('"$GAZEWAY_KEY"', key) ?? ''
+  return Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+}
+
 /** Lets Claude Code work on a prompt by itself, in a folder and a home of its own. */
-function askClaude({ url, key }: GatewayProcess, cwd: string, home: string, prompt: string): Promise<Turn> {
+function askClaude(variables: Record<string, string>, { project: cwd, home }: Place, prompt: string): Promise<Turn> {
   const args = [join(PACKAGE, 'cli-wrapper.cjs'), '-p', prompt, '--output-format', 'json', '--allowedTools', 'Read']
   const env = {
     PATH: process.env.PATH,
     HOME: home,
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_AUTH_TOKEN: key,
-    ANTHROPIC_MODEL: 'double-chat',
-    ANTHROPIC_SMALL_FAST_MODEL: 'double-chat',
+    ...variables,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   }
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS })
@@ -71,7 +76,7 @@ onDouble('Claude Code, with a provider that speaks chat completions', (gateway, 
       return sse(isDone || !tools?.length ? chunks(['It is in ', 'Riga.']) : reads)(response, request)
     })
 
-    const turn = await askClaude(gateway(), place.project, place.home, 'Where is parcel 9? Read parcels.txt.')
+    const turn = await askClaude(fromReadme(gateway()), place, 'Where is parcel 9? Read parcels.txt.')
 
     assert.deepEqual([turn.is_error, turn.result, turn.permission_denials], [false, 'It is in Riga.', []])
     const last = upstream().received.at(-1)?.body as { messages: { role: string; content: string }[] }
@@ -79,4 +84,14 @@ onDouble('Claude Code, with a provider that speaks chat completions', (gateway, 
     assert.equal(results.length, 1)
     assert.match(results[0]?.content ?? '', /Parcel 9 is in Riga\./)
   })
+})
+
+it('runs on the sandbox with the lines of README.md', async () => {
+  const gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', 'sandbox'] })
+  const variables = fromReadme(gateway)
+  assert.deepEqual([variables.ANTHROPIC_BASE_URL, variables.ANTHROPIC_AUTH_TOKEN], [gateway.url, gateway.key])
+  const { is_error, result } = await askClaude(variables, newPlace(), 'Say hello.')
+  assert.equal(is_error, false)
+  assert.match(result, /\[sandbox\]/)
+  await gateway.stop()
 })
