@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 import type { AlertMessageRow } from '../store/tables/alerts-tables.ts'
-import { postWebhook, type WebhookAddress } from './webhook.ts'
+import { lazily } from '../wire/lazily.ts'
+import type { WebhookAddress } from './webhook.ts'
+
+const loadWebhook = lazily(() => import('./webhook.ts'))
 
 /** Messages that are sent at once: some that hang do not keep the others. */
 const AT_ONCE = 20
@@ -63,6 +66,7 @@ function claim(
 
 async function deliver({ store, now, address, onGivenUp }: DeliverDeps, message: AlertMessageRow): Promise<void> {
   const { id, owner, body, attempts } = message
+  const { postWebhook } = await loadWebhook()
   const error = await postWebhook(address, { id, body, at: now() })
   const at = now()
   const backoff = BACKOFF_MS[attempts - 1]

@@ -1,10 +1,8 @@
+import { Webhook } from 'standardwebhooks'
 import { VERSION } from '../config/version.ts'
-import { lazily } from '../wire/lazily.ts'
 
 /** How long one attempt may take, in milliseconds. */
 const TIMEOUT_MS = 10_000
-
-const loadWebhook = lazily(() => import('standardwebhooks'))
 
 /** Where alerts are sent, and what signs them. */
 export interface WebhookAddress {
@@ -24,7 +22,6 @@ export async function postWebhook(
   { url, secret }: WebhookAddress,
   { id, body, at }: { id: string; body: string; at: Date },
 ): Promise<string | null> {
-  const { Webhook } = await loadWebhook()
   const headers = {
     'content-type': 'application/json',
     'user-agent': `gazeway/${VERSION}`,

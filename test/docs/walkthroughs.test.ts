@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { freePort } from '../doubles/free-port.ts'
 import { newPlace, run } from '../e2e/server.ts'
 import { blocksOf, sectionOf } from './markdown.ts'
 import { commandsOf, enter, type Told, walkThrough } from './walkthrough.ts'
@@ -123,4 +124,42 @@ describe('README.md on sessions, skills and the agent', () => {
     assert.match(made, /"url":"ws:\/\/127\.0\.0\.1:\d+\/agent","ticket":"gzt_/)
     assert.doesNotMatch(listed, /gzt_/)
   })
+})
+
+describe('docs/budgets.md', () => {
+  let told: Told[]
+  before(async () => {
+    // Whoever reads the page has this port free.
+    const port = String(await freePort())
+    told = await walkThrough(readFileSync('docs/budgets.md', 'utf8').replaceAll('9123', port))
+  })
+  const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
+
+  it('makes a group with five keys and a key of a customer', () => {
+    const list = said('key list\n')
+    assert.match(list, /ann +inference +team +- +recorded +2 a day/)
+    assert.match(list, /customer +inference,platform +- +- +metered +credit 0\.5/)
+    assert.match(list, /eve +inference +team +- +recorded +0\.01 a day/)
+  })
+
+  it('says what a charged call cost, and nothing of the sort to the team', () =>
+    assert.deepEqual(said('curl -i').match(/^x-gazeway-cost-usd: .*$/gim)?.length, 1))
+
+  it('refuses what a budget does not reach for, and answers once it is raised', () => {
+    assert.match(said('|| true\n'), /\[sandbox\][\s\S]*"code":"budget_reached"/)
+    assert.match(
+      said('PATCH http://127.0.0.1:8812/api/keys'),
+      /"usd":1,"per":"day"[\s\S]*\[sandbox\][\s\S]*\[sandbox\]/,
+    )
+  })
+
+  it('opens with both secrets of a rotated key', () =>
+    assert.match(said('key rotate'), /bob\.key works\nbob\.new works/))
+
+  it('lists who is about to run dry', () => {
+    assert.match(said('--burn'), /^ID +NAME +BALANCE USD/)
+    assert.match(said('--burn'), /"kind":"group","name":"team"/)
+  })
+
+  it('sends an alert', () => assert.match(said('alert.json &'), /"type":"budget\.spent".*"name":"team".*"at":0\.8/))
 })
