@@ -3,6 +3,7 @@ import { type Micros, toUsd } from '../text/money.ts'
 import type { Bill } from './bill.ts'
 import { countLong } from './estimate.ts'
 import { LAST_EVENTS, MESSAGE_STOP } from './finish-reason.ts'
+import { nextNumber } from './relay/next-number.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { SseTap } from './relay/sse-tap.ts'
 
@@ -21,6 +22,8 @@ export interface BilledReceiver extends Receiver {
    * @param charged what the call was charged; null where nothing was
    */
   finish(callId: string, charged: Micros | null): void
+  /** The number that the next event of a Response has. */
+  nextNumber(): number
   /** Ends a stream that has begun with an error. @returns whether one has: anything else is still to be answered */
   fail(error: GazewayError): boolean
 }
@@ -30,7 +33,7 @@ export interface BilledReceiver extends Receiver {
  * waits, of a stream its last event. A stream that outgrows what is set aside for it is held up until there is more, and
  * cut off where there is none.
  *
- * @param errorEvent an error as an event of the stream
+ * @param errorEvent an error as an event of the stream, and the number that it has there
  */
 export function billedReceiver(
   receiver: Receiver,
@@ -38,7 +41,10 @@ export function billedReceiver(
   {
     errorEvent,
     countTokens,
-  }: { errorEvent: (error: GazewayError) => Buffer | string; countTokens(text: string): Promise<number> },
+  }: {
+    errorEvent: (error: GazewayError, sequenceNumber: number) => Buffer | string
+    countTokens(text: string): Promise<number>
+  },
 ): BilledReceiver {
   const { isCharged, isBounded } = bill
   let tap: SseTap | undefined
@@ -53,6 +59,8 @@ export function billedReceiver(
   let nextLook = bill.answerTokensLeft()
   let resume: (() => void) | undefined
   let looking = false
+  /** The last events with a number. */
+  let numbered: Buffer | null = null
 
   const headersOf = (headers: Record<string, string>) => ({ ...headers, ...bill.headers })
 
@@ -99,6 +107,7 @@ export function billedReceiver(
   function write(bytes: Buffer | string): boolean {
     if (cut !== null) return true
     begun = true
+    if (bytes.includes('"sequence_number"')) numbered = Buffer.from(bytes as Buffer)
     if (isCharged && (ending.length > 0 || ENDINGS.some((mark) => bytes.includes(mark)))) {
       ending.push(bytes)
       return true
@@ -136,7 +145,7 @@ export function billedReceiver(
     },
     drop() {
       if (cut === null) receiver.drop()
-      else if (!isCharged) receiver.end(errorEvent(cut))
+      else if (!isCharged) receiver.end(errorEvent(cut, nextNumber(numbered)))
     },
     end(bytes) {
       if (!isCharged) return receiver.end(bytes)
@@ -149,17 +158,18 @@ export function billedReceiver(
         receiver.whole(status, charged === null ? headers : { ...headers, ...costHeader(charged) }, bytes)
       } else if (cut !== null || (begun && (isEnded || ending.length > 0))) {
         if (!isCharged) return
-        for (const bytes of cut === null ? ending : [errorEvent(cut)]) receiver.write(bytes)
+        for (const bytes of cut === null ? ending : [errorEvent(cut, nextNumber(numbered))]) receiver.write(bytes)
         receiver.end(
           charged === null ? undefined : `: x-gazeway-call-id=${callId} x-gazeway-cost-usd=${toUsd(charged)}\n\n`,
         )
       }
     },
+    nextNumber: () => nextNumber(numbered),
     fail(error) {
       if (!begun) return false
       ending = []
       isEnded = false
-      if (!receiver.isGone()) receiver.end(errorEvent(error))
+      if (!receiver.isGone()) receiver.end(errorEvent(error, nextNumber(numbered)))
       return true
     },
   }

@@ -54,7 +54,7 @@ export function createCallModel(deps: CallDeps, relay: Relay): CallModel {
   ): Promise<Result> {
     const { bill, endpoint, context } = call
     const started = performance.now()
-    const told = (error: GazewayError) => errorEvent(endpoint, error, context.requestId)
+    const told = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
     const held = billedReceiver(receiver, bill, { errorEvent: told, countTokens: deps.countTokens })
     try {
       const result = await work(held)

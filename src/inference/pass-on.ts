@@ -115,8 +115,8 @@ function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
 
 const errorEvents =
   ({ endpoint }: PassedOn, { requestId }: CallerContext) =>
-  (error: GazewayError): Buffer | string =>
-    errorEvent(endpoint, error, requestId)
+  (error: GazewayError, sequenceNumber: number): Buffer | string =>
+    errorEvent(endpoint, error, requestId, sequenceNumber)
 
 /**
  * The client's bytes where they say once what its bill goes by, with the limit of its answer where it needs one; usage is
@@ -202,7 +202,7 @@ async function passStream(
     return isFetched ? { ...gone, observed: { ...observed, usage: UNSEEN } } : gone
   }
   const broken = end.kind === 'broken' && !done ? streamFailure(end.error, service) : null
-  held.end(broken === null ? undefined : errorEvents(asked, context)(broken))
+  held.end(broken === null ? undefined : errorEvents(asked, context)(broken, held.nextNumber()))
   return passed(broken ?? tap.failed())
 }
 

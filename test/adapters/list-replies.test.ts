@@ -102,6 +102,8 @@ describe('a list whose items are large', () => {
 
   it('is so for messages, whose page stands in the reply three times', async () => {
     const { gateway, keyId } = platform
+    // Ten of these cost more than the credit of a new key.
+    await gateway.keys.change(keyId, { billing: 'recorded' })
     const { id } = await gateway.sessions.create({}, { userId: keyId, source: 'platform' })
     for (let i = 0; i < 10; i++) await ask(platform, 'POST', `/api/sessions/${id}/chat`, { body: { message: LARGE } })
     const seen: string[] = []

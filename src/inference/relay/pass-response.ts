@@ -12,6 +12,7 @@ import { isReport, readReported } from '../reported-error.ts'
 import { lackOf } from '../response-texts.ts'
 import { streamedOutput } from '../streamed-output.ts'
 import { gatherResponse } from './gather.ts'
+import { nextNumber } from './next-number.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type Passing } from './passing.ts'
 import { pump } from './receiver.ts'
 import { endingOf, type StreamReply, type WholeReply } from './send.ts'
@@ -152,12 +153,3 @@ const isFailure = ({ type, error }: EventData): boolean =>
 
 /** A text may hold the name of an event, too. */
 const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)?.type)
-
-function nextNumber(events: Buffer | null): number {
-  const last =
-    events &&
-    splitEvents(events)
-      .map(eventData)
-      .findLast((data) => data !== null)
-  return (last?.sequence_number ?? -1) + 1
-}

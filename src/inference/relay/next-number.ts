@@ -1,0 +1,12 @@
+import { splitEvents } from '../../wire/whole-events.ts'
+import { eventData } from './sse-tap.ts'
+
+/** The number that comes after the last of some events of a Response; 0 where there is none. */
+export function nextNumber(events: Buffer | null): number {
+  const last =
+    events &&
+    splitEvents(events)
+      .map(eventData)
+      .findLast((data) => data !== null)
+  return (last?.sequence_number ?? -1) + 1
+}
