@@ -248,17 +248,28 @@ describe('a platform that stops while it passes on', () => {
     await stopped
   })
 
-  for (const [what, type, text] of [
-    ['in the middle of an event', 'text/event-stream', 'data: {"half'],
-    ['that has no events', 'application/json', '{"half":'],
-  ] as const)
-    it(`breaks a reply off ${what}`, async (t) => {
-      server.on('/chat/completions', (response) => {
-        response.writeHead(200, { 'content-type': type }).write(text)
-      })
-      const rest = await begun(await post('/v1/chat/completions'))
-      const stopped = stopFor(t, running, DEADLINE_MS)
-      await assert.rejects(rest(), { message: 'terminated' })
-      await stopped
+  /** A reply that has begun, of which nothing can be passed on yet. */
+  const half = (type: string, text: string) =>
+    server.on('/chat/completions', (response) => {
+      response.writeHead(200, { 'content-type': type }).write(text)
     })
+
+  it('ends a stream with an error in place of the half of an event', async (t) => {
+    half('text/event-stream', 'data: {"half')
+    const reply = await post('/v1/chat/completions')
+    const stopped = stopFor(t, running, DEADLINE_MS)
+    const text = await reply.text()
+    assert.equal(lastEvent(text).data.error.code, 'service_stopping')
+    assert.ok(!text.includes('half'), text)
+    await stopped
+  })
+
+  it('answers 503 in place of the half of a reply without events', async (t) => {
+    half('application/json', '{"half":')
+    const waiting = post('/v1/chat/completions')
+    await until(async () => server.received.some(({ path }) => path === '/v1/chat/completions'))
+    const stopped = stopFor(t, running, DEADLINE_MS)
+    assert.deepEqual(await toldOf(await waiting), STOPPING)
+    await stopped
+  })
 })

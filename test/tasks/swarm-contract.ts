@@ -56,6 +56,8 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
         document: { upstream: { max_retries: 0, timeout_ms: 2000 } },
         withHttp: false,
       })
+      // What plans cost is another test's: here is only what tasks lock.
+      await running.gateway.keys.change(running.keyId, { billing: 'recorded' })
     })
     beforeEach(() => {
       upstream.received.length = 0
