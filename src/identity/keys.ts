@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 import { type Billing, Wallet } from '../config/sections/wallet-section.ts'
@@ -10,25 +9,20 @@ import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { parseInput } from '../wire/validation.ts'
 import { readAlerts, replaceAlerts, toAlertRows } from './alerts.ts'
+import { type Callers, createAuthentication } from './authentication.ts'
 import { readBudgets, replaceBudgets, toBudgetRows } from './budgets.ts'
-import { createKeyCache, type Entry } from './cache.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { keepFirstKey } from './first-key.ts'
 import { lockGroup, unknownGroup } from './groups.ts'
-import { ENVIRONMENT_IDENTITY, expired, type Identity, identityOf } from './identity.ts'
+import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
 import { keysInForce } from './in-force.ts'
 import { KeyChange, KeyId, type KeyRecord, KeyRotation, NewKey, Scope, scopesOf } from './key.ts'
 import { KEY_COLUMNS, type KeyTerms, type ShownRow, toChangedColumns, toRecord, toRow } from './key-rows.ts'
-import { hashToken, keyIdOf, newToken, tokenFor } from './key-token.ts'
-import { createLastUsed } from './last-used.ts'
-import { createRevocations, type EndListener } from './revocations.ts'
+import { hashToken, newToken, tokenFor } from './key-token.ts'
 import { nothingSpent, type SpendOf } from './spend.ts'
 
 export { type Identity, identityWithoutKey, requireScope } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
-
-/** The longest token that is looked at, in characters; the longest fixed key has as many. */
-const MAX_TOKEN = 4096
 
 /** A key that was just made. */
 export interface NewlyMade {
@@ -47,7 +41,7 @@ export interface NewlyRotated extends NewlyMade {
 export type BillingDefaults = Readonly<Record<'platform' | 'other', Billing>>
 
 /** API keys: who may call, and what they may do. */
-export interface Keys {
+export interface Keys extends Callers {
   /**
    * Makes a key. `key` is its token: shown now and never again. What its wallet had is then the key's, as
    * {@link KeysDeps.onBound} has it.
@@ -80,34 +74,12 @@ export interface Keys {
    * @throws GazewayError `not_found`
    */
   revoke(id: string): Promise<KeyRecord>
-  /**
-   * Who bears `token`; null is no token.
-   *
-   * @throws GazewayError `invalid_api_key`, the same for every token that is not good; `key_expired`; or the store's error
-   */
-  authenticate(token: string | null): Promise<Identity>
   /** The identity of a key by its id, of a revoked one, too; null where there is none. */
   find(id: string): Promise<Identity | null>
   /** The keys that are neither revoked nor expired, by their id or their wallet (in lower case), as the store has them; newest first. */
   inForce(of: { id: string } | { wallet: string }): Promise<Identity[]>
-  /**
-   * What a caller is held to, by its id, as of at most 4 s ago; without a wait where that is known. Null for one that is no
-   * key, such as a wallet.
-   *
-   * @throws GazewayError `invalid_api_key` where the key was revoked, `key_expired`; or the store's error
-   */
-  identity(id: string): Identity | null | Promise<Identity | null>
   /** The budgets of a group were changed here: its keys are held to them from now on. */
   groupChanged(groupId: string): void
-  /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
-  authenticateCached(token: string | null): Identity | null
-  /**
-   * Calls `listener` with the id of each key that is revoked, by whichever process, or has expired, within some 2 s: of one
-   * that has expired again and again for ten minutes.
-   *
-   * @returns stops listening
-   */
-  onEnded(listener: EndListener): () => void
   /**
    * Makes the first key, an admin's, where the store has none and the configuration no fixed one, and keeps it in
    * `admin.key` in the data folder.
@@ -116,8 +88,6 @@ export interface Keys {
    * @throws GazewayError `store_unavailable` when the data folder cannot be written
    */
   ensureFirstKey(of: { dataDir: string }): Promise<string | null>
-  /** Takes another fixed key into force; null is none. */
-  setFixedKey(key: string | null): void
   /** Whether the store has a key with the scope `admin` that is neither revoked nor expired. */
   hasAdmin(): Promise<boolean>
   /** Stops polling and writes what is noted; the store can then be closed. */
@@ -157,60 +127,8 @@ export function createKeys(deps: KeysDeps): Keys {
   const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent } = deps
   const { elapsedMs = () => performance.now() } = deps
   const { db } = store
-  let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
-  const lastUsed = createLastUsed({ store, now, onError })
-  const revocations = createRevocations({ store, now, onError, forget: (id) => cache.revoke(id) })
-  const cache = createKeyCache({
-    read: async (id) => (await readCheckedKeys(db, { id }))[0],
-    elapsedMs,
-    onRevoked: revocations.announce,
-    onError,
-  })
-
-  /** Whether the token with `hash` is the one of `entry`, or the one before it in its time of grace. */
-  function opens({ hash: present, previous }: Entry, hash: Buffer): boolean {
-    if (timingSafeEqual(present, hash)) return true
-    return previous !== null && timingSafeEqual(previous.hash, hash) && now().getTime() < previous.untilMs
-  }
-
-  const isExpired = ({ expiresMs }: Entry) => expiresMs !== Infinity && now().getTime() >= expiresMs
-
-  /** The identity behind `entry`, whose token was sent. */
-  function use(entry: Entry): Identity | null {
-    if (!entry.used && entry.identity !== null) {
-      entry.used = true
-      lastUsed.mark(entry.identity.id)
-    }
-    return entry.identity
-  }
-
-  function authenticateCached(token: string | null): Identity | null {
-    if (token === null || token.length > MAX_TOKEN) return null
-    const hash = hashToken(token)
-    if (fixedHash !== null && timingSafeEqual(fixedHash, hash)) return ENVIRONMENT_IDENTITY
-    const id = keyIdOf(token)
-    const entry = id === null ? undefined : cache.peek(id)
-    return entry !== undefined && opens(entry, hash) && !isExpired(entry) ? use(entry) : null
-  }
-
-  async function authenticateStored(token: string): Promise<Identity | null> {
-    const id = keyIdOf(token)
-    if (id === null) return null
-    const hash = hashToken(token)
-    const known = await cache.get(id)
-    // Another process may have rotated it since.
-    const entry = opens(known, hash) || known.identity === null ? known : await cache.reread(id)
-    if (!opens(entry, hash) || entry.identity === null) return null
-    if (isExpired(entry)) throw expired(entry.identity)
-    return use(entry)
-  }
-
-  /** The identity of a caller whom an earlier check has let in. */
-  function stillInForce(entry: Entry): Identity | null {
-    if (entry.identity === null && entry.readAt === Infinity) throw notGood()
-    if (entry.identity !== null && isExpired(entry)) throw expired(entry.identity)
-    return entry.identity
-  }
+  const authentication = createAuthentication({ store, now, elapsedMs, fixedKey, onError })
+  const { forget } = authentication
 
   /** @throws GazewayError `validation_failed` for an end that is not ahead */
   function checkEnd(expiresAt: string | null | undefined): void {
@@ -309,7 +227,7 @@ export function createKeys(deps: KeysDeps): Keys {
         if (alerts !== undefined) await replaceAlerts(trx, id, toAlertRows(id, alerts))
         return changed
       })
-      cache.forget((identity) => identity.id === id)
+      forget((identity) => identity.id === id)
       onChanged?.(id)
       return recordOf(row)
     },
@@ -345,7 +263,7 @@ export function createKeys(deps: KeysDeps): Keys {
         if (already === undefined) await keep?.(trx, made)
         return made
       })
-      cache.forget((identity) => identity.id === id)
+      forget((identity) => identity.id === id)
       return newlyRotated
     },
 
@@ -363,21 +281,11 @@ export function createKeys(deps: KeysDeps): Keys {
         return revoked
       })
       if (!row) throw unknownKey()
-      revocations.announce(id)
+      authentication.revoke(id)
       return recordOf(row)
     },
 
-    async authenticate(token) {
-      if (token === null || token === '') {
-        throw new GazewayError(
-          'invalid_api_key',
-          'No API key was sent; send it as "Authorization: Bearer KEY". Make one with: gazeway key create --name NAME',
-        )
-      }
-      const identity = authenticateCached(token) ?? (await authenticateStored(token))
-      if (identity === null) throw notGood()
-      return identity
-    },
+    ...authentication.callers,
 
     async find(id) {
       if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
@@ -387,25 +295,11 @@ export function createKeys(deps: KeysDeps): Keys {
 
     inForce: (of) => keysInForce(db, of, now()),
 
-    identity(id) {
-      if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
-      if (!id.startsWith('key_')) return null
-      const entry = cache.peek(id)
-      return entry === undefined ? cache.get(id).then(stillInForce) : stillInForce(entry)
-    },
-
-    groupChanged: (groupId) => cache.forget(({ group }) => group?.id === groupId),
-
-    authenticateCached,
-    onEnded: revocations.listen,
+    groupChanged: (groupId) => forget(({ group }) => group?.id === groupId),
 
     async ensureFirstKey({ dataDir }) {
-      if (fixedHash !== null) return null
+      if (authentication.hasFixedKey()) return null
       return keepFirstKey(store, dataDir, newKey(FIRST_ADMIN, null))
-    },
-
-    setFixedKey(key) {
-      fixedHash = key === null ? null : hashToken(key)
     },
 
     async hasAdmin() {
@@ -420,11 +314,7 @@ export function createKeys(deps: KeysDeps): Keys {
       return row !== undefined
     },
 
-    async close() {
-      await revocations.close()
-      await cache.close()
-      await lastUsed.flush()
-    },
+    close: authentication.close,
   }
 }
 
@@ -436,9 +326,6 @@ async function readTerms(db: Store['db'], ids: readonly string[]): Promise<(id: 
 
 /** The id is not repeated: someone may have sent the key itself. */
 const unknownKey = () => new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
-
-const notGood = () =>
-  new GazewayError('invalid_api_key', 'The API key is not valid: it is unknown, was revoked, or was replaced.')
 
 /** The id of a group that stays until the end of the transaction. @throws GazewayError `validation_failed` */
 async function groupIn(trx: Transaction<Schema>, idOrName: string): Promise<string> {
