@@ -10,7 +10,7 @@ import {
 import { GazewayError } from '../../errors.ts'
 import { giveWay } from '../../wire/give-way.ts'
 import { createThread, type Thread } from '../../wire/thread.ts'
-import { partsOf } from '../joined-statements.ts'
+import { connectionOf } from './connection.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'
@@ -66,19 +66,7 @@ function createConnection(file: string, thread: Thread<Question, Batch>): Databa
     }
   }
 
-  return {
-    async executeQuery<R>(query: CompiledQuery) {
-      const parts = partsOf(query)
-      if (parts === null) return execute<R>(query)
-      const results: QueryResult<unknown>[] = []
-      for (const part of parts) results.push(await execute(part))
-      return { rows: results as R[] }
-    },
-    // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
-    async *streamQuery(): AsyncIterableIterator<never> {
-      throw new Error('Rows are read in pages, not streamed.')
-    },
-  }
+  return connectionOf(execute)
 }
 
 function tooMany(): GazewayError {

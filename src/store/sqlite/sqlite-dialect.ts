@@ -11,7 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { partsOf } from '../joined-statements.ts'
+import { connectionOf } from './connection.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
 import { columnsOf, createStatements, toParameter, toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
@@ -166,17 +166,7 @@ function createSession(
   }
 
   return {
-    async executeQuery<R>(query: CompiledQuery) {
-      const parts = partsOf(query)
-      if (parts === null) return execute<R>(query)
-      const results: QueryResult<unknown>[] = []
-      for (const part of parts) results.push(await execute(part))
-      return { rows: results as R[] }
-    },
-    // biome-ignore lint/correctness/useYield: Kysely asks for a generator; no service streams rows.
-    async *streamQuery(): AsyncIterableIterator<never> {
-      throw new Error('Rows are read in pages, not streamed.')
-    },
+    ...connectionOf(execute),
     release() {
       if (isWriting) turns.giveBack()
     },
