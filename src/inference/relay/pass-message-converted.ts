@@ -1,19 +1,18 @@
 import { readUsage } from '../../providers/token-usage.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
 import { toMessage } from '../convert/chat-to-message.ts'
 import { createMessageEvents } from '../convert/chat-to-message-events.ts'
 import { messageEvents } from '../convert/message-events.ts'
 import { toChatFromMessages } from '../convert/messages-to-chat.ts'
 import type { ChatCompletion, MessagesRequest } from '../convert/requests.ts'
-import { badReply, clientGone, endedEarly, streamFailure } from '../failure.ts'
-import { observedStream, observedWhole } from '../observe.ts'
+import { badReply } from '../failure.ts'
+import { observedWhole } from '../observe.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherCompletion } from './gather.ts'
 import { messageError } from './message-error.ts'
+import { passChunks } from './pass-chunks.ts'
 import { type Answered, answered, type Failed, failed, modelTold, type Passage, type Passing } from './passing.ts'
-import { pump } from './receiver.ts'
-import { endingOf, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './send.ts'
-import { eventData, type SseTap } from './sse-tap.ts'
+import type { StreamReply, WholeReply } from './send.ts'
+import type { SseTap } from './sse-tap.ts'
 import { passedHeaders, type Refusal, readCompletion, readRefusal, toSse } from './upstream-reply.ts'
 
 /** Passes a Messages request to chat completions, and its answer back as a Message or its stream of events. */
@@ -63,35 +62,15 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
 }
 
 /** Answers with a stream of chunks, as they come. A call that is cut off gets no end: nobody must run it. */
-async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, callId, model, onFirst } = passing
+function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, requestId, callId, model } = passing
   const events = createMessageEvents(asked(passing), { model })
-  const headers = { ...passedHeaders(reply.headers, callId, provider), ...requestIdHeader(passing) }
-  let begun = false
-  let size = 0
-  receiver.hold?.(200, headers)
-
-  function filter(bytes: Buffer): Buffer | null {
-    // Parallel calls wait for one another.
-    size += bytes.length
-    if (size > WHOLE_LIMIT_BYTES) throw tooLarge(provider)
-    const chunks = splitEvents(bytes).flatMap((event) => eventData(event) ?? [])
-    const reported = tap.failed()
-    if (reported !== null) throw reported
-    const out = chunks.flatMap((chunk) => events.push(chunk as never))
-    if (out.length === 0) return null
-    if (!begun) receiver.head(200, headers)
-    begun = true
-    return toSse(out)
-  }
-
-  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs })
-  const observed = observedStream(tap)
-  if (end.kind === 'gone') return answered(reply.status, observed, clientGone(endingOf(receiver)))
-  const { done, finished } = tap.ending()
-  const cut = begun && (done || finished) ? null : endedEarly(provider)
-  const broken = end.kind === 'broken' ? streamFailure(end.error, provider) : cut
-  if (broken && !begun) return failed(broken, reply.status, observed)
-  receiver.end(broken ? errorEvent('/messages', broken, requestId) : toSse(events.finish()))
-  return answered(reply.status, observed, broken)
+  return passChunks(passing, reply, tap, {
+    headers: { ...passedHeaders(reply.headers, callId, provider), ...requestIdHeader(passing) },
+    convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk as never)),
+    finish: (broken) => ({
+      bytes: broken ? errorEvent('/messages', broken, requestId) : toSse(events.finish()),
+      error: broken,
+    }),
+  })
 }
