@@ -42,8 +42,8 @@ export interface Bill {
   isBounded: boolean
   /** Whether money moves for it: no answer is complete before that is durable. */
   isCharged: boolean
-  /** How many more tokens of an answer fit into what is set aside. */
-  answerTokensLeft(): number
+  /** How many tokens of an answer what is set aside pays for. */
+  answerTokens(): number
   /** Sets aside what so many more tokens of the answer cost. @returns whether there was as much */
   extend(tokens: number): Promise<boolean>
   /** The answer was cut off, or its cost does not show in it: it costs what was set aside. */
@@ -78,7 +78,7 @@ export const NO_BILL: Bill = {
   headers: NO_HEADERS,
   isBounded: false,
   isCharged: false,
-  answerTokensLeft: () => Infinity,
+  answerTokens: () => Infinity,
   extend: async () => true,
   cutOff() {},
   attempted: () => null,
@@ -147,6 +147,7 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, pricing)
   const began = now()
+  let { answerTokens } = bound
   let costMicros = 0
   let tokens = 0
   let isHad = false
@@ -160,11 +161,11 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
     headers: counted.headers,
     isBounded,
     isCharged,
-    answerTokensLeft: () => bound.answerTokens,
+    answerTokens: () => answerTokens,
     async extend(more) {
       const micros = bound.more(more)
       if (!(await reservation.extend(micros))) return false
-      bound.answerTokens += more
+      answerTokens += more
       return true
     },
     cutOff() {

@@ -56,7 +56,7 @@ export function billedReceiver(
   const goneListeners: Array<() => void> = []
   /** Bytes that have gone by, and at how many the text is looked at again. */
   let passed = 0
-  let nextLook = bill.answerTokensLeft()
+  let nextLook = bill.answerTokens()
   let resume: (() => void) | undefined
   let looking = false
   /** The last events with a number. */
@@ -68,7 +68,7 @@ export function billedReceiver(
   async function look(): Promise<void> {
     const { text, factor } = (tap as SseTap).said()
     const most = Math.ceil(Buffer.byteLength(text) * factor)
-    const reserved = bill.answerTokensLeft()
+    const reserved = bill.answerTokens()
     if (most <= reserved) {
       nextLook = passed + Math.max(1, reserved - most)
       return
@@ -78,24 +78,25 @@ export function billedReceiver(
       return
     }
     const counted = Math.ceil((await countLong(countTokens, text)) * factor * TOKENIZER_FACTOR)
-    const needed = counted - bill.answerTokensLeft()
+    const needed = counted - bill.answerTokens()
     nextLook = passed + Math.max(64, -needed)
-    if (needed > 0 && !(await bill.extend(needed))) cutOff()
+    if (needed > 0 && !(await bill.extend(needed))) {
+      bill.cutOff()
+      cutOff(overBudget())
+    }
   }
 
-  function cutOff(): void {
-    bill.cutOff()
-    cut = new GazewayError(
-      'budget_reached',
-      'The answer was cut off: what is left of the budget or the credit of this key does not reach for more of it.',
-    )
+  /** Ends the stream with an error; the upstream is not asked for more. */
+  function cutOff(error: GazewayError): void {
+    cut = error
     for (const listener of goneListeners) listener()
   }
 
   function lookAgain(): void {
     looking = true
     look()
-      .catch(() => cutOff())
+      // Such as a store that does not answer: the client is told so, and pays for what it has.
+      .catch((error: unknown) => cutOff(asGazewayError(error)))
       .finally(() => {
         looking = false
         const go = resume
@@ -174,5 +175,18 @@ export function billedReceiver(
     },
   }
 }
+
+const overBudget = (): GazewayError =>
+  new GazewayError(
+    'budget_reached',
+    'The answer was cut off: the budget or the credit of this key has no more left for it.',
+  )
+
+const asGazewayError = (error: unknown): GazewayError =>
+  error instanceof GazewayError
+    ? error
+    : new GazewayError('internal_error', 'Gazeway itself failed. Its log says more under this request id.', {
+        cause: error,
+      })
 
 const costHeader = (charged: Micros) => ({ 'x-gazeway-cost-usd': String(toUsd(charged)) })
