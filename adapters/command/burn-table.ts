@@ -5,7 +5,7 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Who is about to run dry as a table. */
+/** Formats keys and groups as a table, with what each has left and for how long. */
 export const burnTable = (burns: readonly Burn[]): string =>
   aligned(
     ['ID', 'NAME', 'BALANCE USD', 'BUDGET', 'SPENT USD', 'LEFT USD', 'RESETS', 'LAST 24 H USD', 'TIME LEFT'],

@@ -7,7 +7,7 @@ import { alertsIn, budgetsIn, checked } from './key-flags.ts'
 import { groupTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
 
-/** What a group is made from, or what is changed of it, as commander names it. */
+/** Flags of `gazeway group create` and `gazeway group edit`, as commander names them. */
 export interface GroupFlags {
   name?: string
   /** One each: `5/day`. */

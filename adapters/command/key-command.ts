@@ -28,7 +28,7 @@ export interface KeyFlags extends LimitFlags {
   expires?: string
 }
 
-/** What is changed of a key; `group` is false for none. */
+/** Flags of `gazeway key edit`. `group` is false with `--no-group`. */
 export interface KeyChangeFlags extends LimitFlags {
   name?: string
   group?: string | false
@@ -150,7 +150,7 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Pro
     )
 }
 
-/** What a key may ask, pays and lasts, and when it is told of, as far as flags name it. */
+/** Reads the flags for billing, alerts, models and expiry. A flag that is absent sets nothing. */
 function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'expires'>) {
   return {
     ...(alert !== undefined && { alerts: alertsIn(alert) }),

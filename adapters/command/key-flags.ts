@@ -20,11 +20,11 @@ export interface LimitFlags {
 type LimitChange = NonNullable<z.input<typeof KeyChange>['limits']>
 type BudgetChange = NonNullable<LimitChange['budgets']>
 
-/** What takes a limit away. */
+/** Flag value that removes a limit. */
 const NONE = 'none'
-/** What takes the end of a key away. */
+/** Flag value that removes the expiry. */
 const NEVER = 'never'
-/** What lifts a list of models. */
+/** Flag value that allows all models. */
 const ALL = 'all'
 
 const MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
