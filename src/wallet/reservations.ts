@@ -51,6 +51,8 @@ export interface Reservations {
    * @throws GazewayError `insufficient_credit` or `budget_reached`
    */
   reserve(payer: Payer, micros: Micros): Reservation | Promise<Reservation>
+  /** Gives back what no call of a key needs just now, so that its balance shows it. */
+  giveBackIdle(keyId: string): Promise<void>
   /** Gives back what no call needs, and keeps no timer; calls that are under way still end. */
   close(): Promise<void>
 }
@@ -64,8 +66,10 @@ interface Pool {
   /** Taken, and not written yet. */
   unwritten: Micros
   turn: number
-  /** What is on its way back, until the store has it. */
-  returning: { micros: Micros; turn: number } | null
+  /** What is on its way back, until the store has it; the turn is null before the first try. */
+  returning: { micros: Micros; turn: number | null } | null
+  /** Whether the store may have set more aside for it than is known here: a take of it failed. */
+  isDoubtful: boolean
   usedAt: number
   /** Under which it was taken: a change of them is to bind at once. */
   budgets: string | null
@@ -129,6 +133,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       unwritten: 0,
       turn: 0,
       returning: null,
+      isDoubtful: false,
       usedAt: elapsedMs(),
       budgets,
       changing: Promise.resolve(),
@@ -144,13 +149,18 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   /** Sets `micros` of a pool aside, with more from the store where it has not as much. */
   async function more(pool: Pool, micros: Micros): Promise<void> {
     const change = pool.changing.then(async () => {
+      await sendBack(pool)
       if (pool.free >= micros) return
       const turn = { turn: ++pool.turn, at: now().toISOString() }
       const needed = micros - pool.free
       pool.free += await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + micros * (CALLS - 1) })
     })
-    // One call's refusal is not the next one's.
-    pool.changing = change.catch(() => {})
+    // One call's refusal is not the next one's, who is told of it by `change`.
+    pool.changing = change.catch((error: unknown) => {
+      if (isRefusal(error)) return
+      pool.isDoubtful = true
+      retire(pool)
+    })
     return change
   }
 
@@ -161,25 +171,32 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     pool.free -= micros
   }
 
-  /** Gives back what is free. A change that failed may be durable all the same: it is made again as the same change, and no other before. */
+  /** Gives back what is free, after the changes that were begun before. */
   function giveBack(pool: Pool): void {
     if (pool.returning === null) {
       if (pool.free === 0) return
-      pool.returning = { micros: pool.free, turn: ++pool.turn }
+      pool.returning = { micros: pool.free, turn: null }
       pool.free = 0
     }
-    const { returning } = pool
     pool.changing = pool.changing
-      .then(() => giveBackAllowance(store, pool.of, { ...returning, at: now().toISOString() }))
-      .then(
-        () => {
-          pool.returning = null
-        },
-        (error: unknown) => {
-          retire(pool)
-          onError(error)
-        },
-      )
+      .then(() => sendBack(pool))
+      .catch((error: unknown) => {
+        retire(pool)
+        onError(error)
+      })
+  }
+
+  /**
+   * Sends back what is on its way. A try that failed may be durable all the same: it is made again as the same change, before
+   * any other. Called in the order of the pool's changes alone.
+   */
+  async function sendBack(pool: Pool): Promise<void> {
+    const { returning } = pool
+    if (returning === null) return
+    returning.turn ??= ++pool.turn
+    const { micros, turn } = returning
+    await giveBackAllowance(store, pool.of, { micros, turn, at: now().toISOString() })
+    pool.returning = null
   }
 
   /** Has a pool serve no new calls: what is free of it goes back, and its calls end in it. */
@@ -207,6 +224,11 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       if (isIdle && isEmpty(pool)) pools.delete(key)
     }
     for (const pool of old) {
+      if (isEmpty(pool) && pool.isDoubtful) {
+        // All that the store has of it: nothing here has a part of it any more.
+        pool.free = Number.MAX_SAFE_INTEGER
+        pool.isDoubtful = false
+      }
       giveBack(pool)
       if (isEmpty(pool)) old.delete(pool)
     }
@@ -250,6 +272,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
           undo() {
             pool.unwritten -= taken
             pool.free += taken
+            // It may have been written all the same.
+            retire(pool)
           },
         }
       },
@@ -282,6 +306,12 @@ export function createReservations(deps: ReservationsDeps): Reservations {
           throw error
         },
       )
+    },
+
+    async giveBackIdle(keyId) {
+      const idle = [...pools.values(), ...old].filter(({ of, calls }) => of.spender.id === keyId && calls === 0)
+      for (const pool of idle) giveBack(pool)
+      await Promise.all(idle.map(({ changing }) => changing))
     },
 
     async close() {

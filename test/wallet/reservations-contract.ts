@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { CallSpend } from '../../src/calls/call-spend.ts'
 import type { Period } from '../../src/identity/budgets.ts'
@@ -206,6 +207,40 @@ export function reservationsContract(open: OpenStore): void {
     isDown = false
     await reservations.close()
     assert.equal(await outstanding(store), 0)
+  })
+
+  it('gives all back of a pool that is given back while a call takes more of it', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 1_000]])
+    const { reservations } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const [call, other] = [await reservations.reserve(recorded, 100), await reservations.reserve(recorded, 100)]
+    other.end()
+    const extending = call.extend(600)
+    await reservations.close()
+    assert.equal(await extending, true)
+    call.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
+  it('gives back what the store set aside although it seemed to fail', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 1_000]])
+    let isLost = true
+    const write: Store['write'] = async (work) => {
+      const made = await store.write(work)
+      if (isLost) throw new Error('The connection was lost.')
+      return made
+    }
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations } = startProcess({ ...store, write }, clock)
+    await assert.rejects(async () => reservations.reserve(recorded, 100), /connection was lost/)
+    isLost = false
+    assert.ok((await outstanding(store)) >= 100, 'the store has set it aside')
+    for (const until = performance.now() + 5_000; (await outstanding(store)) > 0 && performance.now() < until; )
+      await delay(20)
+    assert.equal(await outstanding(store), 0)
+    await reservations.close()
   })
 
   it('exceeds no budget, whatever three processes do and when they are killed', async (t) => {
