@@ -259,7 +259,15 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const wallet = live.follow(
     ({ pricing }) => pricing,
     (pricing) =>
-      createWallet({ pricing: priced(pricing), store, now, limitsOf, hasFixedKey, onOverrun: overruns.report }),
+      createWallet({
+        pricing: priced(pricing),
+        store,
+        now,
+        limitsOf,
+        hasFixedKey,
+        onOverrun: overruns.report,
+        giveBackIdle: reservations.giveBackIdle,
+      }),
   ).always
   const alerts = createAlerts({
     store,

@@ -66,11 +66,13 @@ export interface WalletDeps {
   hasFixedKey?: () => boolean
   /** Told of each call whose cost was above its reservation. */
   onOverrun: (overrun: Overrun) => void
+  /** Gives back what this process has set aside for calls of a key to come; nothing is when absent. */
+  giveBackIdle?: (callerId: string) => Promise<void>
 }
 
 /** The wallet on `store`. */
 export function createWallet(deps: WalletDeps): Wallet {
-  const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false } = deps
+  const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false, giveBackIdle = async () => {} } = deps
   const holds = createHolds({ store, now, limitsOf, onOverrun })
   const receipts = (query: Paged<UsageQuery>) => usageReceipts(store, query)
   return {
@@ -78,7 +80,10 @@ export function createWallet(deps: WalletDeps): Wallet {
     knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
     deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),
     credit: (credit) => creditAccount(store, credit, now()),
-    balances: (callerId) => readBalances(store, callerId, { limitsOf, now: now() }),
+    async balances(callerId) {
+      await giveBackIdle(callerId)
+      return readBalances(store, callerId, { limitsOf, now: now() })
+    },
     statement: (callerId, query) => readStatement(store, callerId, query),
     usage: (query) => usageReport(store, query),
     receipts,

@@ -53,6 +53,8 @@ describe('a charged call on /v1', () => {
     const reply = await chat(key)
     assert.equal(reply.status, 200)
     assert.equal(reply.headers.get('x-gazeway-cost-usd'), '0.080045')
+    const { available_usd, held_usd } = await running.gateway.wallet.balances(id)
+    assert.deepEqual([available_usd, held_usd], [-0.080045, 0], 'nothing stays set aside once no call is made')
     const [receipt, ...others] = await receiptsOf(id)
     assert.equal(others.length, 0)
     assert.equal(receipt?.call_id, reply.headers.get('x-gazeway-call-id'))

@@ -13,6 +13,7 @@ export const UNBILLED: CallDeps['billing'] = {
       take: (micros) => ({ spender, day: '2026-11-21', micros, allowanceId: null, written() {}, undo() {} }),
       end() {},
     }),
+    giveBackIdle: async () => {},
     close: async () => {},
   },
   charge: () => assert.fail('Nothing is charged.'),
