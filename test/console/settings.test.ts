@@ -181,6 +181,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await dialog.getByRole('button', { name: 'Remove budget 3' }).click()
     for (const [field, wrong, right] of [
       ['Budget 2 in USD', '', '40'],
+      ['Alerts at', '50, 120', '50, 80'],
       ['Credit in USD', 'much', '3'],
       ['Requests per minute', '0', '60'],
       ['Tokens per minute', '1.5', '9000'],
@@ -209,6 +210,10 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       concurrent: 4,
     })
     assert.deepEqual([made?.group, made?.billing, made?.models], [group, 'cost', ['no-such-*', 'llm-*']])
+    assert.deepEqual(
+      made?.alerts.map(({ at }) => at),
+      [0.5, 0.8],
+    )
     assert.match(made?.expires_at ?? '', /^2099-01-3/)
     await page.getByRole('row').filter({ hasText: 'makers' }).getByText('of $40.00').waitFor()
     await page.context().close()
@@ -312,7 +317,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.context().close()
   })
 
-  it('make a group, change its name and budgets, and delete it once no key is in it', async () => {
+  it('make a group, change its name, budgets and alerts, and delete it once no key is in it', async () => {
     const { keys, groups } = console.platform.gateway
     const page = await console.open('#/settings/groups')
     const dialog = page.getByRole('dialog')
@@ -341,10 +346,12 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
 
     await page.getByRole('button', { name: 'Edit team' }).click()
     await dialog.getByLabel('Name').fill('team two')
+    await dialog.getByLabel('Alerts at').fill('90%')
     await groups.change(made?.id ?? '', { budgets: [{ usd: 30, per: 'month' }] })
     await dialog.getByLabel('Name').press('Enter')
     const renamed = page.getByRole('row').filter({ hasText: 'team two' })
     await renamed.getByText('of $30.00').waitFor()
+    assert.deepEqual((await groups.find('team two'))?.alerts, [{ at: 0.9, of: 'budget' }])
 
     const { record } = await keys.create({ name: 'member', scopes: ['inference'], group: made?.id ?? '' })
     await page.getByRole('button', { name: 'Delete team two' }).click()

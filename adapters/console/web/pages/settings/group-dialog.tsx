@@ -3,25 +3,34 @@ import type { GroupRecord } from '../../../../../src/identity/group.ts'
 import { api } from '../../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
+import { alertsIn, alertsText } from './alert-draft.ts'
+import { AlertsField } from './alerts-field.tsx'
 import { budgetDrafts, budgetsIn } from './budget-draft.ts'
 import { BudgetFields } from './budget-fields.tsx'
 
-/** Makes a group, or changes the name and budgets of one. @param of null makes one */
+/** Makes a group, or changes the name, budgets and alerts of one. @param of null makes one */
 export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void; onSaved: () => void }) {
   const { of, onClose, onSaved } = props
   const post = usePostOnce()
-  const [was] = useState(() => ({ name: of?.name ?? '', budgets: budgetDrafts(of?.budgets ?? []) }))
+  const [was] = useState(() => ({
+    name: of?.name ?? '',
+    budgets: budgetDrafts(of?.budgets ?? []),
+    alerts: alertsText(of?.alerts ?? []),
+  }))
   const [name, setName] = useState(was.name)
   const [drafts, setDrafts] = useState<typeof was.budgets>(was.budgets)
+  const [typedAlerts, setAlerts] = useState(was.alerts)
   const budgets = budgetsIn(drafts)
+  const alerts = alertsIn(typedAlerts)
   // What was not changed here, another may have changed meanwhile.
   const changes = {
     ...(name !== was.name && { name }),
     ...(JSON.stringify(budgets) !== JSON.stringify(budgetsIn(was.budgets)) && { budgets }),
+    ...(JSON.stringify(alerts) !== JSON.stringify(alertsIn(was.alerts)) && { alerts }),
   }
 
   const save = async () => {
-    if (of === null) await post('/api/groups', { name, budgets })
+    if (of === null) await post('/api/groups', { name, budgets, alerts })
     else await api.patch(`/api/groups/${of.id}`, changes)
     notify(of === null ? `The group ${name.trim()} is made.` : `${name.trim()} is changed.`)
     onSaved()
@@ -41,6 +50,7 @@ export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void
               <TextInput value={name} onInput={setName} required maxLength={100} autoComplete="off" />
             </Field>
             <BudgetFields of={drafts} at="budgets" faultOf={faultOf} onEdit={(edited) => setDrafts([...edited])} />
+            <AlertsField of={typedAlerts} faultOf={faultOf} onEdit={setAlerts} />
             <p class="hint">What its keys spend counts against these budgets, and against their own.</p>
           </>
         )}

@@ -1,6 +1,7 @@
 import type { Billing } from '../../../../../src/config/sections/wallet-section.ts'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { amountIn, amountText, lines, timeIn, timeText } from '../../typed.ts'
+import { alertsIn, alertsText } from './alert-draft.ts'
 import { type BudgetDraft, budgetDrafts, budgetsIn } from './budget-draft.ts'
 
 /** What a key is held to, as it is being typed. */
@@ -12,6 +13,8 @@ export interface KeyDraft {
   billing: Billing | ''
   credit: string
   budgets: readonly BudgetDraft[]
+  /** Percents of a budget. */
+  alerts: string
   requests: string
   tokens: string
   concurrent: string
@@ -28,6 +31,7 @@ export const NEW_KEY: KeyDraft = {
   billing: '',
   credit: '',
   budgets: [],
+  alerts: '',
   requests: '',
   tokens: '',
   concurrent: '',
@@ -36,12 +40,13 @@ export const NEW_KEY: KeyDraft = {
 }
 
 /** A key to be edited. */
-export const draftOf = ({ name, group, billing, limits, models, expires_at }: KeyRecord): KeyDraft => ({
+export const draftOf = ({ name, group, billing, limits, alerts, models, expires_at }: KeyRecord): KeyDraft => ({
   name,
   group: group ?? '',
   billing,
   credit: amountText(limits.credit_limit_usd),
   budgets: budgetDrafts(limits.budgets),
+  alerts: alertsText(alerts),
   requests: amountText(limits.requests_per_minute),
   tokens: amountText(limits.tokens_per_minute),
   concurrent: amountText(limits.concurrent),
@@ -63,6 +68,7 @@ export function fieldsIn(draft: KeyDraft) {
       tokens_per_minute: amountIn(draft.tokens),
       concurrent: amountIn(draft.concurrent),
     },
+    alerts: alertsIn(draft.alerts),
     models: models.length === 0 ? null : models,
     expires_at: timeIn(draft.expires),
   }

@@ -1,6 +1,7 @@
 import type { Billing } from '../../../../../src/config/sections/wallet-section.ts'
 import { type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
 import { type Groups, useGroups } from '../../use-groups.ts'
+import { AlertsField } from './alerts-field.tsx'
 import { BudgetFields } from './budget-fields.tsx'
 import type { KeyDraft } from './key-draft.ts'
 
@@ -36,6 +37,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
         </Field>
       </div>
       <BudgetFields of={of.budgets} at="limits.budgets" faultOf={faultOf} onEdit={(budgets) => onEdit({ budgets })} />
+      <AlertsField of={of.alerts} faultOf={faultOf} onEdit={(alerts) => onEdit({ alerts })} />
       <div class="fields">
         <Field
           label="Credit in USD"

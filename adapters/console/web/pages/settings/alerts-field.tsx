@@ -1,0 +1,15 @@
+import { type FaultOf, Field, TextInput } from '../../components/components.ts'
+
+/** The parts of each budget at which an alert is sent. */
+export function AlertsField(props: { of: string; faultOf: FaultOf; onEdit: (alerts: string) => void }) {
+  const { of, faultOf, onEdit } = props
+  return (
+    <Field
+      label="Alerts at, in percent of a budget"
+      error={faultOf('alerts')}
+      hint="Such as 50, 80. One alert per budget and period goes to alerts.webhook_url of the configuration. Empty: none."
+    >
+      <TextInput value={of} onInput={onEdit} inputMode="text" placeholder="none" autoComplete="off" />
+    </Field>
+  )
+}
