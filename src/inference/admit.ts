@@ -5,7 +5,7 @@ import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
-import { type BoundDeps, type BoundedRequest, boundOf, requireCounts } from './call-bound.ts'
+import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, requireCounts, UNBOUNDED } from './call-bound.ts'
 import type { CallRates, CountedCall } from './call-rates.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
@@ -163,13 +163,7 @@ function billOf(
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = models()
   requireModel(caller, choices[0] as ModelChoice)
-  if (isHeld(caller)) requireCounts(request.json)
-  const bound = boundOf(
-    deps,
-    path.slice('/v1'.length),
-    request,
-    choices.map(({ requested }) => requested),
-  )
+  const bound = isHeld(caller) ? boundOfHeld(deps, path, request, choices) : UNBOUNDED
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
   const made = (reservation: Reservation) =>
@@ -191,6 +185,18 @@ function billOf(
   } catch (error) {
     return failed(error)
   }
+}
+
+/** The most that a call of a key can cost that is held to it. @throws GazewayError `validation_failed` */
+function boundOfHeld(
+  deps: AdmitDeps,
+  path: string,
+  request: BoundedRequest,
+  choices: readonly ModelChoice[],
+): CallBound {
+  requireCounts(request.json)
+  const models = choices.map(({ requested }) => requested)
+  return boundOf(deps, path.slice('/v1'.length), request, models)
 }
 
 /** @throws GazewayError `model_not_allowed` */

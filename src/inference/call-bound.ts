@@ -49,6 +49,16 @@ export interface CallBound {
   more(tokens: number): Micros
 }
 
+/** The bound of a call for which nothing is set aside: whatever it comes to. */
+export const UNBOUNDED: CallBound = {
+  promptTokens: Number.POSITIVE_INFINITY,
+  answerTokens: Number.POSITIVE_INFINITY,
+  answerLimit: null,
+  micros: Number.POSITIVE_INFINITY,
+  counted: async () => Number.POSITIVE_INFINITY,
+  more: () => Number.POSITIVE_INFINITY,
+}
+
 /**
  * @param endpoint below `/v1`
  * @param models that may answer: the one asked for, and others that may stand in for it
