@@ -200,7 +200,7 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
     process.stdout.write(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}\n`)
   const say = (ok: boolean, name: string, found: string) => line(ok ? 'ok' : 'FAIL', name, found)
   say(true, 'configuration', loaded.dataDir)
-  const unknown = unknownVariables(loaded.request.env)
+  const unknown = unknownVariables(loaded.request.env, Object.keys(loaded.config.upstreams))
   if (unknown !== null) line('warn', 'environment', unknown)
   const exposed = exposedFiles(loaded.dataDir)
   if (exposed !== null) line('warn', 'data folder', exposed)

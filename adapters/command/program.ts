@@ -47,7 +47,7 @@ const program = new Command('gazeway')
   .hook('preAction', requireNode)
   .action(async () => {
     const { loaded, log } = await start()
-    const unknown = unknownVariables(loaded.request.env)
+    const unknown = unknownVariables(loaded.request.env, Object.keys(loaded.config.upstreams))
     if (unknown !== null) log.warn(unknown)
     const exposed = exposedFiles(loaded.dataDir)
     if (exposed !== null) log.warn(exposed)

@@ -21,10 +21,10 @@ export function configurationReference(): string {
 const SECRECY = { value: 'Secret: never shown.', url: 'May hold a password, which is never shown.' }
 const HEAD = ['key', 'default', 'accepts', 'what it is for', 'variable']
 
-const sectionOf = (key: string) => key.slice(0, key.indexOf('.'))
+const sectionOf = (key: string) => key.split('.')[0] ?? key
 
 function row(
-  { key, schema, variable, secret, hasEntries, restart, description }: ConfigKey,
+  { key, schema, variable, secret, secretFields, hasEntries, restart, description }: ConfigKey,
   defaults: Config,
 ): string[] {
   const variables = [variable ?? [], key === 'upstream.api_key' ? KEY_VARIABLES : []].flat()
@@ -32,6 +32,9 @@ function row(
     description,
     ...(hasEntries ? [`Entries can be set one by one, as ${code(`${key}.NAME`)}.`] : []),
     ...(secret === null ? [] : [SECRECY[secret]]),
+    ...(secretFields.length > 0
+      ? [`Of each entry ${secretFields.map(code).join(' and ')} are secret: never shown.`]
+      : []),
     ...(restart ? ['A change waits for a restart.'] : []),
   ]
   return [

@@ -16,6 +16,10 @@ export interface ConfigKey {
   hasEntries: boolean
   /** `value`: all of it is secret. `url`: a URL that may hold a password. */
   secret: 'value' | 'url' | null
+  /** The fields of each entry that are secret, where its entries are objects (`upstreams`). */
+  secretFields: readonly string[]
+  /** The fields of each entry, where its entries are objects; each can be set on its own. */
+  entryFields: readonly string[]
   /** Whether a change waits until the process is started again; everything else applies at once. */
   restart: boolean
   /** Whether it is read from the environment only, and kept in no file and no store. */
@@ -50,11 +54,19 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
       flag: typeof flag === 'string' ? flag : null,
       hasEntries: inner instanceof z.ZodRecord,
       secret: secret === 'value' || secret === 'url' ? secret : null,
+      secretFields: fieldsOf(inner).flatMap(([name, field]) => (field.meta()?.secret === 'value' ? [name] : [])),
+      entryFields: fieldsOf(inner).map(([name]) => name),
       restart: restart === true,
       environmentOnly: environmentOnly === true,
       description,
     },
   ]
+}
+
+/** The fields of the entries of a record of objects. */
+function fieldsOf(record: z.core.$ZodType): [string, z.ZodType][] {
+  const entry = record instanceof z.ZodRecord ? unwrapped(record.valueType) : record
+  return record instanceof z.ZodRecord && entry instanceof z.ZodObject ? Object.entries<z.ZodType>(entry.shape) : []
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {

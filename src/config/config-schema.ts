@@ -10,9 +10,11 @@ import { Identity } from './sections/identity-section.ts'
 import { Log } from './sections/log-section.ts'
 import { Mpp } from './sections/mpp-section.ts'
 import { Pricing } from './sections/pricing-section.ts'
+import { Routes } from './sections/routes-section.ts'
 import { Skills } from './sections/skills-section.ts'
 import { Store } from './sections/store-section.ts'
 import { Upstream } from './sections/upstream-section.ts'
+import { Upstreams } from './sections/upstreams-section.ts'
 import { Wallet } from './sections/wallet-section.ts'
 
 /**
@@ -26,6 +28,8 @@ import { Wallet } from './sections/wallet-section.ts'
  */
 export const Config = z.strictObject({
   upstream: Upstream.prefault({}),
+  upstreams: Upstreams,
+  routes: Routes,
   store: Store.prefault({}),
   http: Http.prefault({}),
   agent_gateway: AgentGateway.prefault({}),

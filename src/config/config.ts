@@ -15,6 +15,7 @@ import {
 } from './environment.ts'
 import { foreignSecrets, type Layer, layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
+import { withUpstreamKeys } from './upstream-keys.ts'
 
 /** Where a value came from; `settings` are those that machines on one store share. */
 export type ConfigSource = 'flag' | 'environment' | 'settings' | 'file' | 'default'
@@ -135,7 +136,9 @@ export function mergeConfig(
   if (!over.has('upstream.api_key') && providerKey !== undefined) over.set('upstream.api_key', providerKey)
 
   const merged = layOver(stored, over)
-  const config = frozen(filled(merged))
+  const withKeys = withUpstreamKeys(filled(merged), env, started)
+  leftOut.push(...withKeys.leftOut)
+  const config = frozen(withKeys.config)
   const sources = Object.fromEntries(CONFIG_KEYS.map(({ key }) => [key, sourceOf(key)]))
   const storeUrl = absoluteStore(config.store.url, sources['store.url'] === 'flag' ? cwd : dataDir, dataDir)
   return Object.freeze({

@@ -5,6 +5,7 @@ import { explain } from '../wire/validation.ts'
 import { CONFIG_KEYS } from './config-keys.ts'
 import { Config, type ConfigDocument, checkConfig } from './config-schema.ts'
 import { variableOf } from './environment.ts'
+import { routingFault } from './routing-fault.ts'
 
 /**
  * The text of a configuration file; null when there is none.
@@ -34,6 +35,8 @@ export function parseDocument(text: string, file: string): ConfigDocument {
   const checked = checkConfig(value)
   if (checked.success) {
     refuseKept(checked.data, file)
+    const fault = routingFault(checked.data)
+    if (fault) throw new GazewayError('config_invalid', `${file}: ${fault.message}`, { param: fault.param })
     return value as ConfigDocument
   }
   const { param, message } = explain(checked.error, Config, value, 'configuration')

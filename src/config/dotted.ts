@@ -7,7 +7,9 @@ import { explain } from '../wire/validation.ts'
 import { CONFIG_KEYS, type ConfigKey, configKey } from './config-keys.ts'
 import { Config, type ConfigDocument, checkConfig } from './config-schema.ts'
 import { variableOf } from './environment.ts'
-import { REDACTED, redactUrl } from './redact.ts'
+import { REDACTED, redactConfig, redactUrl } from './redact.ts'
+import { routingFault } from './routing-fault.ts'
+import { keepUpstreamSecrets } from './upstream-keys.ts'
 
 /** Names that would reach an object's prototype instead of an entry. */
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
@@ -30,22 +32,16 @@ export function setDotted(
 ): ConfigDocument {
   const next = structuredClone(document)
   for (const [key, value] of Object.entries(changes)) change(next, key, value, inForce)
+  keepUpstreamSecrets(document, next, changes, inForce)
   const checked = checkConfig(next)
   if (checked.success) {
     refuseOnePort(document, checked.data)
+    const fault = routingFault(checked.data)
+    if (fault) throw new GazewayError('validation_failed', fault.message, { param: fault.param })
     return next
   }
   const { param, message } = explain(checked.error, Config, next, 'configuration')
   throw new GazewayError('validation_failed', message, param === null ? {} : { param })
-}
-
-/** The values that `changes` has for `key` and its entries, dotted or inside a section. */
-export function valuesFor(changes: Readonly<Record<string, unknown>>, key: string): unknown[] {
-  return Object.entries(changes).flatMap(([name, value]) => {
-    if (name === key || name.startsWith(`${key}.`)) return [value]
-    if (!key.startsWith(`${name}.`) || typeof value !== 'object' || value === null) return []
-    return valuesFor(value as Record<string, unknown>, key.slice(name.length + 1))
-  })
 }
 
 function change(document: ConfigDocument, key: string, value: unknown, inForce: Config): void {
@@ -75,7 +71,7 @@ function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, i
     return
   }
   if (secret === 'value' && value === REDACTED) return
-  if (isDeepStrictEqual(value, getProperty(inForce, key))) return
+  if (isDeepStrictEqual(value, getProperty(inForce, key)) || isShown(leaf, value, inForce)) return
   if (leaf.environmentOnly) throw notKept(key)
   if (secret === 'url' && typeof value === 'string' && isRedactedUrl(leaf, value, inForce)) return
   if (leaf.hasEntries) refuseReserved(leaf, value)
@@ -99,15 +95,43 @@ function notKept(key: string): GazewayError {
   return new GazewayError('validation_failed', message, { param: key })
 }
 
+/** Whether entries with secrets are sent as they were shown. */
+const isShown = ({ key, secretFields }: ConfigKey, value: unknown, inForce: Config): boolean =>
+  secretFields.length > 0 && isDeepStrictEqual(value, getProperty(redactConfig(inForce), key))
+
 function changeEntry(document: ConfigDocument, record: ConfigKey, written: string, value: unknown): void {
   const name = written.replaceAll('\\.', '.')
   if (name === '') throw unknownKey(`${record.key}.`)
+  if (record.entryFields.length > 0 && name.includes('.')) {
+    changeField(document, record, name, value)
+    return
+  }
   refuseReserved(record, { [name]: value })
   if (record.secret === 'value' && value === REDACTED) return
+  setProperty(document, record.key, put({ ...getProperty(document, record.key) }, name, value))
+}
+
+/** @param path an entry, one of its fields, and where that holds entries itself, one of them */
+function changeField(document: ConfigDocument, record: ConfigKey, path: string, value: unknown): void {
+  const [name = '', field = '', ...inner] = path.split('.')
+  if (!record.entryFields.includes(field)) throw unknownKey(`${record.key}.${path}`)
+  refuseReserved(record, { [name]: value })
   const entries: Record<string, unknown> = { ...getProperty(document, record.key) }
+  const entry = { ...(entries[name] as object) } as Record<string, unknown>
+  if (inner.length === 0) put(entry, field, value)
+  else {
+    const innerName = inner.join('.')
+    refuseReserved(record, { [innerName]: value })
+    entry[field] = put({ ...(entry[field] as object) }, innerName, value)
+  }
+  setProperty(document, record.key, { ...entries, [name]: entry })
+}
+
+/** Sets an entry; null takes it away. */
+function put(entries: Record<string, unknown>, name: string, value: unknown): Record<string, unknown> {
   if (value === null) delete entries[name]
   else entries[name] = value
-  setProperty(document, record.key, entries)
+  return entries
 }
 
 function isRedactedUrl(leaf: ConfigKey, value: string, inForce: Config): boolean {

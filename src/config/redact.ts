@@ -24,8 +24,10 @@ const PATTERNS: readonly [RegExp, string][] = [
 /** `config` with every secret as `***`; a secret that is not set stays null. */
 export function redactConfig(config: Config): Config {
   const shown = structuredClone(config)
-  for (const { key, secret, hasEntries } of CONFIG_KEYS) {
+  for (const { key, secret, secretFields, hasEntries } of CONFIG_KEYS) {
     const value: unknown = getProperty(config, key)
+    for (const entry of entriesOf(getProperty(shown, key), secretFields))
+      for (const field of secretFields) entry[field] = redactField(entry[field])
     if (secret === null || value === null) continue
     if (secret === 'url') setProperty(shown, key, redactUrl(String(value)))
     else setProperty(shown, key, hasEntries ? redactEntries(value as Record<string, string>) : REDACTED)
@@ -44,8 +46,12 @@ export function redactUrl(url: string): string {
 
 /** Every secret value in `config`, longest first, for {@link redactText}. */
 export function secretsOf(config: Config): string[] {
-  const secrets = CONFIG_KEYS.flatMap(({ key, secret, hasEntries }) => {
+  const secrets = CONFIG_KEYS.flatMap(({ key, secret, secretFields, hasEntries }) => {
     const value: unknown = getProperty(config, key)
+    if (secretFields.length > 0)
+      return entriesOf(value, secretFields)
+        .flatMap((entry) => secretFields.flatMap((field) => Object.values(Object(entry[field])).map(String)))
+        .flatMap(withKeysOf)
     if (secret === null || value === null) return []
     if (secret === 'url') return passwordsOf(String(value))
     return (hasEntries ? Object.values(value as Record<string, string>) : [String(value)]).flatMap(withKeysOf)
@@ -76,6 +82,14 @@ export function withKeysOf(secret: string): string[] {
   const keys = pathname.split('/').filter((part) => KEY_IN_PATH.test(part))
   return [secret, href, ...given, ...keys].filter((text) => text.length >= SHORTEST_SECRET)
 }
+
+/** The entries of a record of objects that have secret fields. */
+const entriesOf = (value: unknown, secretFields: readonly string[]): Record<string, unknown>[] =>
+  secretFields.length === 0 ? [] : Object.values(value as Record<string, Record<string, unknown>>)
+
+/** A list of secrets, or secrets by name. */
+const redactField = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(() => REDACTED) : redactEntries(value as Record<string, string>)
 
 function redactEntries(entries: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.keys(entries).map((name) => [name, REDACTED]))

@@ -40,7 +40,10 @@ export async function takeOver(store: Store, file: string): Promise<{ taken: str
     taken = changed.map(({ key }) => key)
     replaced = changed
       .filter(({ key }) => hasProperty(document, key))
-      .map(({ key, secret }) => ({ key, before: secret ? null : JSON.stringify(getProperty(document, key)) }))
+      .map(({ key, secret, secretFields }) => ({
+        key,
+        before: secret || secretFields.length > 0 ? null : JSON.stringify(getProperty(document, key)),
+      }))
     return next
   })
   // Here they would be out of date with the next change, and come into force with it on the way back to PostgreSQL.

@@ -6,6 +6,7 @@ import { overriddenKeys, overridesInForce } from '../../../src/config/overrides.
 import { redactConfig } from '../../../src/config/redact.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import { keyVariableOf } from '../../../src/providers/key-variable.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
@@ -65,6 +66,16 @@ export async function changeConfig(
  * @throws GazewayError `conflict` with the address in `param`
  */
 function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
+  const moved = next.leftOut.find((key) => key.startsWith('upstreams.') && !present.leftOut.includes(key))
+  if (moved !== undefined) {
+    const name = moved.split('.')[1] ?? ''
+    throw new GazewayError(
+      'conflict',
+      `upstreams.${name}: nothing was changed, because ${keyVariableOf(name)} in the environment is for the address that it ` +
+        'had at the start. Send api_keys with it, or change config.json and start again.',
+      { param: `upstreams.${name}` },
+    )
+  }
   const foreign = foreignSecrets(present.config, next.config).filter((key) => next.leftOut.includes(key))
   // The sandbox, in this process, is sent no key.
   const key = foreign.find((key) => key !== 'upstream.api_key' || next.config.upstream.provider !== 'sandbox')

@@ -15,6 +15,33 @@ export const port = z.int().min(0).max(65_535)
 /** An amount in USD of whole micro-dollars. */
 export const usd = z.number().min(0).max(1_000_000).multipleOf(0.000001)
 
+/** A glob of model ids: `*` stands for any characters. */
+export const modelGlob = z
+  .string()
+  .regex(/^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u)
+  .meta({ accepted: 'a model id, or a glob such as gpt-*' })
+
+/** Headers by name. */
+export const headers = z.record(
+  z
+    .string()
+    .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/)
+    .meta({ accepted: 'a header name' }),
+  z
+    .string()
+    .regex(/^[\x20-\x7e]{0,4096}$/)
+    .meta({ accepted: 'text on one line' }),
+)
+
+/** The name of an upstream in `upstreams`. */
+export const upstreamName = z
+  .string()
+  .regex(/^(?!default$|constructor$|prototype$)[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
+  .meta({
+    accepted:
+      'a name of letters, digits, "-" and "_"; "default" is the section upstream, and "/" is between a name and a model',
+  })
+
 /** A model's id. */
 export const modelId = z
   .string()

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
-import { credential, milliseconds, modelId } from './setting-values.ts'
+import { credential, headers, milliseconds, modelId } from './setting-values.ts'
 
-/** Where model calls go, and what may be asked there. */
+/** The upstream `default`: where model calls go that no route and no other upstream takes, and what may be asked there. */
 export const Upstream = z.strictObject({
   provider: z
     .string()
@@ -29,6 +29,12 @@ export const Upstream = z.strictObject({
   timeout_ms: milliseconds
     .default(120_000)
     .describe('How long the upstream may be silent, before its first byte and between bytes.'),
+  first_byte_timeout_ms: milliseconds
+    .nullable()
+    .default(null)
+    .describe(
+      'How long a reply may take to begin, before the next candidate of a route is asked; null: as long as timeout_ms. A reply that is not streamed begins once it is complete.',
+    ),
   connect_timeout_ms: milliseconds.default(10_000).describe('How long connecting to the upstream may take.'),
   max_retries: z
     .int()
@@ -36,19 +42,7 @@ export const Upstream = z.strictObject({
     .max(10)
     .default(2)
     .describe('How often a call that failed for a passing reason is sent again.'),
-  headers: z
-    .record(
-      z
-        .string()
-        .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/)
-        .meta({ accepted: 'a header name' }),
-      z
-        .string()
-        .regex(/^[\x20-\x7e]{0,4096}$/)
-        .meta({ accepted: 'text on one line' }),
-    )
-    .default({})
-    .meta({ description: 'Headers added to every upstream call.', secret: 'value' }),
+  headers: headers.default({}).meta({ description: 'Headers added to every upstream call.', secret: 'value' }),
   models: z
     .strictObject({
       primary: modelId

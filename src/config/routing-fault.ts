@@ -1,0 +1,88 @@
+import { closest } from 'fastest-levenshtein'
+import { keyVariableOf } from '../providers/key-variable.ts'
+import type { Config } from './config-schema.ts'
+import { addressOfUpstream } from './upstream-keys.ts'
+
+/** More upstreams than this are refused. */
+const MOST_UPSTREAMS = 100
+const DEFAULT = 'default'
+
+/** What no single field shows to be wrong. */
+export interface RoutingFault {
+  /** The field at fault, dotted. */
+  param: string
+  /** `FIELD: what is wrong; accepted: …` */
+  message: string
+}
+
+/** The first fault of upstreams, routes and aliases that shows only in several fields together; null for none. */
+export function routingFault(config: Config): RoutingFault | null {
+  return upstreamFault(config) ?? routeFault(config) ?? aliasFault(config)
+}
+
+const fault = (param: string, problem: string): RoutingFault => ({ param, message: `${param}: ${problem}` })
+
+function upstreamFault({ upstreams }: Config): RoutingFault | null {
+  const names = Object.keys(upstreams)
+  if (names.length > MOST_UPSTREAMS)
+    return fault('upstreams', `too many; accepted: at most ${MOST_UPSTREAMS} upstreams.`)
+  const byVariable = new Map<string, string>()
+  for (const [name, entry] of Object.entries(upstreams)) {
+    const other = byVariable.get(keyVariableOf(name))
+    if (other !== undefined)
+      return fault(`upstreams.${name}`, `has the variable of ${other}, ${keyVariableOf(name)}; accepted: another name.`)
+    byVariable.set(keyVariableOf(name), name)
+    if (addressOfUpstream(name, entry) === null)
+      return fault(
+        `upstreams.${name}.provider`,
+        `${name} is no known provider; accepted: a known provider, or a base URL.`,
+      )
+  }
+  return null
+}
+
+function routeFault({ routes, upstreams }: Config): RoutingFault | null {
+  const names = [DEFAULT, ...Object.keys(upstreams)]
+  for (const [at, { to }] of routes.entries())
+    for (const [place, target] of to.entries()) {
+      const name = typeof target === 'string' ? (target.split('/')[0] ?? '') : target.upstream
+      if (names.includes(name)) continue
+      const field = `routes.${at}.to.${place}${typeof target === 'string' ? '' : '.upstream'}`
+      return fault(
+        field,
+        `there is no upstream ${name}; the nearest is ${closest(name, names)}. Accepted: ${names.join(', ')}.`,
+      )
+    }
+  return null
+}
+
+function aliasFault({ upstream, upstreams }: Config): RoutingFault | null {
+  const all = [
+    ['upstream.aliases', upstream.aliases] as const,
+    ...Object.entries(upstreams).map(([name, { aliases }]) => [`upstreams.${name}.aliases`, aliases] as const),
+  ]
+  for (const [key, aliases] of all) {
+    const circle = circleIn(new Map(Object.entries(aliases)))
+    if (circle)
+      return fault(key, `${circle.join(' → ')} is a circle; accepted: names of which one is the provider's own id.`)
+  }
+  return null
+}
+
+/** Names that lead to each other; a name may stand for itself. */
+function circleIn(aliases: ReadonlyMap<string, string>): string[] | null {
+  const sound = new Set<string>()
+  for (const start of aliases.keys()) {
+    const way: string[] = []
+    for (let name = start; !sound.has(name); ) {
+      const at = way.indexOf(name)
+      if (at !== -1) return [...way.slice(at), name]
+      way.push(name)
+      const next = aliases.get(name)
+      if (next === undefined || next === name) break
+      name = next
+    }
+    for (const name of way) sound.add(name)
+  }
+  return null
+}
