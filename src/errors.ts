@@ -39,6 +39,7 @@ export const CODES = {
   forbidden_path: 403,
   forbidden_origin: 403,
   not_found: 404,
+  model_not_found: 404,
   unknown_tool: 404,
   method_not_allowed: 405,
   request_timeout: 408,
@@ -116,7 +117,7 @@ export class GazewayError extends Error {
   readonly status: number
   readonly param: string | null
   readonly retryAfterSeconds: number | null
-  readonly headers: Readonly<Record<string, string>>
+  headers: Readonly<Record<string, string>>
   readonly file: string | null
   /** The call record that tells more, where the error came from an upstream call. */
   callId?: string

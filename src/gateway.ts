@@ -29,6 +29,7 @@ import { followingUpstream } from './inference/following-upstream.ts'
 import { createLiveness, type Liveness } from './inference/liveness.ts'
 import { createRefusals, type NoteRefusal } from './inference/refusals.ts'
 import { createUpstream, type Upstream } from './inference/upstream.ts'
+import { namedConfigs } from './inference/upstream-configs.ts'
 import { createMemory, endSpace, type Memories, memoryOwner } from './memory/memory.ts'
 import { createMetering, type Metering } from './metering/metering.ts'
 import { createResearch, type Research } from './research/research.ts'
@@ -176,7 +177,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     onError: (err) => log.error('Call records could not be written.', { err }),
     writeSpending: writeCallSpending,
-    idOf: (model) => upstream.provider.resolve(model, 'chat').upstream,
+    idOf: (model) => upstream.idOf(model),
   })
   const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
   const keys = createKeys({
@@ -230,15 +231,18 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
   }
   const upstreams = live.follow(
-    ({ upstream, pricing, audit, wallet }) => ({
+    ({ upstream, upstreams, routes, pricing, audit, wallet }) => ({
       config: upstream,
+      upstreams,
+      routes,
       prices: pricing,
       storeContent: audit.store_content,
       wallet,
     }),
-    ({ wallet, ...settings }) =>
+    ({ wallet, upstreams, ...settings }) =>
       createUpstream({
         ...settings,
+        named: namedConfigs({ upstream: settings.config, upstreams }),
         calls,
         countTokens,
         billing: {
@@ -280,7 +284,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       log.error('An alert could not be delivered and is given up.', { alert_id: id, owner, reason: error }),
   })
   const metering = live.follow(
-    ({ wallet, pricing, upstream, audit }) => ({ config: wallet, pricing, with: [upstream, audit.store_content] }),
+    ({ wallet, pricing, upstream, upstreams, routes, audit }) => ({
+      config: wallet,
+      pricing,
+      with: [upstream, upstreams, routes, audit.store_content],
+    }),
     (settings) =>
       createMetering({
         config: settings.config,

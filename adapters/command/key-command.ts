@@ -7,6 +7,7 @@ import { KeyRotation } from '../../src/identity/key.ts'
 import { KeyId, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
 import { modelWarnings } from '../../src/identity/model-warnings.ts'
 import { createProvider } from '../../src/inference/provider.ts'
+import { namedConfigs } from '../../src/inference/upstream-configs.ts'
 import { readBalances } from '../../src/wallet/account-balances.ts'
 import { burnList, burnTerms } from '../../src/wallet/burn.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
@@ -161,7 +162,9 @@ function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' |
 }
 
 /** Tells of globs that match no model of the configuration. The upstream is not asked. */
-function warn(globs: readonly string[] | null | undefined, { upstream, pricing }: Config): void {
-  const known = [...createProvider(upstream).aliases, ...Object.keys(pricing.models)]
+function warn(globs: readonly string[] | null | undefined, config: Config): void {
+  const named = namedConfigs(config).flatMap((one) => createProvider(one).aliases.map((alias) => `${one.id}/${alias}`))
+  const routed = config.routes.map(({ model }) => model).filter((model) => !model.includes('*'))
+  const known = [...createProvider(config.upstream).aliases, ...named, ...routed, ...Object.keys(config.pricing.models)]
   for (const warning of modelWarnings(globs ?? [], known)) process.stderr.write(`Warning: ${warning}\n`)
 }

@@ -105,7 +105,7 @@ export function createAgent(deps: {
   memory: Pick<Memories, 'of'>
   memoriesOf: (keyId: string) => Promise<MemoryOwner>
   gaze: Gaze
-  upstream: Pick<Upstream, 'chat' | 'provider'>
+  upstream: Pick<Upstream, 'chat' | 'requireKey'>
   countTokens: (text: string) => Promise<number>
   hide: (text: string) => string
   now: () => Date
@@ -183,13 +183,13 @@ export function createAgent(deps: {
 
   return {
     async chat(message) {
-      upstream.provider.requireKey()
       const { sessionId, identity, signal } = message
       const found = target(message)
       // It is told where it is waited for, unless the client has gone by then.
       found.catch(() => {})
       const turn = await admissions.run(`${identity.id} ${sessionId}`, signal, async () => {
         const accepted = await found
+        upstream.requireKey(accepted.model ?? undefined, 'chat')
         // The question's first: ids sort by time.
         const ids = { question: newId('msg'), answer: newId('msg') }
         message.onStart?.({ session_id: accepted.id, message_id: ids.answer })

@@ -7,7 +7,7 @@ import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, requireCounts, UNBOUNDED } from './call-bound.ts'
 import type { CallRates, CountedCall } from './call-rates.ts'
-import type { ModelChoice, Provider } from './provider.ts'
+import type { ModelChoice } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type ClientRequest, withField } from './relay/request-body.ts'
 
@@ -50,7 +50,6 @@ export interface Admission extends ModelRequest {
 
 /** What decides about calls. */
 export interface AdmitDeps extends BillDeps, BoundDeps {
-  provider: Pick<Provider, 'requireKey' | 'resolve'>
   /** A caller by its id, at once where it is known; null for one without a key. */
   identity(id: string): Identity | null | Promise<Identity | null>
   rates: CallRates
@@ -58,16 +57,20 @@ export interface AdmitDeps extends BillDeps, BoundDeps {
 }
 
 /**
- * The first step of a call: decides whether it may be made, and sets aside what it may cost. Nothing has been sent yet.
+ * The second step of a call: decides whether it may be made, and sets aside what it may cost. Nothing has been sent yet.
  *
+ * @param models that is asked, and those that may answer in its place
  * @returns a promise only where the store is asked
- * @throws GazewayError the refusal, which is in the audit trail then: `upstream_not_configured` where the upstream's key is
- *   missing, else as `billFor`
+ * @throws GazewayError the refusal, which is in the audit trail then, as `billFor`
  */
-export function admit(deps: AdmitDeps, asked: ModelRequest, context: CallerContext): Admission | Promise<Admission> {
-  deps.provider.requireKey()
+export function admit(
+  deps: AdmitDeps,
+  asked: ModelRequest,
+  models: readonly ModelChoice[],
+  context: CallerContext,
+): Admission | Promise<Admission> {
   const { endpoint, request } = asked
-  const bill = billFor(deps, { path: `/v1${endpoint}`, request, models: () => modelsOf(deps, asked) }, context)
+  const bill = billFor(deps, { path: `/v1${endpoint}`, request, models: () => models }, context)
   if (bill instanceof Promise) return bill.then((made) => limited(asked, context, made))
   return limited(asked, context, bill)
 }
@@ -78,13 +81,6 @@ function limited(asked: ModelRequest, context: CallContext & CallerContext, bill
   if (bill.answerLimit === null) return { ...asked, context, bill }
   const name = endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT
   return { ...asked, request: withField(request, name, bill.answerLimit), context, bill }
-}
-
-/** The models that may answer, by the names that prices have. */
-function modelsOf({ provider }: AdmitDeps, { endpoint, request }: ModelRequest): ModelChoice[] {
-  const asked = request.json.model ?? undefined
-  if (endpoint !== '/responses') return [provider.resolve(asked, 'chat')]
-  return [provider.resolve(asked, 'primary'), provider.resolve(undefined, 'fallback')]
 }
 
 /** A request that is to be billed. */
@@ -135,19 +131,18 @@ function refuseNoted(
  * Admits a request that costs nothing: its caller's key must be allowed the model, and its rate limits hold.
  *
  * @returns what is to be ended with the request; null for a caller without limits
- * @throws GazewayError `upstream_not_configured`, `model_not_allowed` or `too_many_requests`
+ * @throws GazewayError `model_not_allowed` or `too_many_requests`
  */
 export async function admitFree(
   deps: AdmitDeps,
   asked: { path: string; model: ModelChoice },
   context: CallContext,
 ): Promise<CountedCall | null> {
-  deps.provider.requireKey()
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
   if (key === null) return null
   try {
-    requireModel(key, asked.model)
+    requireModels(key, [asked.model])
     return deps.rates.begin(key, 0)
   } catch (error) {
     return refuseNoted(deps, asked, context, error)
@@ -162,7 +157,7 @@ function billOf(
   if (key === null && isPaid) return NO_BILL
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = models()
-  requireModel(caller, choices[0] as ModelChoice)
+  requireModels(caller, choices)
   const bound = isHeld(caller) ? boundOfHeld(deps, path, request, choices) : UNBOUNDED
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
@@ -199,9 +194,18 @@ function boundOfHeld(
   return boundOf(deps, path.slice('/v1'.length), request, models)
 }
 
-/** @throws GazewayError `model_not_allowed` */
-function requireModel({ models }: Identity, { requested, upstream }: ModelChoice): void {
-  if (models === null || models.some((glob) => matchesGlob(glob, requested) || matchesGlob(glob, upstream))) return
+/**
+ * A key may use a model by the name that was asked for, or by the id of each upstream that may answer to it. The model of the
+ * fallback role has a name of its own, and answers whatever the key may use.
+ *
+ * @throws GazewayError `model_not_allowed`
+ */
+function requireModels({ models }: Identity, choices: readonly ModelChoice[]): void {
+  if (models === null) return
+  const { requested } = choices[0] as ModelChoice
+  const isAllowed = (name: string) => models.some((glob) => matchesGlob(glob, name))
+  if (isAllowed(requested)) return
+  if (choices.every((choice) => choice.requested !== requested || isAllowed(choice.upstream))) return
   throw new GazewayError(
     'model_not_allowed',
     `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,

@@ -1,17 +1,16 @@
 import type { Admission } from './admit.ts'
+import type { Asking } from './attempt-order.ts'
 import { billedFields } from './call-bound.ts'
+import type { ModelChoice } from './provider.ts'
 import { convertedText, readable, requestBody } from './relay/request-body.ts'
 import type { Client, StreamReply, WholeReply } from './relay/send.ts'
 import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
 import { withRetries } from './retry.ts'
-import type { Candidate } from './route.ts'
 
-/** What a candidate is asked. */
-export interface Asking {
+/** What a candidate is to be asked. */
+export interface ToAsk {
   call: Admission
-  candidate: Candidate
-  /** The upstream's id. */
-  model: string
+  asking: Asking
   /** The field that the candidate before has refused; null for none. */
   refused: string | null
   client: Client
@@ -19,6 +18,7 @@ export interface Asking {
 
 /** A request that is written and can be sent. */
 export interface Asked {
+  model: ModelChoice
   /** What is asked, to record it and to count it where the upstream reports no usage. */
   sent: object
   /**
@@ -32,11 +32,17 @@ export interface Asked {
 /**
  * Writes a request as its candidate takes it.
  *
- * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
+ * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written, and where
+ *   the API of the candidate cannot express it
  */
-export async function ask({ call, candidate, model, refused, client }: Asking): Promise<Asked> {
-  const { request, retries, context, bill } = call
-  const { relay, path, passage } = candidate
+export async function ask({ call, asking, refused, client }: ToAsk): Promise<Asked> {
+  const { request, context, bill } = call
+  const { candidate, relay, isLast } = asking
+  const { path, passage } = candidate
+  const found = candidate.model(context)
+  const choice = found instanceof Promise ? await found : found
+  const model = choice.upstream
+  const retries = isLast ? call.retries : 0
   const converted = (body: object) => ({ ...passage.convert(body, refused), model })
   const sent = readable(() => converted(request.json))
   const stream = request.json.stream === true
@@ -70,5 +76,5 @@ export async function ask({ call, candidate, model, refused, client }: Asking): 
       body = await write(form)
     }
   }
-  return { sent, send }
+  return { model: choice, sent, send }
 }

@@ -3,45 +3,49 @@ import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRe
 import { attempt, type Result } from './attempt.ts'
 import { billedReceiver } from './billed-receiver.ts'
 import { NO_HEADERS } from './call-rates.ts'
-import type { ModelDeps } from './model-for.ts'
+import type { NamedUpstream } from './named-upstream.ts'
 import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
-import type { Relay } from './relay/relay.ts'
-import { route } from './route.ts'
+import type { Relays } from './relay/relays.ts'
+import { createPlans } from './route.ts'
+import type { Routing } from './routing.ts'
 import type { SettleDeps } from './settle.ts'
 
 /** What model calls are made with. */
-export interface CallDeps extends SettleDeps, ModelDeps {
+export interface CallDeps extends SettleDeps {
+  /** Which upstreams can answer. */
+  routing: Routing
   /** What decides about them, and bills them. */
-  billing: Omit<AdmitDeps, 'provider' | 'prices' | 'countTokens'>
+  billing: Omit<AdmitDeps, 'prices' | 'countTokens'>
 }
 
 /**
- * Makes a model call: every one, whether a tool makes it or a client over HTTP. Its steps: `admit`, `route`, `attempt`,
+ * Makes a model call: every one, whether a tool makes it or a client over HTTP. Its steps: `route`, `admit`, `attempt`,
  * which passes the reply to the receiver and observes it on the way, and `settle`.
  *
  * @returns when the reply is over and recorded
- * @throws GazewayError as `admit` and `attempt`, before the first byte of the reply
+ * @throws GazewayError as `Plans`, `admit` and `attempt`, before the first byte of the reply
  */
 export type CallModel = (asked: ModelRequest, receiver: Receiver, context: CallerContext) => Promise<Result>
 
-/** What decides about the calls to an upstream. */
-export const admitting = ({ billing, provider, prices, countTokens }: CallDeps): AdmitDeps => ({
+/** What decides about calls. */
+export const admitting = ({ billing, prices, countTokens }: CallDeps): AdmitDeps => ({
   ...billing,
-  provider,
   prices,
   countTokens,
 })
 
-/** Makes model calls over a relay. */
-export function createCallModel(deps: CallDeps, relay: Relay): CallModel {
+/** Makes model calls. @param relaysOf what carries requests to an upstream */
+export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstream) => Relays): CallModel {
   const admits = admitting(deps)
+  const plans = createPlans(deps.routing, relaysOf)
 
   return async (asked, receiver, context) => {
-    const admitted = admit(admits, asked, context)
+    const plan = plans(asked.endpoint, asked.request.json.model ?? undefined)
+    const admitted = admit(admits, asked, plan.choices, context)
     const call = admitted instanceof Promise ? await admitted : admitted
     const { isBounded, headers } = call.bill
-    const work = (to: Receiver) => attempt(deps, call, route(deps, relay, call), to)
+    const work = (to: Receiver) => attempt(deps, call, plan.candidates(), to)
     // In one step: each promise more costs a fiftieth of all that a request does.
     if (!isBounded && headers === NO_HEADERS) return work(receiver)
     return billed(call, receiver, work)

@@ -24,7 +24,7 @@ export async function completeChat(deps: ToolDeps, request: ChatRequest, context
   )
   const message = made.value.choices?.[0]?.message
   if (!message) {
-    const error = badReply(deps.provider, 'the chat completion has no message')
+    const error = badReply(made.provider, 'the chat completion has no message')
     error.callId = made.callId
     throw error
   }

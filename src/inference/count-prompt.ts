@@ -4,14 +4,17 @@ import { toChatFromMessages } from './convert/messages-to-chat.ts'
 import type { MessagesRequest } from './convert/requests.ts'
 import { estimatePrompt } from './estimate.ts'
 import { badReply, hideSecrets, upstreamFailure } from './failure.ts'
-import { type ModelDeps, modelFor } from './model-for.ts'
+import { modelFor } from './model-for.ts'
+import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING } from './observe.ts'
 import type { ModelChoice } from './provider.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relay } from './relay/relay.ts'
+import type { Relays } from './relay/relays.ts'
 import { type ClientRequest, readable, requestBody } from './relay/request-body.ts'
 import { endingOf } from './relay/send.ts'
 import { bodyText, passedHeaders } from './relay/upstream-reply.ts'
+import type { Routing } from './routing.ts'
 import { beginCall, type SettleDeps } from './settle.ts'
 
 /** Below the base URL of an upstream that speaks Messages. */
@@ -21,7 +24,7 @@ const PATH = '/messages/count_tokens'
  * Counts the tokens of the prompt of a Messages request: an upstream that speaks Messages counts them itself, and its
  * reply passes unchanged; for any other they are estimated here. It costs nothing.
  *
- * @throws GazewayError as `admitFree`, `relay.open` and `toChatFromMessages`
+ * @throws GazewayError as `Routing.targets`, `admitFree`, `relay.open` and `toChatFromMessages`
  */
 export type CountPrompt = (
   request: ClientRequest<ModelBody>,
@@ -29,18 +32,28 @@ export type CountPrompt = (
   context: CallerContext,
 ) => Promise<void>
 
-/** Counts prompts for the clients of one upstream. */
-export function createCountPrompt(deps: SettleDeps & ModelDeps, admitting: AdmitDeps, relay: Relay): CountPrompt {
-  const { provider, countTokens } = deps
+/** Counts prompts: the upstream does that would be asked first for the model. @param relaysOf what carries requests to one */
+export function createCountPrompt(
+  deps: SettleDeps & { routing: Routing },
+  admitting: AdmitDeps,
+  relaysOf: (upstream: NamedUpstream) => Relays,
+): CountPrompt {
+  const { countTokens, routing } = deps
 
   return async (request, receiver, context) => {
     const asked = request.json.model ?? undefined
-    const choice = provider.resolve(asked, 'chat')
+    const [{ upstream, model: name }] = routing.targets(asked, 'chat').all
+    const { provider } = upstream
+    const requested = asked ?? name
+    const choice = { ...provider.resolve(name, 'chat'), requested }
     const counted = await admitFree(admitting, { path: `/v1${PATH}`, model: choice }, context)
     try {
-      if (provider.protocol === 'anthropic')
-        await passOn(request, await modelFor(deps, asked, 'chat', context), { receiver, context })
-      else {
+      if (provider.protocol === 'anthropic') {
+        const relays = relaysOf(upstream)
+        const [relay = relays.firstAwake()] = relays.awake()
+        const model = { ...(await modelFor(upstream, name, 'chat', context)), requested }
+        await passOn(relay, request, model, { receiver, context })
+      } else {
         const { messages, tools } = readable(() => toChatFromMessages(request.json as unknown as MessagesRequest))
         const input_tokens = await estimatePrompt(countTokens, { messages, ...(tools && { tools }) })
         receiver.whole(200, { 'content-type': 'application/json' }, JSON.stringify({ input_tokens }))
@@ -51,13 +64,15 @@ export function createCountPrompt(deps: SettleDeps & ModelDeps, admitting: Admit
   }
 
   async function passOn(
+    relay: Relay,
     request: ClientRequest<ModelBody>,
     model: ModelChoice,
     { receiver, context }: { receiver: Receiver; context: CallerContext },
   ): Promise<void> {
+    const { provider } = relay
     const fields = { model: model.upstream }
     const body = await requestBody(request, { ...request.json, ...fields }, fields)
-    const invocation = { path: PATH, model, stream: false, request: request.json, bill: NO_BILL }
+    const invocation = { provider, path: PATH, model, stream: false, request: request.json, bill: NO_BILL }
     const call = beginCall(deps, invocation, context)
     const { via, headers } = context
     try {
@@ -69,7 +84,7 @@ export function createCountPrompt(deps: SettleDeps & ModelDeps, admitting: Admit
       const error = reply.status < 400 ? null : new Error(`The upstream answered ${reply.status}.`)
       await call.settle({ httpStatus: reply.status, error, ...NOTHING, isHad: false })
       const text = hideSecrets(bodyText(reply), provider.secrets)
-      receiver.whole(reply.status, passedHeaders(reply.headers, call.callId, provider), text)
+      receiver.whole(reply.status, passedHeaders(reply.headers, { callId: call.callId, provider, attempt: 1 }), text)
     } catch (error) {
       const failure = upstreamFailure(error, provider, endingOf(receiver))
       failure.callId = call.callId

@@ -22,12 +22,7 @@ export interface Ending {
 export function upstreamFailure(error: unknown, provider: Provider, ending: Ending): GazewayError {
   if (error instanceof GazewayError) return error
   if (ending.cancelled) return whyEnded(ending.reason, 'The call was cancelled by its client.', error)
-  if (isTimeout(error))
-    return new GazewayError(
-      'upstream_timeout',
-      `The upstream ${provider.name} sent nothing for ${provider.timeoutMs / 1000} s. Try again, or raise upstream.timeout_ms.`,
-      { cause: error },
-    )
+  if (isTimeout(error)) return new GazewayError('upstream_timeout', silence(error, provider), { cause: error })
   if (isFileGone(error))
     return new GazewayError(
       'internal_error',
@@ -61,6 +56,14 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   )
 }
 
+/** What a timeout is told as: before the first byte, or after it. */
+function silence(error: unknown, { name, section, firstByteMs, timeoutMs }: Provider): string {
+  const isBefore = error instanceof Error && 'code' in error && error.code === 'UND_ERR_HEADERS_TIMEOUT'
+  const isOwn = isBefore && firstByteMs !== timeoutMs
+  const [ms, setting] = isOwn ? [firstByteMs, 'first_byte_timeout_ms'] : [timeoutMs, 'timeout_ms']
+  return `The upstream ${name} sent nothing for ${ms / 1000} s. Try again, or raise ${section}.${setting}.`
+}
+
 /** What went wrong with a stream that had begun; its upstream was reached, whatever ended it. */
 export function streamFailure(error: Error, provider: Provider): GazewayError {
   const known = error instanceof GazewayError || error instanceof ReportedError || isTimeout(error)
@@ -75,7 +78,7 @@ export const clientGone = ({ reason }: Ending): GazewayError =>
 export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The upstream ${provider.name} did not answer as ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'}'s API does: ${what}. Try again; if it stays, check upstream.provider.`,
+    `The upstream ${provider.name} did not answer as ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'}'s API does: ${what}. Try again; if it stays, check ${provider.section}.provider and ${provider.section}.protocol.`,
     { cause },
   )
 }
@@ -92,7 +95,7 @@ export function refusal(said: ReportedError, { status, headers }: WholeReply, pr
   const advice: Record<number, string> = {
     401: ' Check the upstream key.',
     403: ' Check what the upstream key may do.',
-    404: ' Check the model id and upstream.aliases.',
+    404: ` Check the model id and ${provider.section}.aliases.`,
     429: ' It is limiting requests; wait before you try again.',
   }
   const retryAfter = retryAfterOf(headers)

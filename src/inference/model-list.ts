@@ -1,7 +1,7 @@
 import type { CallContext } from '../calls/call-record.ts'
 import { record, records } from './convert/loose.ts'
 import type { PassthroughReply } from './passthrough.ts'
-import type { Provider } from './provider.ts'
+import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
 /** How long the upstream's list is believed. */
 const FRESH_MS = 60_000
@@ -23,8 +23,13 @@ export interface Model {
 export interface ModelList {
   /** The ids that the upstream lists, in its order; null while they are not known. */
   listed(context: CallContext): Promise<readonly string[] | null>
-  /** What clients can ask for: our names for models that the upstream lists, then its list; while it is down, our names. */
+  /**
+   * What clients can ask for: our names for models that the upstream lists, then its list; while it is down, our names. Those
+   * of an upstream among `upstreams` are `NAME/ID`.
+   */
   all(context: CallContext): Promise<Model[]>
+  /** The same as far as it is known, without asking. */
+  known(): readonly string[]
 }
 
 /** Asks the upstream for its list. */
@@ -73,18 +78,23 @@ export function createModelList(options: {
     return list
   }
 
+  const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
+
+  function shown(models: readonly Model[] | null): Model[] {
+    const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
+    const own = provider.aliases.filter((id) => !lacking.has(id))
+    const names = new Set(own)
+    const all = [
+      ...own.map((id) => ({ id, object: 'model' as const, created: started, owned_by: 'gazeway' })),
+      ...(models ?? []).filter(({ id }) => !names.has(id)),
+    ]
+    return prefix === '' ? all : all.map((model) => ({ ...model, id: prefix + model.id }))
+  }
+
   return {
     listed: async (context) => (await present(lookUp, context))?.map(({ id }) => id) ?? null,
-    async all(context) {
-      const models = await present(askForModels, context)
-      const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
-      const own = provider.aliases.filter((id) => !lacking.has(id))
-      const known = new Set(own)
-      return [
-        ...own.map((id) => ({ id, object: 'model' as const, created: started, owned_by: 'gazeway' })),
-        ...(models ?? []).filter(({ id }) => !known.has(id)),
-      ]
-    },
+    all: async (context) => shown(await present(askForModels, context)),
+    known: () => idsOf(shown(list)),
   }
 }
 

@@ -1,26 +1,50 @@
 import { admitting, type CallDeps, type CallModel, createCallModel } from './call-model.ts'
 import { type CountPrompt, createCountPrompt } from './count-prompt.ts'
+import type { NamedUpstream } from './named-upstream.ts'
 import { inProcessSend } from './relay/in-process.ts'
-import { createRelay, type Relay } from './relay/relay.ts'
-import { poolSend } from './relay/request-pool.ts'
+import { createRelays, type Relays } from './relay/relays.ts'
+import { poolSend, type RequestPool } from './relay/request-pool.ts'
 import type { Replaceable } from './relay/succession.ts'
 
-/** An upstream that is open for calls until it is closed. */
+/** The upstreams, open for calls until they are closed. */
 export interface OpenUpstream extends Replaceable {
   call: CallModel
   countPrompt: CountPrompt
-  relay: Relay
+  /** What carries requests to one of them. */
+  relaysOf(upstream: NamedUpstream): Relays
   /** Ends what is under way, with `service_stopping`, and closes the connections. */
   close(): Promise<void>
 }
 
-/** Opens the configured upstream: over the network, or in this process for the sandbox. */
-export function openUpstream(deps: CallDeps, connectTimeoutMs: number): OpenUpstream {
-  const { provider } = deps
-  const { send, watch, close } = provider.inProcess
-    ? { send: inProcessSend(provider), watch() {}, close: async () => {} }
-    : poolSend(provider, connectTimeoutMs)
-  const relay = createRelay(provider, send)
-  const call = createCallModel(deps, relay)
-  return { call, countPrompt: createCountPrompt(deps, admitting(deps), relay), relay, watch, close }
+/** Opens the configured upstreams: over the network, or in this process for the sandbox. */
+export function openUpstream(deps: CallDeps): OpenUpstream {
+  const pools: RequestPool[] = []
+  const relays = new Map<NamedUpstream, Relays>()
+
+  function open(upstream: NamedUpstream): Relays {
+    const { provider, connectTimeoutMs } = upstream
+    if (provider.inProcess) return createRelays(upstream, inProcessSend(provider))
+    const pool = poolSend(provider, connectTimeoutMs)
+    pools.push(pool)
+    return createRelays(upstream, pool.send)
+  }
+  for (const upstream of deps.routing.upstreams) relays.set(upstream, open(upstream))
+  const relaysOf = (upstream: NamedUpstream) => relays.get(upstream) as Relays
+
+  return {
+    call: createCallModel(deps, relaysOf),
+    countPrompt: createCountPrompt(deps, admitting(deps), relaysOf),
+    relaysOf,
+    watch(listener) {
+      let busy = 0
+      for (const pool of pools)
+        pool.watch((isBusy) => {
+          busy += isBusy ? 1 : -1
+          if (isBusy ? busy === 1 : busy === 0) listener(isBusy)
+        })
+    },
+    async close() {
+      await Promise.all(pools.map((pool) => pool.close()))
+    },
+  }
 }

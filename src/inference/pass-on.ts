@@ -67,7 +67,7 @@ interface Passed {
 export function createPassOn(deps: CallDeps): PassOn {
   return async (asked, receiver, context) => {
     const { service, endpoint, request } = asked
-    const model = modelIn(asked, deps.provider)
+    const model = modelIn(asked, deps.routing.upstreams[0].provider)
     const path = `/v1${endpoint}`
     const billing = { path, request, models: () => [model], upstream: service.name }
     const bill = await billFor({ ...deps.billing, ...deps }, billing, context)
@@ -79,8 +79,8 @@ export function createPassOn(deps: CallDeps): PassOn {
     })
     try {
       const body = await bodyOf(asked, bill)
-      const invocation = { path: endpoint, model, stream, request: request.json, bill }
-      const call = beginCall({ ...deps, provider: service }, invocation, context)
+      const invocation = { provider: service, path: endpoint, model, stream, request: request.json, bill }
+      const call = beginCall(deps, invocation, context)
       const { httpStatus, error, observed, isHad } = await pass(asked, { held, call, body, context })
       if (isHad && bill.isBounded && isUnseen(asked, observed)) bill.cutOff()
       const { callId, usage } = await call.settle({ httpStatus, error, ...observed, isHad })

@@ -9,6 +9,7 @@ import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
 import { badReply, hideSecrets, streamFailure, upstreamFailure } from './failure.ts'
 import { modelFor } from './model-for.ts'
+import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING, type Said } from './observe.ts'
 import type { OpenUpstream } from './open-upstream.ts'
 import type { ModelChoice, Provider } from './provider.ts'
@@ -53,6 +54,8 @@ export type PassthroughReply = z.infer<typeof PassthroughReply>
 /** What requests are passed on with. */
 export interface PassthroughDeps extends CallDeps {
   open(): Promise<OpenUpstream>
+  /** Who is asked whatever the request names; absent: the upstream that would be asked first for the model in its body. */
+  only?: NamedUpstream
 }
 
 /**
@@ -71,7 +74,8 @@ export async function passThrough(
   request: PassthroughRequest,
   context: CallContext,
 ): Promise<PassthroughReply> {
-  const { provider } = deps
+  const { upstream, model: named } = targetOf(deps, request.body)
+  const { provider } = upstream
   const url = targetUrl(provider, request.path, deps.allowedPaths)
   const { method } = request
   // Models fill in null where they have nothing for a field.
@@ -81,19 +85,21 @@ export async function passThrough(
       `body: ${method} takes none; leave it out, or put its fields into query. No request was made.`,
       { param: 'body' },
     )
-  provider.requireKey()
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
 
-  const asked = modelOf(request.body)
-  const model = asked === null ? null : await modelFor(deps, asked, 'chat', context)
+  provider.requireKey()
+  const requested = modelOf(request.body)
+  const model =
+    named === null ? null : { ...(await modelFor(upstream, named, 'chat', context)), requested: requested ?? named }
   const body = model ? { ...(request.body as object), model: model.upstream } : request.body
   const sent = method === 'POST' && body !== undefined ? written(body) : null
   const below = url.href.slice(provider.baseUrl.length)
   const path = below.split('?')[0] ?? request.path
   const stream = record(body).stream === true
-  const { relay } = await deps.open()
+  const relays = (await deps.open()).relaysOf(upstream)
+  const [relay = relays.firstAwake()] = relays.awake()
   const bill = await billOf(deps, { path, text: sent, body, model }, context)
-  const call = beginCall(deps, { path, model, stream, request: body, bill }, context)
+  const call = beginCall(deps, { provider, path, model, stream, request: body, bill }, context)
   const client = signalClient(context.signal)
   const started = performance.now()
   let reply: WholeReply | StreamReply | undefined
@@ -137,6 +143,16 @@ export async function passThrough(
     client.release()
     bill.end()
   }
+}
+
+/** The upstream that a request is for, and the name of its model there: the upstream `default` for one that names none. */
+function targetOf(
+  { only, routing }: PassthroughDeps,
+  body: unknown,
+): { upstream: NamedUpstream; model: string | null } {
+  const asked = modelOf(body)
+  if (only !== undefined || asked === null) return { upstream: only ?? routing.upstreams[0], model: asked }
+  return routing.targets(asked, 'chat').all[0]
 }
 
 /** The bill of a request that asks a model; nobody is held to any other. */

@@ -10,18 +10,28 @@ import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 /** Shorter values are words of ordinary replies, such as the `test` in `latest`. */
 const SHORTEST_SECRET = 8
 
-/** The upstream part of the configuration, as far as the provider needs it. */
+/** One upstream of the configuration, as far as the provider needs it. */
 export interface ProviderConfig {
+  /** Its name among `upstreams`; absent for the upstream `default`. */
+  id?: string
   provider: string
+  /** Its address in place of the known provider's. */
+  base_url?: string | null
   /** The API that it speaks; the preset's where that is null, and OpenAI's for a base URL. */
   protocol?: Preset['protocol'] | null
   api_key: string | null
+  /** All of its keys, where it has several. */
+  api_keys?: readonly string[]
   headers: Record<string, string>
   aliases: Record<string, string>
   models: Record<ModelRole, string>
   timeout_ms: number
+  first_byte_timeout_ms?: number | null
   max_retries: number
 }
+
+/** The name of the upstream that the section `upstream` and its flags describe. */
+export const DEFAULT_UPSTREAM = 'default'
 
 /** What a model is used for: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
 export type ModelRole = 'primary' | 'fallback' | 'chat'
@@ -34,7 +44,11 @@ export interface ModelChoice {
 
 /** One configured upstream: where it is, what opens it, and what it calls the models. */
 export interface Provider {
-  /** Name in records and replies: the preset's, or the host of a custom base URL. */
+  /** Its name in the configuration: `default`, or one of `upstreams`. */
+  id: string
+  /** The section of the configuration that it is in, for errors. */
+  section: string
+  /** Name in records: its name among `upstreams`; of `default` the preset's, or the host of a custom base URL. */
   name: string
   /** Without a trailing slash. */
   baseUrl: string
@@ -47,7 +61,10 @@ export interface Provider {
   headers: Record<string, string>
   /** What of the two above is masked in errors and headers, longest first. */
   secrets: readonly string[]
+  /** How long it may be silent. */
   timeoutMs: number
+  /** How long it may take until a reply begins. */
+  firstByteMs: number
   maxRetries: number
   /** The provider's id for one of ours; without an id, the role's model. */
   resolve(model: string | undefined, role: ModelRole): ModelChoice
@@ -71,23 +88,28 @@ export interface Provider {
 
 /** The provider that the configuration names. */
 export function createProvider(config: ProviderConfig): Provider {
+  const { id = DEFAULT_UPSTREAM, base_url = null, timeout_ms, first_byte_timeout_ms = null } = config
   const preset = presetOf(config.provider)
-  const baseUrl = (preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
+  const baseUrl = (base_url ?? preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
   const missing = missingKey(config)
   // A map: clients may ask for any model, `constructor` too, which every object has.
   const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   const named = [...new Set([...Object.values(config.models), ...aliases.keys()])]
+  const inProcess = config.provider === 'sandbox' && base_url === null
   return {
-    name: preset ? config.provider : new URL(baseUrl).host,
+    id,
+    section: config.id === undefined ? 'upstream' : `upstreams.${id}`,
+    name: config.id ?? (preset ? config.provider : new URL(baseUrl).host),
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
     headers: { via: VIA, ...lowerCased(config.headers) },
     secrets: secretsOf(config),
-    timeoutMs: config.timeout_ms,
+    timeoutMs: timeout_ms,
+    firstByteMs: first_byte_timeout_ms ?? timeout_ms,
     maxRetries: config.max_retries,
     usageRequests: createUsageRequests(),
     aliases: named.filter((model) => !isUnassigned(model)),
@@ -97,8 +119,8 @@ export function createProvider(config: ProviderConfig): Provider {
       return { requested, upstream: aliases.get(requested) ?? requested }
     },
     limits: createAnswerLimits(),
-    inProcess: config.provider === 'sandbox',
-    fetch: config.provider === 'sandbox' ? lazySandbox() : (request) => fetch(request),
+    inProcess,
+    fetch: inProcess ? lazySandbox() : (request) => fetch(request),
     hasKey: missing === null,
     requireKey() {
       if (missing !== null) throw new GazewayError('upstream_not_configured', missing)
@@ -114,10 +136,16 @@ const lowerCased = (headers: Record<string, string>): Record<string, string> =>
  * The key, and the values of headers with the credentials in them. A shorter value is no secret but a word of any reply:
  * many local servers are given the key `test`, `none` or `ollama`.
  */
-function secretsOf({ api_key, headers }: Pick<ProviderConfig, 'api_key' | 'headers'>): string[] {
+function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[] {
   const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
-  const long = [api_key ?? '', ...values].filter((value) => value.length >= SHORTEST_SECRET)
+  const long = [api_key ?? '', ...api_keys, ...values].filter((value) => value.length >= SHORTEST_SECRET)
   return [...new Set(long)].sort((a, b) => b.length - a.length)
+}
+
+/** The same provider for each of its keys: what is learned of it they share. */
+export function withEachKey(provider: Provider, keys: readonly string[]): [Provider, ...Provider[]] {
+  const [first = provider.apiKey, ...others] = keys
+  return [{ ...provider, apiKey: first }, ...others.map((apiKey) => ({ ...provider, apiKey }))]
 }
 
 const loadSandbox = lazily(() => import('./sandbox/sandbox.ts'))

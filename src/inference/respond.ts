@@ -26,7 +26,7 @@ export type RespondResult = Made<ResponseObject> & { route: Route }
 export async function respond(deps: ToolDeps, request: ResponseRequest, context: CallContext): Promise<RespondResult> {
   const asked = { endpoint: '/responses', needsText: true } as const
   const { value, ...made } = await toolCall(deps, asked, context, (client) => streamed(client, request, context))
-  const fault = value ? lackOf(value, deps.provider) : endedEarly(deps.provider)
+  const fault = value ? lackOf(value, made.provider) : endedEarly(made.provider)
   if (fault) fault.callId = made.callId
   if (!value || fault) throw fault
   const route = made.path === '/responses' ? 'responses' : 'chat_fallback'

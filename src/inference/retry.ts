@@ -1,11 +1,9 @@
 import type { GazewayError } from '../errors.ts'
-import type { ModelBody } from './admit.ts'
-import { countsOnStored } from './convert/stored-state.ts'
 import { CLIENT_GONE, type Client, type StreamReply, type WholeReply } from './relay/send.ts'
 
 /**
- * When a request is sent again: to the same upstream after a transient error (a retry), or to the next candidate (a
- * fallback). HTTP clients retry by themselves, so only calls of Gazeway's own are retried here.
+ * When a request is sent to the same candidate again after a transient error. HTTP clients retry by themselves, so only
+ * calls of Gazeway's own are retried here.
  */
 
 /** Transient errors: request timeout, conflict, rate limit; and every 5xx. */
@@ -16,23 +14,6 @@ const LONGEST_WAIT_MS = 30_000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 const JITTER = 0.25
-
-/** The call is over, whatever its candidates would answer. */
-const ENDED: ReadonlySet<string> = new Set(['cancelled', 'service_stopping'])
-
-/** Whether nobody waits for an answer any more: the client has gone, or the service stops. */
-export const isEnded = ({ code }: GazewayError): boolean => ENDED.has(code)
-
-/**
- * Whether the next candidate is asked after a failure. Where no connection was free, it would wait as long again. Chat completions cannot answer a Responses request without input,
- * nor one that counts on what the upstream has stored.
- *
- * @param request the client's
- */
-export function isFallbackTried(error: GazewayError, request: ModelBody): boolean {
-  if (isEnded(error) || error.code === 'too_many_requests') return false
-  return (request.input ?? null) !== null && !countsOnStored(request)
-}
 
 /**
  * Sends a request, and again after transient errors: refusals of that kind, and connections that fail before a reply.
@@ -71,7 +52,7 @@ function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number
 }
 
 /** The pause that an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). */
-function askedPause(headers: WholeReply['headers']): number | null {
+export function askedPause(headers: WholeReply['headers']): number | null {
   const precise = Number.parseFloat(String(headers['retry-after-ms']))
   if (!Number.isNaN(precise)) return Math.max(0, precise)
   const said = String(headers['retry-after'] ?? '')

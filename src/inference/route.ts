@@ -1,6 +1,8 @@
-import type { Admission, Endpoint } from './admit.ts'
-import { fallbackModel, type ModelDeps, modelFor } from './model-for.ts'
-import type { ModelChoice } from './provider.ts'
+import type { CallContext } from '../calls/call-record.ts'
+import type { Endpoint } from './admit.ts'
+import { fallbackModel, modelFor } from './model-for.ts'
+import type { NamedUpstream } from './named-upstream.ts'
+import type { ModelChoice, ModelRole } from './provider.ts'
 import { overMessages } from './relay/over-messages.ts'
 import { passChat } from './relay/pass-chat.ts'
 import { passConverted } from './relay/pass-converted.ts'
@@ -8,17 +10,36 @@ import { passMessage } from './relay/pass-message.ts'
 import { passMessageConverted } from './relay/pass-message-converted.ts'
 import { passResponse } from './relay/pass-response.ts'
 import type { Passage } from './relay/passing.ts'
-import type { Relay } from './relay/relay.ts'
+import type { Relays } from './relay/relays.ts'
+import type { Routing, Target } from './routing.ts'
+
+/** At most this many models are remembered: clients may make up any number of names. */
+const REMEMBERED = 1000
 
 /** Where a request can be answered. */
 export interface Candidate {
-  relay: Relay
+  relays: Relays
   path: Endpoint
   /** How the request and its reply are passed on there. */
   passage: Passage
+  /** Whether it is another endpoint of the upstream before it. */
+  isStandIn: boolean
+  /** The model there as far as it is known without asking: prices and limits go by it. */
+  choice: ModelChoice
   /** The model there; a promise only where the upstream's list is asked for. */
-  model(): ModelChoice | Promise<ModelChoice>
+  model(context: CallContext): ModelChoice | Promise<ModelChoice>
 }
+
+/** Where requests for a model can be answered. */
+export interface Plan {
+  /** What was asked for, and what may answer in its place. */
+  choices: readonly ModelChoice[]
+  /** The candidates, in the order in which they are asked; drawn anew for each call where they are weighted. */
+  candidates(): readonly Candidate[]
+}
+
+/** The plan for an endpoint and a model; that of its role where the client named none. @throws as {@link Routing.targets} */
+export type Plans = (endpoint: Endpoint, asked: string | undefined) => Plan
 
 /** How requests are passed to an upstream that speaks Messages, by the endpoint that their client asks. */
 const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
@@ -28,25 +49,106 @@ const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
 }
 
 /**
- * The second step of a call: the candidates that can answer it, in the order in which they are asked. A Responses request
- * goes to the responses endpoint, then to chat completions with the fallback role's model. An upstream that speaks
- * Messages is asked at that endpoint, whatever its client speaks.
+ * The first step of a call: the candidates that can answer it. They are the same for all requests for a model, and are found
+ * once.
+ *
+ * @param relaysOf what carries requests to an upstream
  */
-export function route(deps: ModelDeps, relay: Relay, { endpoint, request, context }: Admission): Candidate[] {
-  const asked = request.json.model ?? undefined
-  const { provider } = deps
-  const role = endpoint === '/responses' ? 'primary' : 'chat'
-  const model = () => modelFor(deps, asked, role, context)
-  if (provider.protocol === 'anthropic') return [{ relay, path: '/messages', passage: OVER_MESSAGES[endpoint], model }]
-  if (endpoint === '/chat/completions') return [{ relay, path: endpoint, passage: passChat, model }]
-  if (endpoint === '/messages') return [{ relay, path: '/chat/completions', passage: passMessageConverted, model }]
-  return [
-    { relay, path: endpoint, passage: passResponse, model },
-    {
-      relay,
-      path: '/chat/completions',
-      passage: passConverted,
-      model: () => modelFor(deps, fallbackModel(provider, asked), 'fallback', context),
+export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Plans {
+  const known = new Map<Endpoint, Map<string | null, Plan>>()
+
+  function planFor(endpoint: Endpoint, asked: string | undefined): Plan {
+    const role = endpoint === '/responses' ? 'primary' : 'chat'
+    const { all, isWeighted } = routing.targets(asked, role)
+    const named = asked ?? all[0].model
+    const ways = all.map((target) => ({
+      weight: target.weight,
+      candidates: candidatesAt(target, { endpoint, asked: named, isNamed: asked !== undefined, role }, relaysOf),
+    }))
+    const candidates = ways.flatMap((way) => way.candidates)
+    const choices = candidates.map(({ choice }) => choice)
+    return { choices, candidates: isWeighted && ways.length > 1 ? () => drawn(ways) : () => candidates }
+  }
+
+  return (endpoint, asked) => {
+    const plans = known.get(endpoint) ?? new Map<string | null, Plan>()
+    known.set(endpoint, plans)
+    const key = asked ?? null
+    const plan = plans.get(key)
+    if (plan) return plan
+    const made = planFor(endpoint, asked)
+    if (plans.size >= REMEMBERED) plans.clear()
+    plans.set(key, made)
+    return made
+  }
+}
+
+/** A request as far as its candidates go by it. */
+interface Asked {
+  endpoint: Endpoint
+  /** The name that the client gave, or its role's. */
+  asked: string
+  isNamed: boolean
+  role: ModelRole
+}
+
+/**
+ * The candidates at one upstream. A Responses request goes to the responses endpoint, then to chat completions with the
+ * fallback role's model. An upstream that speaks Messages is asked at that endpoint, whatever its client speaks.
+ */
+function candidatesAt(
+  target: Target,
+  { endpoint, asked, isNamed, role }: Asked,
+  relaysOf: (upstream: NamedUpstream) => Relays,
+): Candidate[] {
+  const { upstream } = target
+  const { provider } = upstream
+  const relays = relaysOf(upstream)
+  const at = (
+    path: Endpoint,
+    passage: Passage,
+    { name = target.model, as = role, requested = asked } = {},
+  ): Candidate => ({
+    relays,
+    path,
+    passage,
+    isStandIn: false,
+    choice: { ...provider.resolve(name, as), requested },
+    model(context) {
+      const found = modelFor(upstream, name, as, context)
+      return found instanceof Promise ? found.then((choice) => ({ ...choice, requested })) : { ...found, requested }
     },
-  ]
+  })
+  if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
+  if (endpoint === '/chat/completions') return [at(endpoint, passChat)]
+  if (endpoint === '/messages') return [at('/chat/completions', passMessageConverted)]
+  const own = target.model === asked && provider.id === 'default'
+  const name = own || !isNamed ? fallbackModel(provider, isNamed ? asked : undefined) : target.model
+  const requested = own || !isNamed ? name : asked
+  const standIn = at('/chat/completions', passConverted, { name, as: 'fallback', requested })
+  return [at(endpoint, passResponse), { ...standIn, isStandIn: true }]
+}
+
+/** One way to an answer, with its share of the calls. */
+interface Way {
+  weight: number
+  candidates: readonly Candidate[]
+}
+
+/** The candidates of all ways, each drawn by its weight among those that are left. */
+function drawn(ways: readonly Way[]): Candidate[] {
+  const left = [...ways]
+  const order: Candidate[] = []
+  while (left.length > 0) {
+    const total = left.reduce((sum, { weight }) => sum + weight, 0)
+    const at = Math.random() * total
+    let sum = 0
+    const found = left.findIndex(({ weight }) => {
+      sum += weight
+      return at < sum
+    })
+    const [way] = left.splice(Math.max(0, found), 1)
+    order.push(...(way as Way).candidates)
+  }
+  return order
 }

@@ -12,7 +12,6 @@ import { recordedError } from './reported-error.ts'
 
 /** What the record of a call needs around it. */
 export interface SettleDeps {
-  provider: Provider
   calls: Calls
   /** By our own model ids. */
   prices: Prices
@@ -23,6 +22,8 @@ export interface SettleDeps {
 
 /** One call about to be made. */
 export interface Invocation {
+  /** Who is asked. */
+  provider: Provider
   /** Path below the provider's base URL. */
   path: string
   model: { requested: string; upstream: string } | null
@@ -62,7 +63,8 @@ export interface BegunCall {
 
 /** Begins the record of a call; its latency runs from here. */
 export function beginCall(deps: SettleDeps, invocation: Invocation, context: CallContext): BegunCall {
-  const { provider, calls, prices, storeContent, countTokens } = deps
+  const { calls, prices, storeContent, countTokens } = deps
+  const { provider } = invocation
   const callId = newId('call')
   const at = Date.now()
   // The clock may be set while the call is made.

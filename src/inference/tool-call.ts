@@ -12,8 +12,9 @@ import { webReceiver } from './web-receiver.ts'
 
 /** What model calls of Gazeway's own are made with. */
 export interface ToolDeps {
+  /** That of the upstream `default`. */
   provider: Provider
-  /** The upstream, opened with the first call. */
+  /** The upstreams, opened with the first call. */
   open(): Promise<OpenUpstream>
 }
 
@@ -64,7 +65,8 @@ export async function toolCall<T>(
   })
   try {
     const value = await work(client).catch(async (error: unknown) => {
-      throw (await making)?.failure ?? unreadable(error, provider, making !== undefined)
+      const made = await making
+      throw made?.failure ?? unreadable(error, made?.provider ?? provider, making !== undefined)
     })
     const { failure, ...made } = (await making) as Result
     if (failure) throw failure

@@ -5,12 +5,15 @@ import { lazily } from '../wire/lazily.ts'
 import type { CallDeps } from './call-model.ts'
 import { type ChatResult, completeChat } from './complete-chat.ts'
 import type { ChatRequest, ResponseRequest } from './convert/requests.ts'
+import { mergedModels } from './merged-models.ts'
 import { createModelList, type Model } from './model-list.ts'
+import { createNamedUpstream, type NamedUpstream, type NamedUpstreamConfig } from './named-upstream.ts'
 import type { OpenUpstream, openUpstream } from './open-upstream.ts'
 import { createPassOn, type PassOn } from './pass-on.ts'
 import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
-import { createProvider, type Provider, type ProviderConfig } from './provider.ts'
+import type { ModelRole, Provider, ProviderConfig } from './provider.ts'
 import { type RespondResult, respond } from './respond.ts'
+import { createRouting, type Route, type Routing } from './routing.ts'
 
 /** Where OpenAI's API lists models. */
 const MODELS = '/models'
@@ -19,33 +22,45 @@ const ALL_MODELS = { limit: 1000 }
 /** Lists of some hundred models are longer than what a model may read. */
 const LIST_LIMIT_BYTES = 16 * 1024 * 1024
 
-/** The upstream part of the configuration. */
+/** The upstreams of the configuration. */
 export interface UpstreamConfig extends ProviderConfig {
   allowed_paths: readonly string[]
   connect_timeout_ms: number
 }
 
-/** The configured provider of models, with routing, fallback and the audit trail around it. */
+/** The configured providers of models, with routing, fallback and the audit trail around them. */
 export interface Upstream {
+  /** That of the upstream `default`. */
   provider: Provider
+  /** Finds the upstreams that can answer for a model. */
+  routing: Routing
+  /**
+   * Refuses a call that no upstream could answer.
+   *
+   * @param asked the model; that of the role where there is none
+   * @throws GazewayError `upstream_not_configured` or `model_not_found`
+   */
+  requireKey(asked: string | undefined, role: ModelRole): void
+  /** The provider's id of a model by one of its names, at the upstream that would be asked first. */
+  idOf(name: string): string
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
   passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
   /** Passes a request on to another service, under the bill of its caller. */
   passOn: PassOn
-  /** The upstream's own list of its models, whole, and whatever {@link passThrough} may reach. */
-  askForModels(context: CallContext): Promise<PassthroughReply>
-  /** What clients can ask for, in OpenAI's form; the upstream is asked at most once a minute. */
+  /** An upstream's own list of its models, whole, and whatever {@link passThrough} may reach; that of `default` unless another is named. */
+  askForModels(context: CallContext, of?: NamedUpstream): Promise<PassthroughReply>
+  /** What clients can ask for, in OpenAI's form; each upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
-  /** The upstream that is configured now, opened for whoever passes replies on as bytes; close it when the service stops. */
+  /** The upstreams that are configured now, opened for whoever passes replies on as bytes; close it when the service stops. */
   openCalls(): Promise<OpenCalls>
-  /** The same at once, for whoever has loaded what opens it. It is opened once, for all calls. */
+  /** The same at once, for whoever has loaded what opens them. They are opened once, for all calls. */
   openBy(open: typeof openUpstream): OpenUpstream
 }
 
 /** Model calls that are open until they are closed. */
 export interface OpenCalls {
-  /** The upstream that is configured now; each request keeps to one. */
+  /** The upstreams that are configured now; each request keeps to them. */
   current(): OpenUpstream
   /** Ends what is under way, with `service_stopping`, and closes the connections. */
   close(): Promise<void>
@@ -55,25 +70,41 @@ export interface OpenCalls {
 const loadOpen = lazily(() => import('./open-upstream.ts'))
 
 /**
- * The upstream that `config` names. Nothing is connected to until it is called.
+ * The upstreams that the configuration names. Nothing is connected to until it is called.
  *
+ * @param options.config the upstream `default`
+ * @param options.named all others, in their order
  * @param options.storeContent whether call records keep prompts and answers
  */
 export function createUpstream(options: {
   config: UpstreamConfig
+  named?: readonly NamedUpstreamConfig[]
+  routes?: readonly Route[]
   calls: Calls
   prices: Prices
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
   billing: CallDeps['billing']
 }): Upstream {
-  const { config, ...rest } = options
-  const provider = createProvider(config)
-  const calling: CallDeps = { provider, ...rest, listed: (context) => models.listed(context) }
+  const { config, named = [], routes = [], ...rest } = options
+  const listOf = ({ provider }: { provider: Provider }) => {
+    const upstream = () => routing.upstreams.find((one) => one.provider === provider) as NamedUpstream
+    return createModelList({
+      provider,
+      askForModels: (context) => askForModels(context, upstream()),
+      lookUp: (context) => lookUp(context, upstream()),
+      now: () => new Date(),
+    })
+  }
+  const first = createNamedUpstream(config, listOf)
+  const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf))], routes)
+  const calling: CallDeps = { routing, ...rest }
+  const { provider } = first
+
   let opened: OpenUpstream | undefined
   function openBy(open: typeof openUpstream): OpenUpstream {
     if (opened) return opened
-    const { close, ...upstream } = open(calling, config.connect_timeout_ms)
+    const { close, ...upstream } = open(calling)
     opened = {
       ...upstream,
       close() {
@@ -84,22 +115,24 @@ export function createUpstream(options: {
     return opened
   }
   const open = async () => openBy((await loadOpen()).openUpstream)
-  const deps: PassthroughDeps = { ...calling, open }
+  const deps = { ...calling, provider, open }
   const listing =
     (asking: PassthroughDeps): Upstream['askForModels'] =>
-    (context) =>
+    (context, of = first) =>
       passThrough(
-        { ...asking, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
-        { method: 'GET', path: MODELS, ...(provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
+        { ...asking, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
+        { method: 'GET', path: MODELS, ...(of.provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
         context,
       )
   const askForModels = listing(deps)
   // Of a chat its client knows, of what Gazeway looks up for it nobody does.
   const lookUp = listing({ ...deps, calls: { ...deps.calls, record() {} } })
-  const models = createModelList({ provider, askForModels, lookUp, now: () => new Date() })
   return {
     provider,
-    models: models.all,
+    routing,
+    requireKey: (asked, role) => void routing.targets(asked, role),
+    idOf: (name) => routing.idOf(name),
+    models: (context) => mergedModels(routing, context),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),

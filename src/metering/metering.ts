@@ -41,7 +41,7 @@ export interface Metered {
 /** What metered calls are made with. */
 export interface MeteringDeps {
   holds: Holds
-  upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>
+  upstream: Pick<Upstream, 'provider' | 'requireKey' | 'chat' | 'respond'>
   config: MeteringConfig
   pricing: PricingConfig
   countTokens: (text: string) => Promise<number>
@@ -158,7 +158,7 @@ function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'con
       `prompt: longer than ${config.max_prompt_bytes} bytes of UTF-8; send less, or raise wallet.max_prompt_bytes.`,
       { param: 'prompt' },
     )
-  upstream.provider.requireKey()
+  upstream.requireKey(call.model, 'chat')
   return { ...call, max_tokens }
 }
 

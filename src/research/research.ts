@@ -74,7 +74,7 @@ export function createResearch(deps: {
   const { upstream, workContext } = deps
   return {
     async ask(question, roots, context) {
-      upstream.provider.requireKey()
+      upstream.requireKey(question.model, 'primary')
       const { root, query } = question
       const known = question.include_context
         ? await workContext(
@@ -104,7 +104,7 @@ export function createResearch(deps: {
         cost_usd: result.costUsd,
         context_tokens: known.tokens,
         call_id: result.callId,
-        upstream: upstream.provider.name,
+        upstream: result.provider.name,
       }
     },
   }

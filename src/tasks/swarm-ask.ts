@@ -20,7 +20,7 @@ const SHOWN_AGAIN = 100_000
  * @throws GazewayError `upstream_bad_reply` naming the last fault, `cancelled`, `service_stopping`, or an upstream failure
  */
 export async function askForPlan(
-  upstream: Pick<Upstream, 'chat' | 'provider'>,
+  upstream: Pick<Upstream, 'chat'>,
   goal: string,
   limits: PlanLimits,
   context: CallContext,
@@ -37,13 +37,13 @@ export async function askForPlan(
     return ask()
   }
   for (let asked = 1; ; asked++) {
-    const { value, callId } = await ask()
+    const { value, callId, provider } = await ask()
       .catch(askPlainly)
       .catch((error) => Promise.reject(asUpstreamFailure(error)))
     const choice = value.choices[0]
     const { plan, fault } = planIn(choice, limits)
     if (plan) return { plan, callId }
-    if (asked === MOST_ASKS) throw noPlan(upstream.provider.name, fault, callId)
+    if (asked === MOST_ASKS) throw noPlan(provider.name, fault, callId)
     const shown = choice?.message.content?.slice(0, SHOWN_AGAIN) ?? ''
     if (shown !== '') messages.push({ role: 'assistant', content: shown })
     messages.push({

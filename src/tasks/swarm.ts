@@ -52,7 +52,7 @@ export type SwarmReply = z.infer<typeof SwarmReply>
 
 /** What swarms are made with. */
 export interface SwarmDeps {
-  upstream: Pick<Upstream, 'chat' | 'provider'>
+  upstream: Pick<Upstream, 'chat'>
   /** What a caller has. */
   balances(callerId: string): Promise<Pick<Balances, 'available_usd'>>
   escrows: Pick<Escrows, 'funding'>

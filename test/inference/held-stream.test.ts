@@ -6,9 +6,9 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { receiverOf } from '../../adapters/web/http-receiver.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { type CallDeps, createCallModel } from '../../src/inference/call-model.ts'
-import { createProvider } from '../../src/inference/provider.ts'
-import { createRelay } from '../../src/inference/relay/relay.ts'
+import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
+import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
 const TIMEOUT_MS = 60_000
@@ -25,21 +25,14 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
 
   before(async () => {
     upstream = await double.startUpstream()
-    const provider = createProvider({
-      provider: upstream.url,
-      api_key: 'upstream-secret-key',
-      headers: {},
-      aliases: {},
-      models: { primary: 'a', fallback: 'b', chat: 'c' },
-      timeout_ms: TIMEOUT_MS,
-      max_retries: 0,
-    })
-    pool = poolSend(provider, 5000)
+    const one = upstreamAt(upstream.url, { timeout_ms: TIMEOUT_MS })
+    pool = poolSend(one.provider, 5000)
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
     const countTokens = async (text: string) => text.length
     const prices = { models: {}, price_per_1k_tokens_usd: 0.003 }
-    const deps = { provider, calls, countTokens, prices, storeContent: false } as unknown as CallDeps
-    const call = createCallModel(deps, createRelay(provider, pool.send, HEARTBEAT_MS))
+    const deps = { routing: routingTo(one), calls, countTokens, prices, storeContent: false } as unknown as CallDeps
+    const relays = createRelays(one, pool.send, HEARTBEAT_MS)
+    const call = createCallModel(deps, () => relays)
     gateway = createServer(async (incoming, outgoing) => {
       const text = (await incoming.toArray()).join('')
       const receiver = receiverOf({ incoming, outgoing, requestId: 'r1', callerId: null, isPaid: false }, TIMEOUT_MS)

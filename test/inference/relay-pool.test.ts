@@ -3,10 +3,11 @@ import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type CallDeps, type CallModel, createCallModel } from '../../src/inference/call-model.ts'
-import { createProvider } from '../../src/inference/provider.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
-import { createRelay, type Relay } from '../../src/inference/relay/relay.ts'
+import type { Relay } from '../../src/inference/relay/relay.ts'
+import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
+import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
 const CONNECTIONS = 512
@@ -23,19 +24,15 @@ describe('the connections to a provider', () => {
 
   before(async () => {
     server = await double.startUpstream()
-    const provider = createProvider({
-      provider: server.url,
-      api_key: 'upstream-secret-key',
-      headers: {},
-      aliases: {},
-      models: { primary: 'a', fallback: 'b', chat: 'c' },
-      timeout_ms: TIMEOUT_MS,
-      max_retries: 0,
-    })
-    pool = poolSend(provider, 5000)
+    const one = upstreamAt(server.url, { timeout_ms: TIMEOUT_MS })
+    pool = poolSend(one.provider, 5000)
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
-    relay = createRelay(provider, pool.send)
-    call = createCallModel({ provider, calls, prices: {}, storeContent: false } as unknown as CallDeps, relay)
+    const relays = createRelays(one, pool.send)
+    relay = relays.all[0]
+    call = createCallModel(
+      { routing: routingTo(one), calls, prices: {}, storeContent: false } as unknown as CallDeps,
+      () => relays,
+    )
     open = () => relay.open('/chat/completions', { body: '{}', stream: true }, CLIENT)
   })
   after(async () => {

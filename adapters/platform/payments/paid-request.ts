@@ -2,6 +2,7 @@ import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { identityWithoutKey } from '../../../src/identity/keys.ts'
+import type { ModelBody } from '../../../src/inference/admit.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
 import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
 import { cannotRepeat } from '../../http/relay-once.ts'
@@ -56,7 +57,9 @@ async function checkOwn(
     if (path !== MODELS) await knownModel(upstream, decodeURIComponent(path.slice(MODELS.length + 1)), context)
     return
   }
-  const { stream } = endpoint.check(parseJson(headers, bytes).json)
+  const { json } = parseJson(headers, bytes)
+  const { stream } = endpoint.check(json)
   if (stream && headers['idempotency-key'] !== undefined) throw cannotRepeat()
-  upstream.provider.requireKey()
+  const { model } = json as ModelBody
+  upstream.requireKey(model ?? undefined, path.endsWith('/responses') ? 'primary' : 'chat')
 }

@@ -17,6 +17,8 @@ export interface Breaker {
   admit(): ((status: number) => void) | null
   /** A request that was let through has had no reply. */
   failed(): void
+  /** Whether no request is let through just now. */
+  isLeftAlone(): boolean
   /** How long it is until a request is let through to an endpoint that is left alone. */
   pauseSeconds(): number
 }
@@ -56,9 +58,14 @@ export function createBreaker(): Breaker {
       return answeredTry
     },
     failed,
+    isLeftAlone: () => failures >= FAILURES && elapsedMs() < aloneUntil,
     pauseSeconds: () => Math.max(1, Math.ceil((aloneUntil - elapsedMs()) / 1000)),
   }
 }
+
+/** The breakers of one upstream, by the path of the endpoint: other paths are as many as clients make up. */
+export const createBreakers = (): ReadonlyMap<string, Breaker> =>
+  new Map(['/chat/completions', '/responses', '/messages'].map((path) => [path, createBreaker()]))
 
 /** The time on the clock that nobody sets, whole: sums of it are exact. */
 const elapsedMs = () => Math.floor(performance.now())

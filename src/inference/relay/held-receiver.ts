@@ -32,7 +32,10 @@ export function heldReceiver(receiver: Receiver, heartbeat: SilenceWatch): HeldR
   }
   function beat(): void {
     if (!held || !wait || receiver.isGone()) return
-    begin(...held)
+    const [status, headers] = held
+    // Another candidate may answer in the end.
+    const { 'x-gazeway-upstream': _, 'x-gazeway-attempts': __, ...known } = headers
+    begin(status, known)
     receiver.write(HEARTBEAT)
     heartbeat.heard(wait)
   }

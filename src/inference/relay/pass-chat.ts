@@ -5,7 +5,8 @@ import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../failu
 import { observedStream, observedWhole } from '../observe.ts'
 import { wantsUsage } from '../usage-request.ts'
 import { gatherCompletion } from './gather.ts'
-import { type Answered, answered, type Passage, type Passing } from './passing.ts'
+import { heldChunks } from './held-chunks.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type Passing } from './passing.ts'
 import { pump } from './receiver.ts'
 import { endingOf, type StreamReply, type WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
@@ -25,9 +26,9 @@ export const passChat: Passage = {
 }
 
 function passWhole(passing: Passing, reply: WholeReply): Answered {
-  const { provider, receiver, callId, stream, asked } = passing
+  const { provider, receiver, stream, asked } = passing
   const completion = readCompletion(reply, provider)
-  const headers = passedHeaders(reply.headers, callId, provider)
+  const headers = passedHeaders(reply.headers, passing)
   if (stream) {
     // Some providers never stream.
     const chunks = completionChunks(completion as ChatCompletion, { withUsage: wantsUsage(asked) })
@@ -39,23 +40,37 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
   return answered(reply.status, observedWhole(readUsage(completion.usage), completion.choices, completion))
 }
 
-async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered> {
-  const { provider, receiver, requestId, callId, onFirst } = passing
+/** Where another candidate can still answer, the stream begins with its first output, and may fail before that. */
+async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, receiver, requestId, onFirst } = passing
   const { status } = reply
-  receiver.head(status, passedHeaders(reply.headers, callId, provider))
-  const end = await pump(reply, receiver, tap, { filter: (events) => events, onFirst, stallMs: provider.timeoutMs })
+  const headers = passedHeaders(reply.headers, passing)
+  const begin = () => receiver.head(status, headers)
+  const held = receiver.hold === undefined ? null : heldChunks(tap, begin)
+  if (held === null) begin()
+  else receiver.hold?.(status, headers)
+  const filter = held?.filter ?? ((events: Buffer) => events)
+  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs })
   const observed = observedStream(tap)
   const { done, finished } = tap.ending()
   if (end.kind === 'gone' && !done) return answered(status, observed, clientGone(endingOf(receiver)))
   const reported = tap.failed()
+  const cut = done || finished ? null : endedEarly(provider)
+  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : cut
+  const rest = held?.rest() ?? null
+  if (rest !== null) {
+    const failure = reported ? upstreamFailure(reported, provider, { cancelled: false }) : broken
+    if (failure) return failed(failure, status, observed)
+    // An answer without a word.
+    begin()
+    receiver.write(rest)
+  }
   if (reported !== null) {
     receiver.end()
     return answered(status, observed, upstreamFailure(reported, provider, { cancelled: false }))
   }
-  // Whatever comes after the last line changes nothing about the answer; many clients leave at it.
-  const cut = done || finished ? null : endedEarly(provider)
-  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : cut
-  // Some providers leave out the last line that clients wait for.
+  // Some providers leave out the last line that clients wait for. Whatever comes after it changes nothing about the answer;
+  // many clients leave at it.
   if (broken) receiver.end(chatErrorEvent(broken, requestId))
   else receiver.end(done ? undefined : 'data: [DONE]\n\n')
   return answered(status, observed, broken)

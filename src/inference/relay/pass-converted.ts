@@ -10,7 +10,7 @@ import { passChunks } from './pass-chunks.ts'
 import { type Answered, answered, type Failed, failed, modelTold, type Passage, type Passing } from './passing.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
-import { passedHeaders, readCompletion, responseErrorEvent, toSse } from './upstream-reply.ts'
+import { originHeaders, passedHeaders, readCompletion, responseErrorEvent, toSse } from './upstream-reply.ts'
 
 /** Tells the client which endpoint answered. */
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
@@ -30,14 +30,14 @@ export const passConverted: Passage = {
 
 /** Answers with a completion that came in one piece. */
 function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
-  const { provider, receiver, stream, needsText, callId, model, begun } = passing
+  const { provider, receiver, stream, needsText, model, begun } = passing
   const asked = passing.asked as unknown as ResponseRequest
   const completion = readCompletion(reply, provider) as ChatCompletion
   const observed = observedWhole(readUsage(completion.usage), completion.choices, completion)
   const named = { ...completion, model: modelTold(completion.model, model) }
   const lack = needsText ? lackOf(toResponse(named, asked), provider) : null
   if (lack) return failed(lack, reply.status, observed)
-  const headers = { ...ROUTE, 'x-gazeway-call-id': callId }
+  const headers = { ...ROUTE, ...originHeaders(passing) }
   if (stream) {
     const events = toSse(completionEvents(named, asked, begun))
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
@@ -51,11 +51,11 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
 
 /** Answers with a stream of chunks, as they come. */
 function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, requestId, needsText, callId, model } = passing
+  const { provider, requestId, needsText, model } = passing
   const events = createResponseEvents(passing.asked as unknown as ResponseRequest, { model, begun: passing.begun })
   let begun = false
   return passChunks(passing, reply, tap, {
-    headers: { ...passedHeaders(reply.headers, callId, provider), ...ROUTE },
+    headers: { ...passedHeaders(reply.headers, passing), ...ROUTE },
     convert(chunks) {
       if (chunks.length === 0) return []
       const start = begun ? [] : events.start()

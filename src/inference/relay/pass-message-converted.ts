@@ -42,14 +42,14 @@ const requestIdHeader = ({ requestId }: Passing): Record<string, string> =>
 
 /** Answers with a completion that came in one piece. */
 function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
-  const { provider, receiver, stream, callId, model } = passing
+  const { provider, receiver, stream, model } = passing
   const completion = readCompletion(reply, provider) as ChatCompletion
   const observed = observedWhole(readUsage(completion.usage), completion.choices, completion)
   const named = { ...completion, model: modelTold(completion.model, model) }
   const message = toMessage(named, asked(passing))
   if (message === null)
     return failed(badReply(provider, 'the arguments of a tool call are no JSON object'), reply.status, observed)
-  const headers = { ...passedHeaders(reply.headers, callId, provider), ...requestIdHeader(passing) }
+  const headers = { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) }
   if (stream) {
     const events = toSse(messageEvents(message))
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
@@ -63,10 +63,10 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
 
 /** Answers with a stream of chunks, as they come. A call that is cut off gets no end: nobody must run it. */
 function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, requestId, callId, model } = passing
+  const { requestId, model } = passing
   const events = createMessageEvents(asked(passing), { model })
   return passChunks(passing, reply, tap, {
-    headers: { ...passedHeaders(reply.headers, callId, provider), ...requestIdHeader(passing) },
+    headers: { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) },
     convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk as never)),
     finish: (broken) => ({
       bytes: broken ? errorEvent('/messages', broken, requestId) : toSse(events.finish()),

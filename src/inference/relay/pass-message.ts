@@ -51,9 +51,9 @@ export function readMessage(reply: WholeReply, provider: Provider): Message {
 }
 
 function passWhole(passing: Passing, reply: WholeReply): Answered {
-  const { provider, receiver, stream, callId } = passing
+  const { provider, receiver, stream } = passing
   const message = readMessage(reply, provider)
-  const headers = passedHeaders(reply.headers, callId, provider)
+  const headers = passedHeaders(reply.headers, passing)
   if (stream) {
     // Before the head: what cannot be written is an error with a status of its own.
     const events = toSse(messageEvents(message))
@@ -64,9 +64,9 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
 }
 
 async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, callId, onFirst } = passing
+  const { provider, receiver, requestId, onFirst } = passing
   const { status } = reply
-  const headers = passedHeaders(reply.headers, callId, provider)
+  const headers = passedHeaders(reply.headers, passing)
   let held: Buffer[] | null = []
   let heldBytes = 0
   let complete = false

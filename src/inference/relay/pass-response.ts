@@ -38,7 +38,7 @@ export const passResponse: Passage = {
 }
 
 function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
-  const { provider, receiver, stream, needsText, callId } = passing
+  const { provider, receiver, stream, needsText } = passing
   const { status } = reply
   const response = readResponse(reply, provider)
   const usage = readUsage(response.usage)
@@ -53,7 +53,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   if (lack) return failed(lack, status, { ...observed, said: null, answer: null })
   // Some providers never stream.
   const events = stream ? toSse([...responseEvents(response)]) : null
-  const headers = passedHeaders(reply.headers, callId, provider)
+  const headers = passedHeaders(reply.headers, passing)
   if (events) {
     receiver.head(status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(events)
@@ -62,7 +62,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
 }
 
 async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, callId, needsText, onFirst } = passing
+  const { provider, receiver, requestId, needsText, onFirst } = passing
   const { status } = reply
   let held: Buffer[] | null = []
   let heldBytes = 0
@@ -70,7 +70,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   let complete = false
   const tracker = trackResponse(passing.asked as unknown as ResponseRequest, { needsText })
   const output = streamedOutput()
-  const headers = passedHeaders(reply.headers, callId, provider)
+  const headers = passedHeaders(reply.headers, passing)
   receiver.hold?.(status, headers)
 
   /**

@@ -22,6 +22,8 @@ export interface Passing {
   /** Names the client's request in the errors that it is told; null where they name none. */
   requestId: string | null
   callId: string
+  /** Its place among the attempts of the call, from 1. */
+  attempt: number
   /** The upstream's id of the model. */
   model: string
   /** What the client has of the stream of an earlier candidate; null where it has nothing. */
@@ -45,6 +47,8 @@ export interface Failed {
   told: string | null
   /** What the client has of the stream; null where it has nothing. */
   begun: BegunResponse | null
+  /** Whether its reply was a stream, of which the client has nothing yet but what is in `begun`. */
+  isStreamed: boolean
 }
 
 /** How requests of one API are passed to an endpoint, and its replies back. */
@@ -75,7 +79,14 @@ export const failed = (
   httpStatus: number | null,
   observed: Observed = NOTHING,
   { refused = null, told = null, begun = null }: Partial<Pick<Failed, 'refused' | 'told' | 'begun'>> = {},
-): Failed => ({ kind: 'failed', outcome: { httpStatus, error, ...observed }, refused, told, begun })
+): Failed => ({
+  kind: 'failed',
+  outcome: { httpStatus, error, ...observed },
+  refused,
+  told,
+  begun,
+  isStreamed: false,
+})
 
 /** The model that a reply names, whatever it holds there; the one that was asked for where it names none. */
 export const modelTold = (told: unknown, asked: string): string =>

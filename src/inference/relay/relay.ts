@@ -4,7 +4,7 @@ import { VIA } from '../../wire/via.ts'
 import { upstreamFailure } from '../failure.ts'
 import { keyHeaders } from '../key-headers.ts'
 import type { Provider } from '../provider.ts'
-import { type Breaker, createBreaker, FAILURES } from './breaker.ts'
+import { type Breaker, createBreakers, FAILURES } from './breaker.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { CLIENT_GONE, type Client, endingOf, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
 
@@ -39,14 +39,13 @@ interface Asked {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The relay of one upstream over a transport. */
-export function createRelay(provider: Provider, send: Send, heartbeatMs = HEARTBEAT_MS): Relay {
-  // Of the endpoints that models are asked at: other paths are as many as clients make up.
-  const breakers = new Map<string, Breaker>([
-    ['/chat/completions', createBreaker()],
-    ['/responses', createBreaker()],
-    ['/messages', createBreaker()],
-  ])
+/** The relay of one upstream and key over a transport. @param breakers those of the upstream */
+export function createRelay(
+  provider: Provider,
+  send: Send,
+  breakers: ReadonlyMap<string, Breaker> = createBreakers(),
+  heartbeatMs = HEARTBEAT_MS,
+): Relay {
   const bodiless = {
     'user-agent': 'gazeway',
     ...provider.headers,

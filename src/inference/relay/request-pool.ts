@@ -53,7 +53,7 @@ export interface RequestPool extends Replaceable {
  * socket (`fetch` costs about ten times its CPU).
  */
 export function poolSend(
-  { baseUrl, timeoutMs }: Pick<Provider, 'baseUrl' | 'timeoutMs'>,
+  { baseUrl, timeoutMs, firstByteMs = timeoutMs }: Pick<Provider, 'baseUrl' | 'timeoutMs'> & { firstByteMs?: number },
   connectTimeoutMs: number,
 ): RequestPool {
   const base = new URL(baseUrl)
@@ -62,7 +62,8 @@ export function poolSend(
     connections: CONNECTIONS,
     connect: { timeout: connectTimeoutMs, ...READING },
   })
-  const watch = watchSilence(timeoutMs)
+  const silence = watchSilence(timeoutMs)
+  const firstByte = firstByteMs === timeoutMs ? silence : watchSilence(firstByteMs)
   // Of each connection one request is under way; undici tells nothing of those that wait for theirs.
   let underWay = 0
   let told: (busy: boolean) => void = () => {}
@@ -77,7 +78,9 @@ export function poolSend(
       // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
       const watched = body === null || typeof body === 'string' || Buffer.isBuffer(body)
       const limit = watched ? 0 : timeoutMs
-      const wait = watched ? watch.begin(giveUp) : null
+      let watch = firstByte
+      let wait = watched ? watch.begin(giveUp) : null
+      let begun = false
       const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
       pool.dispatch(options, {
         onRequestStart(started) {
@@ -88,7 +91,14 @@ export function poolSend(
         onResponseStart(_, status, head) {
           heard()
           // 1xx heads come before the one that counts.
-          if (status >= 200) listener.onHead(status, head)
+          if (status < 200) return
+          begun = true
+          if (wait && watch !== silence) {
+            watch.end(wait)
+            watch = silence
+            wait = watch.begin(giveUp)
+          }
+          listener.onHead(status, head)
         },
         onResponseData(_, chunk) {
           heard()
@@ -123,7 +133,8 @@ export function poolSend(
       }
       function giveUp(): void {
         if (controller?.paused) heard()
-        else end(waits && !controller ? tooMany(base, timeoutMs) : new errors.HeadersTimeoutError())
+        else if (waits && !controller) end(tooMany(base, firstByteMs))
+        else end(begun ? new errors.BodyTimeoutError() : new errors.HeadersTimeoutError())
       }
       return {
         pause: () => controller?.pause(),

@@ -17,16 +17,37 @@ const PASSED = new Set([
 ])
 const PASSED_PREFIX = /^(?:x-ratelimit-|anthropic-ratelimit-)/
 
+/** Whom a reply comes from. */
+export interface Origin {
+  callId: string
+  provider: Pick<Provider, 'id' | 'secrets'>
+  /** Its place among the attempts of the call, from 1. */
+  attempt: number
+}
+
+/** The headers that say which upstream answered, and how many were asked. */
+export const attemptHeaders = ({
+  provider,
+  attempt,
+}: Pick<Origin, 'provider' | 'attempt'>): Record<string, string> => ({
+  'x-gazeway-upstream': provider.id,
+  'x-gazeway-attempts': String(attempt),
+})
+
+/** The headers by which the record of a call is found, and those of {@link attemptHeaders}. */
+export const originHeaders = (origin: Origin): Record<string, string> => ({
+  'x-gazeway-call-id': origin.callId,
+  'x-gazeway-upstream': origin.provider.id,
+  'x-gazeway-attempts': String(origin.attempt),
+})
+
 /**
- * What a client gets of the upstream's headers, the first of each, and the id of the call by which its record is found.
- * Should the upstream repeat the gateway's key there, that is taken out.
+ * What a client gets of the upstream's headers, the first of each, after the call's own. Should the upstream repeat the
+ * gateway's key there, that is taken out.
  */
-export function passedHeaders(
-  headers: Headers,
-  callId: string,
-  { secrets }: Pick<Provider, 'secrets'>,
-): Record<string, string> {
-  const passed: Record<string, string> = { 'x-gazeway-call-id': callId }
+export function passedHeaders(headers: Headers, origin: Origin): Record<string, string> {
+  const { secrets } = origin.provider
+  const passed = originHeaders(origin)
   for (const name in headers) {
     if (!PASSED.has(name) && !PASSED_PREFIX.test(name)) continue
     const value = headers[name]

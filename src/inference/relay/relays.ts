@@ -1,0 +1,46 @@
+import type { NamedUpstream } from '../named-upstream.ts'
+import { createBreakers } from './breaker.ts'
+import { HEARTBEAT_MS } from './held-receiver.ts'
+import { createRelay, type Relay } from './relay.ts'
+import type { Send } from './send.ts'
+
+/** What carries requests to one upstream, with each of its keys. */
+export interface Relays {
+  upstream: NamedUpstream
+  /** One for each key, in their order. */
+  all: readonly [Relay, ...Relay[]]
+  /** Those whose keys do not rest. */
+  awake(): readonly Relay[]
+  /** The one whose rest is over first. */
+  firstAwake(): Relay
+  /** Leaves the key of a relay alone for so long, in milliseconds. */
+  rest(relay: Relay, forMs: number): void
+  /** Whether requests to a path would fail at once, as the circuit breaker leaves it alone. */
+  isLeftAlone(path: string): boolean
+}
+
+/** The relays of an upstream over one transport; they share its circuit breakers. */
+export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = HEARTBEAT_MS): Relays {
+  const breakers = createBreakers()
+  const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, breakers, heartbeatMs)
+  const [first, ...others] = upstream.keys
+  const all: Relays['all'] = [relayWith(first), ...others.map(relayWith)]
+  const restUntil = new Map<Relay, number>()
+  const until = (relay: Relay): number => restUntil.get(relay) ?? 0
+
+  return {
+    upstream,
+    all,
+    awake() {
+      if (restUntil.size === 0) return all
+      const now = performance.now()
+      for (const [relay, end] of restUntil) if (end <= now) restUntil.delete(relay)
+      return restUntil.size === 0 ? all : all.filter((relay) => !restUntil.has(relay))
+    },
+    firstAwake: () => all.reduce((soonest, relay) => (until(relay) < until(soonest) ? relay : soonest)),
+    rest(relay, forMs) {
+      restUntil.set(relay, Math.max(until(relay), performance.now() + forMs))
+    },
+    isLeftAlone: (path) => breakers.get(path)?.isLeftAlone() ?? false,
+  }
+}

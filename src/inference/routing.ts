@@ -1,0 +1,136 @@
+import { closest } from 'fastest-levenshtein'
+import { GazewayError } from '../errors.ts'
+import { matchesGlob } from '../text/glob.ts'
+import type { NamedUpstream } from './named-upstream.ts'
+import type { ModelRole } from './provider.ts'
+
+/** A name of this length is compared with the names that are known. */
+const COMPARED = 100
+
+/** Where a route leads: an upstream, the model there (the one asked for where it names none), and its share of the calls. */
+export interface RouteTarget {
+  upstream: string
+  model: string | null
+  weight: number | null
+}
+
+/** A rule of the configuration: which models it is for, and where they are asked. */
+export interface Route {
+  /** A glob. */
+  model: string
+  to: readonly (string | { upstream: string; model?: string | null; weight?: number | null })[]
+  strategy: 'order' | 'weighted'
+}
+
+/** An upstream that can answer a request, and the name of the model there. */
+export interface Target {
+  upstream: NamedUpstream
+  model: string
+  weight: number
+}
+
+/** The upstreams that can answer, and whether the first is drawn by weight. */
+export interface Targets {
+  all: readonly [Target, ...Target[]]
+  isWeighted: boolean
+}
+
+/** Finds the upstreams that can answer for a model. */
+export interface Routing {
+  /** The upstream `default` first. */
+  upstreams: readonly [NamedUpstream, ...NamedUpstream[]]
+  /** The models that routes name without a wildcard. */
+  names: readonly string[]
+  /**
+   * The upstreams that can answer for a model, those without their key left out.
+   *
+   * @param asked what the client named; the model of the role where it named none
+   * @throws GazewayError `upstream_not_configured` where the key of the only upstream is missing, `model_not_found` where
+   *   no upstream that has its key serves the model
+   */
+  targets(asked: string | undefined, role: ModelRole): Targets
+  /** The id of a model by one of its names, at the upstream that would be asked first. */
+  idOf(name: string): string
+}
+
+/** A target of a route, however it is written: `NAME`, `NAME/MODEL` or an object. */
+export function routeTarget(to: Route['to'][number]): RouteTarget {
+  if (typeof to !== 'string') return { upstream: to.upstream, model: to.model ?? null, weight: to.weight ?? null }
+  const slash = to.indexOf('/')
+  if (slash === -1) return { upstream: to, model: null, weight: null }
+  return { upstream: to.slice(0, slash), model: to.slice(slash + 1), weight: null }
+}
+
+/**
+ * Routes models to upstreams. The first of these that fits decides:
+ *
+ * 1. the first route whose glob matches the model,
+ * 2. `NAME/MODEL`, where an upstream has that name,
+ * 3. the first upstream whose globs match the model,
+ * 4. the upstream `default`.
+ */
+export function createRouting(
+  upstreams: readonly [NamedUpstream, ...NamedUpstream[]],
+  routes: readonly Route[],
+): Routing {
+  const [first, ...named] = upstreams
+  const byName = new Map(upstreams.map((upstream) => [upstream.provider.id, upstream]))
+  const rules = routes.map(({ model, to, strategy }) => ({
+    glob: model,
+    isWeighted: strategy === 'weighted',
+    to: to.map(routeTarget),
+  }))
+
+  function found(model: string): { all: Target[]; isWeighted: boolean } {
+    const to = (upstream: NamedUpstream, name = model): Target => ({ upstream, model: name, weight: upstream.weight })
+    const rule = rules.find(({ glob }) => matchesGlob(glob, model))
+    if (rule) {
+      const all = rule.to.flatMap(({ upstream: name, model: other, weight }): Target[] => {
+        const upstream = byName.get(name)
+        return upstream ? [{ upstream, model: other ?? model, weight: weight ?? upstream.weight }] : []
+      })
+      return { all, isWeighted: rule.isWeighted }
+    }
+    const slash = model.indexOf('/')
+    const prefixed = slash > 0 && slash < model.length - 1 ? byName.get(model.slice(0, slash)) : undefined
+    if (prefixed) return { all: [to(prefixed, model.slice(slash + 1))], isWeighted: false }
+    return { all: [to(named.find(({ serves }) => serves(model)) ?? first)], isWeighted: false }
+  }
+
+  const names = rules.map(({ glob }) => glob).filter((glob) => !glob.includes('*'))
+
+  return {
+    upstreams,
+    names,
+    idOf(name) {
+      const [{ upstream, model } = { upstream: first, model: name }] = found(name).all
+      return upstream.provider.resolve(model, 'chat').upstream
+    },
+    targets(asked, role) {
+      const model = asked ?? first.provider.resolve(undefined, role).requested
+      const { all, isWeighted } = found(model)
+      const [target, ...others] = all.filter(({ upstream }) => upstream.provider.hasKey)
+      if (target) return { all: [target, ...others], isWeighted }
+      const lacking = all[0]?.upstream ?? first
+      // Whoever set up other upstreams did without this one's key on purpose.
+      const isLeftOver = lacking === first && named.some(({ provider }) => provider.hasKey)
+      if (asked === undefined || !isLeftOver) lacking.provider.requireKey()
+      throw modelNotFound(model, knownNames(upstreams, names))
+    },
+  }
+}
+
+/** The names that can be asked for, as far as they are known without asking anybody. */
+function knownNames(upstreams: Routing['upstreams'], names: readonly string[]): string[] {
+  const answering = upstreams.filter(({ provider }) => provider.hasKey)
+  return [...names, ...answering.flatMap(({ models }) => models.known())]
+}
+
+function modelNotFound(model: string, known: readonly string[]): GazewayError {
+  const nearest = known.length === 0 ? null : closest(model.slice(0, COMPARED), known)
+  return new GazewayError(
+    'model_not_found',
+    `No upstream serves the model ${JSON.stringify(model.slice(0, COMPARED))}${nearest === null ? '' : `; the nearest is ${nearest}`}. GET /v1/models lists all.`,
+    { param: 'model' },
+  )
+}

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { message, refuses } from '../doubles/anthropic.ts'
+import * as double from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+const ASK = { model: 'any', messages: [{ role: 'user', content: 'Say hello.' }] }
+const CHAT = '/chat/completions'
+
+describe('a call with several candidates', () => {
+  let one: double.UpstreamDouble
+  let two: double.UpstreamDouble
+  let three: double.UpstreamDouble
+  let settings = 5000
+  let running: RunningGateway
+  const all = () => [one, two, three]
+
+  before(async () => {
+    one = await double.startUpstream()
+    two = await double.startUpstream()
+    three = await double.startUpstream()
+    running = await startGateway(
+      one.url,
+      {},
+      {
+        upstream: { timeout_ms: 2000, first_byte_timeout_ms: 300 },
+        upstreams: {
+          two: { provider: two.url, api_keys: ['key-of-two-number-1', 'key-of-two-number-2'], timeout_ms: 2000 },
+          claude: { provider: three.url, protocol: 'anthropic', api_keys: ['key-of-claude-1'], timeout_ms: 2000 },
+        },
+        routes: [
+          { model: 'any', to: ['default', 'two/their-model', 'claude/claude-x'] },
+          { model: 'two-first', to: ['two', 'default'] },
+          { model: 'claude-first', to: ['claude', 'default'] },
+          {
+            model: 'drawn',
+            to: [
+              { upstream: 'default', weight: 1 },
+              { upstream: 'two', weight: 3 },
+            ],
+            strategy: 'weighted',
+          },
+        ],
+      },
+    )
+  })
+  beforeEach(async () => {
+    for (const upstream of all()) {
+      upstream.received.length = 0
+      upstream.on(CHAT, double.json(200, double.completion('Hello.')))
+      upstream.on('/responses', double.json(200, double.response('Hello.')))
+      upstream.on('/messages', double.json(200, message('Hello.')))
+    }
+    // Upstreams that are made anew have had no failures, and their keys do not rest.
+    await running.gateway.config.set({ 'upstream.connect_timeout_ms': ++settings })
+    await running.gateway.calls.flush()
+    for (const table of ['calls', 'call_rollups', 'call_totals'] as const)
+      await running.gateway.store.db.deleteFrom(table).execute()
+  })
+  after(async () => {
+    await running.close()
+    for (const upstream of all()) await upstream.close()
+  })
+
+  const post = (body: unknown, path = CHAT, signal?: AbortSignal) =>
+    fetch(`${running.url}/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${running.key}` },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    })
+  /** Oldest first. */
+  const records = async (): Promise<CallRecord[]> =>
+    (await running.gateway.calls.history({ limit: 50 })).items.reverse()
+  const asked = () => all().map(({ received }) => received.length)
+  const originOf = (reply: Response) => [
+    reply.headers.get('x-gazeway-upstream'),
+    reply.headers.get('x-gazeway-attempts'),
+  ]
+
+  it('is answered by the first, which the reply names', async () => {
+    const reply = await post(ASK)
+    assert.equal(reply.status, 200)
+    assert.deepEqual(originOf(reply), ['default', '1'])
+    assert.deepEqual(asked(), [1, 0, 0])
+  })
+
+  const after503 = double.fails(503)
+  for (const [what, behaviour] of [
+    ['drops the connection', double.drops],
+    ['is silent before its first byte', double.hangs],
+    ...[401, 403, 404, 408, 409, 425, 429, 500, 502, 503, 529].map(
+      (status) => [`answers ${status}`, double.fails(status)] as const,
+    ),
+  ] as const)
+    for (const stream of [false, true])
+      it(`is answered by the second where the first ${what}${stream ? ', streamed' : ''}`, async () => {
+        one.on(CHAT, behaviour)
+        two.on(CHAT, stream ? double.sse(double.chunks(['Hello.'])) : double.json(200, double.completion('Hello.')))
+        const reply = await post({ ...ASK, stream })
+        assert.equal(reply.status, 200)
+        assert.match(await reply.text(), /Hello\./)
+        assert.deepEqual(originOf(reply), ['two', '2'])
+        assert.deepEqual(asked(), [1, 1, 0])
+        assert.deepEqual(
+          two.received.map(({ body }) => (body as { model: string }).model),
+          ['their-model'],
+        )
+        const [failed, answered] = await records()
+        assert.deepEqual([failed?.status, failed?.fallback_from, failed?.requested_model], ['error', null, 'any'])
+        assert.deepEqual(
+          [answered?.status, answered?.fallback_from, answered?.upstream, answered?.requested_model, answered?.model],
+          ['ok', failed?.call_id, 'two', 'any', 'their-model'],
+        )
+      })
+
+  for (const status of [400, 402, 413, 415, 422])
+    it(`stays the client's fault where the first answers ${status}`, async () => {
+      one.on(CHAT, double.fails(status))
+      const reply = await post(ASK)
+      assert.equal(reply.status, status)
+      assert.deepEqual(asked(), [1, 0, 0])
+    })
+
+  for (const [what, behaviour] of [
+    ['breaks off before its first output', double.sse(double.chunks([], null).slice(0, 1), 'break')],
+    ['ends before its first output', double.sse([], 'none')],
+    ['reports an error before its first output', double.sse([{ error: { message: 'Overloaded.', code: 503 } }])],
+    ['falls silent before its first output', double.sse(double.chunks([], null).slice(0, 1), 'hang')],
+  ] as const)
+    it(`is answered by the second where the stream of the first ${what}`, async () => {
+      one.on(CHAT, behaviour)
+      two.on(CHAT, double.sse(double.chunks(['Hello.'])))
+      const reply = await post({ ...ASK, stream: true })
+      const text = await reply.text()
+      assert.deepEqual(originOf(reply), ['two', '2'])
+      assert.match(text, /"Hello\."/)
+      assert.equal(text.match(/"role":"assistant"/g)?.length, 1, 'nothing of the first stream goes on')
+      assert.match(text, /data: \[DONE\]\n\n$/)
+    })
+
+  for (const [what, behaviour] of [
+    ['breaks off after it', double.sse(double.chunks(['Hel'], null).slice(0, 2), 'break')],
+    [
+      'reports an error after it',
+      double.sse([...double.chunks(['Hel'], null).slice(0, 2), { error: { message: 'x', code: 503 } }]),
+    ],
+  ] as const)
+    it(`is never asked again of another once output has come: the stream ${what}`, async () => {
+      one.on(CHAT, behaviour)
+      const text = await (await post({ ...ASK, stream: true })).text()
+      assert.match(text, /"Hel"[\s\S]*"error"/)
+      assert.deepEqual(asked(), [1, 0, 0])
+    })
+
+  it('is never asked again of another once a whole reply has begun', async () => {
+    one.on(CHAT, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"choices"')
+      setImmediate(() => response.socket?.destroy())
+    })
+    assert.equal((await post(ASK)).status, 502)
+    one.on(CHAT, double.malformed)
+    assert.equal((await post(ASK)).status, 502)
+    assert.deepEqual(asked(), [2, 0, 0])
+  })
+
+  it('goes on to an upstream of the other protocol, and tells its error where all fail', async () => {
+    one.on(CHAT, after503)
+    two.on(CHAT, double.fails(500))
+    const reply = await post(ASK)
+    assert.equal(reply.status, 200)
+    assert.deepEqual(originOf(reply), ['claude', '3'])
+    assert.equal(
+      ((await reply.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message.content,
+      'Hello.',
+    )
+    three.on('/messages', refuses(529, 'overloaded_error', 'Overloaded'))
+    const failed = await post(ASK)
+    assert.equal(failed.status, 503, 'the reason of the first')
+    assert.equal(failed.headers.get('x-gazeway-attempts'), '3')
+    assert.equal((await records()).length, 6)
+  })
+
+  it('passes over an upstream whose API cannot express it', async () => {
+    const reply = await post({ ...ASK, model: 'claude-first', n: 2 })
+    assert.equal(reply.status, 200, await reply.clone().text())
+    assert.deepEqual(asked(), [1, 0, 0])
+  })
+
+  it('tries the next key of the same upstream first, and leaves the limited one alone for its Retry-After', async () => {
+    two.on(CHAT, double.fails(429, { 'retry-after': '30' }), double.json(200, double.completion('Hello.')))
+    const keys = () => two.received.map(({ headers }) => headers.authorization?.slice(-1))
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['two', '2'])
+    assert.deepEqual(keys(), ['1', '2'])
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['two', '1'])
+    assert.deepEqual(keys(), ['1', '2', '2'])
+    two.on(CHAT, double.fails(429, { 'retry-after': '30' }))
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['default', '2'])
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['default', '1'], 'all of its keys rest')
+    assert.deepEqual(keys(), ['1', '2', '2', '2'])
+    const alone = await post({ ...ASK, model: 'two/only' })
+    assert.equal(alone.status, 429, 'where nobody else can answer, it is asked all the same')
+  })
+
+  it('asks both endpoints of an upstream for a Response, then the next upstream', async () => {
+    one.on('/responses', double.fails(404))
+    one.on(CHAT, after503)
+    const reply = await post({ model: 'any', input: 'Say hello.' }, '/responses')
+    assert.equal(reply.status, 200)
+    assert.deepEqual(originOf(reply), ['two', '3'])
+    assert.deepEqual(
+      (await records()).map(({ path, upstream }) => [path, upstream === 'two']),
+      [
+        ['/v1/responses', false],
+        ['/v1/chat/completions', false],
+        ['/v1/responses', true],
+      ],
+    )
+  })
+
+  it('stays with the upstream that has stored what a Response counts on', async () => {
+    one.on('/responses', after503)
+    const reply = await post({ model: 'any', input: 'And?', previous_response_id: 'resp_1' }, '/responses')
+    assert.equal(reply.status, 503)
+    assert.deepEqual(asked(), [1, 0, 0])
+  })
+
+  it('answers Messages from whichever upstream can', async () => {
+    three.on('/messages', refuses(529, 'overloaded_error', 'Overloaded'))
+    const reply = await post({ ...ASK, model: 'claude-first', max_tokens: 10 }, '/messages')
+    assert.equal(reply.status, 200)
+    assert.deepEqual(originOf(reply), ['default', '2'])
+    assert.equal(((await reply.json()) as { type: string }).type, 'message')
+  })
+
+  it('draws the first by weight, and keeps the others', async () => {
+    for (let i = 0; i < 40; i++) assert.equal((await post({ ...ASK, model: 'drawn' })).status, 200)
+    const [first = 0, second = 0] = asked()
+    assert.equal(first + second, 40)
+    assert.ok(second > first && first > 0, `${first} and ${second} of 40 with weights 1 and 3`)
+    two.on(CHAT, after503)
+    one.on(CHAT, double.json(200, double.completion('Hello.')))
+    for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: 'drawn' })).status, 200)
+  })
+
+  it('ends with its client: nobody else is asked', async () => {
+    one.on(CHAT, double.sse(double.chunks([], null).slice(0, 1), 'hang'))
+    const leaving = new AbortController()
+    const made = post({ ...ASK, stream: true }, CHAT, leaving.signal).catch(() => null)
+    while (one.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    leaving.abort()
+    await made
+    await one.received[0]?.aborted
+    while ((await records()).length === 0) await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(
+      (await records()).map(({ status }) => status),
+      ['aborted'],
+    )
+    assert.deepEqual(asked(), [1, 0, 0])
+  })
+})

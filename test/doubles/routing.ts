@@ -1,0 +1,34 @@
+import {
+  createNamedUpstream,
+  type NamedUpstream,
+  type NamedUpstreamConfig,
+} from '../../src/inference/named-upstream.ts'
+import { createRouting, type Route, type Routing } from '../../src/inference/routing.ts'
+
+/** An upstream whose list of models is not asked for. */
+export const upstreamAt = (
+  url: string,
+  over: Partial<NamedUpstreamConfig> = {},
+  listed: readonly string[] = [],
+): NamedUpstream =>
+  createNamedUpstream(
+    {
+      provider: url,
+      api_key: 'upstream-secret-key',
+      headers: {},
+      aliases: {},
+      models: { primary: 'a', fallback: 'b', chat: 'c' },
+      timeout_ms: 60_000,
+      connect_timeout_ms: 5000,
+      max_retries: 0,
+      ...over,
+    },
+    () => ({ listed: async () => null, all: async () => [], known: () => listed }),
+  )
+
+/** Routing with one upstream, and others beside it. */
+export const routingTo = (
+  first: NamedUpstream,
+  others: readonly NamedUpstream[] = [],
+  routes: readonly Route[] = [],
+): Routing => createRouting([first, ...others], routes)
