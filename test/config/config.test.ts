@@ -111,7 +111,12 @@ describe('loadConfig', () => {
       /: http\.port: got text; accepted: a whole number from 0/,
       'http.port',
     ],
-    ['an unknown key', '{"htp": {}}', /: htp: unknown field; accepted: upstream, upstreams, routes, store, http/, 'htp'],
+    [
+      'an unknown key',
+      '{"htp": {}}',
+      /: htp: unknown field; accepted: upstream, upstreams, routes, store, http/,
+      'htp',
+    ],
     [
       'a value out of range',
       '{"gaze": {"min_score": 2}}',
