@@ -17,6 +17,7 @@ import { checkPayments } from '../../src/payments/check-payments.ts'
 import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { leftUnfinished } from '../../src/payments/unfinished.ts'
+import { ageOfPrices } from '../../src/providers/price-age.ts'
 import { presetOf } from '../../src/providers/providers.ts'
 import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
@@ -96,6 +97,13 @@ const CHECKS: readonly Check[] = [
       await calls.flush()
       const { totals } = await calls.stats({})
       return `${totals.calls} calls`
+    },
+  },
+  {
+    name: 'prices',
+    async run({ upstream: { provider }, loaded }) {
+      const { models } = loaded.config.pricing
+      return ageOfPrices(provider, models, new Date())
     },
   },
   {

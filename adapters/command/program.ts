@@ -19,6 +19,7 @@ Examples:
   $ gazeway --http                   an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
   $ gazeway --http --platform        the same, and the agent platform on http://127.0.0.1:8812 (/docs)
   $ gazeway doctor                   check the configuration, the store and the upstream
+  $ gazeway prices                   what calls are charged at, and where each price comes from
 
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
@@ -74,6 +75,15 @@ program
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
     if (!(await runDoctor(loaded, log))) process.exitCode = 1
+  })
+
+program
+  .command('prices')
+  .description('list the prices in force and where each comes from')
+  .option('--json', 'print JSON')
+  .action(async (flags: { json?: boolean }) => {
+    const { loaded, log } = await start()
+    await (await import('./prices.ts')).showPrices(loaded, log, flags)
   })
 
 addKeyCommands(program, start)

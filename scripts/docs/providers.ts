@@ -29,10 +29,10 @@ export function modelsTable(): string {
       `[${model.date}](${model.source})`,
     ]),
   )
-  return table(['provider', 'model', 'input', 'cached input', 'cache write', 'output', 'source'], rows)
+  return table(['provider', 'model', 'input', 'cached input', 'cache write', 'for 1 h', 'output', 'source'], rows)
 }
 
-const COLUMNS = ['input', 'cached_input', 'cache_write', 'output'] as const
+const COLUMNS = ['input', 'cached_input', 'cache_write', 'cache_write_1h', 'output'] as const
 
 function prices({ prices }: PresetModel): string[] {
   const known: Partial<ModelPrices> = prices === 'unknown' ? {} : prices

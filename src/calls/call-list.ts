@@ -115,6 +115,8 @@ const CALL_COLUMNS = [
   'prompt_tokens',
   'completion_tokens',
   'total_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
   'usage_estimated',
   'upstream_cost_micros',
   'error',
@@ -154,11 +156,18 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
 
 function toRecord(row: CallRow): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
-  const { upstream_cost_micros, content, stream, ...fields } = rest
+  const { cached_tokens, cache_write_tokens, upstream_cost_micros, content, stream, ...fields } = rest
   const usage =
     prompt_tokens === null || completion_tokens === null || total_tokens === null
       ? null
-      : { prompt_tokens, completion_tokens, total_tokens, ...(usage_estimated ? { estimated: true } : {}) }
+      : {
+          prompt_tokens,
+          completion_tokens,
+          total_tokens,
+          ...(cached_tokens !== null && { cached_tokens }),
+          ...(cache_write_tokens !== null && { cache_write_tokens }),
+          ...(usage_estimated ? { estimated: true } : {}),
+        }
   return {
     ...(fields as Omit<CallRecord, 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
     stream: stream === 1,

@@ -137,6 +137,8 @@ function toRow(record: CallRecord): CallRow {
     prompt_tokens: usage?.prompt_tokens ?? null,
     completion_tokens: usage?.completion_tokens ?? null,
     total_tokens: usage?.total_tokens ?? null,
+    cached_tokens: usage?.cached_tokens ?? null,
+    cache_write_tokens: usage?.cache_write_tokens ?? null,
     usage_estimated: Number(usage?.estimated ?? false),
     upstream_cost_micros: toMicros(record.upstream_cost_usd) ?? 0,
     error: record.error,

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { type Prices, upstreamCost } from '../providers/prices.ts'
+import { mostCost, type PricedModel, type Prices } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from './answer-limit.ts'
 import { records } from './convert/loose.ts'
@@ -67,14 +67,9 @@ export function boundOf(
   deps: BoundDeps,
   endpoint: string,
   { bytes, text, json }: BoundedRequest,
-  models: readonly string[],
+  models: readonly PricedModel[],
 ): CallBound {
-  const cost = (tokens: number): Micros =>
-    Math.max(
-      ...models.map((model) =>
-        upstreamCost({ prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens }, model, deps.prices),
-      ),
-    )
+  const cost = (prompt: number, answer: number): Micros => mostCost({ prompt, answer }, models, deps.prices)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
   // Where its name is not known, what is sent may be ignored.
@@ -91,13 +86,13 @@ export function boundOf(
     promptTokens,
     answerTokens,
     answerLimit: sent === null ? limit : null,
-    micros: cost(promptTokens + answerTokens),
+    micros: cost(promptTokens, answerTokens),
     async counted() {
       const { text: said, media } = await requestText(json)
       const tokens = (await countLong(deps.countTokens, said)) + media * MEDIA_TOKENS
-      return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside + answerTokens)
+      return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)
     },
-    more: cost,
+    more: (tokens) => cost(0, tokens),
   }
 }
 

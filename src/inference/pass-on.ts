@@ -105,11 +105,11 @@ const isUnseen = ({ endpoint }: PassedOn, { usage, said }: Observed): boolean =>
 /** The usage of an answer of which nothing has been seen. */
 const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
-/** The model that is asked for, by its own name: aliases are the upstream's. */
+/** The model that is asked for, by its own name: aliases and prices are the upstream's. */
 function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
   const { model } = request.json
-  if (typeof model === 'string' && model !== '') return { requested: model, upstream: model }
-  if ((model ?? '') === '') return provider.resolve(undefined, 'chat')
+  if (typeof model === 'string' && model !== '') return { requested: model, upstream: model, catalogue: {} }
+  if ((model ?? '') === '') return { ...provider.resolve(undefined, 'chat'), catalogue: {} }
   throw new GazewayError('validation_failed', 'model: accepted is the name of a model.', { param: 'model' })
 }
 

@@ -1,5 +1,6 @@
 import { GazewayError } from '../errors.ts'
-import { aliasesOf, OWN_MODELS, type Preset } from '../providers/preset.ts'
+import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../providers/preset.ts'
+import type { PricedModel } from '../providers/prices.ts'
 import { presetOf } from '../providers/providers.ts'
 import { lazily } from '../wire/lazily.ts'
 import { VIA } from '../wire/via.ts'
@@ -36,11 +37,8 @@ export const DEFAULT_UPSTREAM = 'default'
 /** What a model is used for: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
 export type ModelRole = 'primary' | 'fallback' | 'chat'
 
-/** The model that a request names, and the upstream's id for it. */
-export interface ModelChoice {
-  requested: string
-  upstream: string
-}
+/** The model that a request names, the upstream's id for it, and the catalogue that has its price. */
+export type ModelChoice = PricedModel
 
 /** One configured upstream: where it is, what opens it, and what it calls the models. */
 export interface Provider {
@@ -70,6 +68,8 @@ export interface Provider {
   resolve(model: string | undefined, role: ModelRole): ModelChoice
   /** Whether a model is one of our own names that this upstream has no id for; `modelFor` finds one for it. */
   isUnassigned(model: string): boolean
+  /** What is known of the prices of its models; empty for a base URL. */
+  catalogue: Catalogue
   /** Which of its models can be asked for the usage of their streams, as far as that has shown. */
   usageRequests: UsageRequests
   /** The names that have an id here: the models of the roles, in their order, then the other aliases. */
@@ -94,6 +94,7 @@ export function createProvider(config: ProviderConfig): Provider {
   const missing = missingKey(config)
   // A map: clients may ask for any model, `constructor` too, which every object has.
   const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
+  const catalogue = preset?.models ?? {}
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   const named = [...new Set([...Object.values(config.models), ...aliases.keys()])]
@@ -111,12 +112,13 @@ export function createProvider(config: ProviderConfig): Provider {
     timeoutMs: timeout_ms,
     firstByteMs: first_byte_timeout_ms ?? timeout_ms,
     maxRetries: config.max_retries,
+    catalogue,
     usageRequests: createUsageRequests(),
     aliases: named.filter((model) => !isUnassigned(model)),
     isUnassigned,
     resolve(model, role) {
       const requested = model ?? config.models[role]
-      return { requested, upstream: aliases.get(requested) ?? requested }
+      return { requested, upstream: aliases.get(requested) ?? requested, catalogue }
     },
     limits: createAnswerLimits(),
     inProcess,

@@ -1,7 +1,7 @@
 import type { CallContext, CallRecord, CallStatus } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
-import { type Prices, upstreamCost } from '../providers/prices.ts'
+import { type PricedModel, type Prices, upstreamCost } from '../providers/prices.ts'
 import type { Usage } from '../providers/token-usage.ts'
 import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
@@ -13,7 +13,6 @@ import { recordedError } from './reported-error.ts'
 /** What the record of a call needs around it. */
 export interface SettleDeps {
   calls: Calls
-  /** By our own model ids. */
   prices: Prices
   /** Keep request and answer in the call record (`audit.store_content`). */
   storeContent: boolean
@@ -26,7 +25,7 @@ export interface Invocation {
   provider: Provider
   /** Path below the provider's base URL. */
   path: string
-  model: { requested: string; upstream: string } | null
+  model: PricedModel | null
   stream: boolean
   /** The failed call that this one stands in for. */
   fallbackFrom?: string | undefined
@@ -61,6 +60,9 @@ export interface BegunCall {
   settle(outcome: Outcome & { isHad: boolean }): Promise<Settled>
 }
 
+/** A request that names no model has the flat price. */
+const NO_MODEL: PricedModel = { requested: '', upstream: '', catalogue: {} }
+
 /** Begins the record of a call; its latency runs from here. */
 export function beginCall(deps: SettleDeps, invocation: Invocation, context: CallContext): BegunCall {
   const { calls, prices, storeContent, countTokens } = deps
@@ -79,7 +81,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     async settle({ httpStatus, error, usage: reported, said, answer, isHad }) {
       const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said, error) : null)
       const name = invocation.model?.requested ?? ''
-      const costMicros = upstreamCost(usage, name, prices)
+      const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices)
       const costUsd = toUsd(costMicros)
       // Who left before the first word has nothing to pay for.
       const isPaidFor = isHad && (error === null || usage !== null)

@@ -174,8 +174,10 @@ async function mostOf(
   call: ModelCall,
   { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
 ): Promise<Micros> {
-  const fallback = upstream.provider.resolve(undefined, 'fallback').requested
-  const models = needsResponses(upstream, call) ? [call.model, fallback] : [call.model]
+  const { provider } = upstream
+  const models = needsResponses(upstream, call)
+    ? [provider.resolve(call.model, 'primary'), provider.resolve(undefined, 'fallback')]
+    : [provider.resolve(call.model, 'chat')]
   const reckoning = { prices: pricing, searchTokens: config.search_tokens, countTokens }
   return marginOf(pricing) + (await worstCase(reckoning, call, call.max_tokens, models))
 }

@@ -1,5 +1,5 @@
 import { estimateUsage } from '../inference/estimate.ts'
-import { type Prices, upstreamCost } from '../providers/prices.ts'
+import { mostCost, type PricedModel, type Prices } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'
 
@@ -27,11 +27,9 @@ export async function worstCase(
   { prices, searchTokens, countTokens }: WorstCaseDeps,
   { prompt, tools }: MeteredCall,
   maxTokens: number,
-  models: readonly string[],
+  models: readonly PricedModel[],
 ): Promise<Micros> {
   const counted = (await estimateUsage(countTokens, prompt, '')).prompt_tokens
   const around = WRAPPING_TOKENS + (tools.length > 0 ? searchTokens : 0)
-  const prompt_tokens = Math.ceil(counted * TOKENIZER_FACTOR) + around
-  const usage = { prompt_tokens, completion_tokens: maxTokens, total_tokens: prompt_tokens + maxTokens }
-  return Math.max(...models.map((model) => upstreamCost(usage, model, prices)))
+  return mostCost({ prompt: Math.ceil(counted * TOKENIZER_FACTOR) + around, answer: maxTokens }, models, prices)
 }

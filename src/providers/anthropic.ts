@@ -4,6 +4,7 @@ const commit =
   'https://github.com/anomalyco/models.dev/blob/482fb019a4847290b37990da929dc707d9243dca/providers/anthropic/models'
 const date = '2026-11-24'
 
+// Writes that are kept for an hour cost twice the input: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 export const anthropic: Preset = {
   name: 'anthropic',
   label: 'Anthropic',
@@ -19,17 +20,17 @@ export const anthropic: Preset = {
   },
   models: {
     'claude-opus-5-5': {
-      prices: { input: 4, output: 20, cached_input: 0.2, cache_write: 5 },
+      prices: { input: 4, output: 20, cached_input: 0.2, cache_write: 5, cache_write_1h: 8 },
       source: `${commit}/claude-opus-5-5.toml`,
       date,
     },
     'claude-sonnet-5-5': {
-      prices: { input: 2, output: 10, cached_input: 0.1, cache_write: 2.5 },
+      prices: { input: 2, output: 10, cached_input: 0.1, cache_write: 2.5, cache_write_1h: 4 },
       source: `${commit}/claude-sonnet-5-5.toml`,
       date,
     },
     'claude-haiku-4-5': {
-      prices: { input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 },
+      prices: { input: 1, output: 5, cached_input: 0.1, cache_write: 1.25, cache_write_1h: 2 },
       source: `${commit}/claude-haiku-4-5.toml`,
       date,
     },

@@ -12,15 +12,27 @@ export const OWN_MODELS: Readonly<Record<Role, string>> = {
   chat: 'llm-3-fast',
 }
 
-/** US dollars per 1,000,000 tokens. A rate that is left out is not known. */
+/** Those of them that metered calls may ask for: they keep the flat price unless the configuration has one for them. */
+export const FLAT_MODELS: ReadonlySet<string> = new Set([
+  OWN_MODELS.research,
+  OWN_MODELS.reasoning,
+  OWN_MODELS.fast_reasoning,
+])
+
+/** US dollars per 1,000,000 tokens. A rate that is left out is not known: such tokens cost what input does. */
 export interface ModelPrices {
   input: number
   output: number
   /** Prompt tokens that the provider had in its cache. */
-  cached_input?: number
+  cached_input?: number | undefined
   /** Prompt tokens that the provider puts into its cache, where it charges more for them. */
-  cache_write?: number
+  cache_write?: number | undefined
+  /** The same where they are kept for an hour; by default what `cache_write` says. */
+  cache_write_1h?: number | undefined
 }
+
+/** The models of a provider by id, as far as they are known here. */
+export type Catalogue = Readonly<Record<string, PresetModel>>
 
 /** One model of a provider, as far as it is known here. */
 export interface PresetModel {
@@ -50,7 +62,7 @@ export interface Preset {
   /** More names: the name that clients ask for → the provider's id. */
   aliases?: Record<string, string>
   /** Its models by id; empty where its owner decides which it has. */
-  models: Record<string, PresetModel>
+  models: Catalogue
 }
 
 /** The names that a provider answers to → its ids. An id that is not here goes upstream as it is. */

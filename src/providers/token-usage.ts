@@ -5,6 +5,10 @@ export const Usage = z.object({
   prompt_tokens: z.number().int().min(0),
   completion_tokens: z.number().int().min(0),
   total_tokens: z.number().int().min(0),
+  // Of the prompt, and absent where there are none: read from the provider's cache; written there; of these, for an hour.
+  cached_tokens: z.number().optional(),
+  cache_write_tokens: z.number().optional(),
+  cache_write_1h_tokens: z.number().optional(),
   estimated: z.boolean().optional(),
 })
 export type Usage = z.infer<typeof Usage>
@@ -21,7 +25,12 @@ export function readUsage(reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null) return null
   const [prompt, completion] = countsOfChat(reported) ?? countsOfResponse(reported) ?? [null, null]
   if (prompt === null) return null
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...cacheCounts(reported, prompt),
+  }
 }
 
 type Counts = [prompt: number, completion: number]
@@ -32,10 +41,22 @@ interface Reported {
   completion_tokens?: unknown
   total_tokens?: unknown
   completion_tokens_details?: unknown
+  prompt_tokens_details?: unknown
+  /** DeepSeek's name for cached tokens. */
+  prompt_cache_hit_tokens?: unknown
   input_tokens?: unknown
   output_tokens?: unknown
+  input_tokens_details?: unknown
   cache_read_input_tokens?: unknown
   cache_creation_input_tokens?: unknown
+  cache_creation?: unknown
+}
+
+/** What chat completions and Responses say of the prompt. */
+interface PromptDetails {
+  cached_tokens?: unknown
+  cache_write_tokens?: unknown
+  cache_write_1h_tokens?: unknown
 }
 
 /** Checked by hand, like that of a Response: a schema takes a fortieth of all that a request costs. */
@@ -59,6 +80,27 @@ function inputOf({ input_tokens, cache_read_input_tokens, cache_creation_input_t
   const [input, read, created] = [input_tokens, cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0]
   return isCount(input) && isCount(read) && isCount(created) ? input + read + created : null
 }
+
+type CacheCounts = Pick<Usage, 'cached_tokens' | 'cache_write_tokens' | 'cache_write_1h_tokens'>
+
+/** What of a prompt was in the cache, or was put there. Counts that exceed the prompt earn no discount. */
+function cacheCounts(reported: Reported, prompt: number): CacheCounts {
+  const details: PromptDetails = objectOf(reported.prompt_tokens_details ?? reported.input_tokens_details)
+  const read = details.cached_tokens ?? reported.cache_read_input_tokens ?? reported.prompt_cache_hit_tokens
+  const written = Math.min(countOf(details.cache_write_tokens ?? reported.cache_creation_input_tokens), prompt)
+  const { ephemeral_1h_input_tokens: hour }: { ephemeral_1h_input_tokens?: unknown } = objectOf(reported.cache_creation)
+  const forAnHour = Math.min(countOf(details.cache_write_1h_tokens ?? hour), written)
+  const cached = countOf(read)
+  return {
+    ...(cached > 0 && cached + written <= prompt && { cached_tokens: cached }),
+    ...(written > 0 && { cache_write_tokens: written }),
+    ...(forAnHour > 0 && { cache_write_1h_tokens: forAnHour }),
+  }
+}
+
+const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
+
+const countOf = (value: unknown): number => (isCount(value) ? value : 0)
 
 /** xAI keeps reasoning out of the completion, and Gemini its thoughts: the total tells. */
 const withRest = (prompt: number, completion: number, total: number): number => Math.max(completion, total - prompt)

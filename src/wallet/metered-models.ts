@@ -1,11 +1,12 @@
 import { GazewayError } from '../errors.ts'
+import { OWN_MODELS } from '../providers/preset.ts'
 
 /** The models that metered calls may ask for, and what each is for. */
 export const METERED_MODELS = [
-  { id: 'llm-4.20-multi-agent-beta-0309', use: 'Web search, social search, research, spatial reasoning' },
-  { id: 'llm-4.20-0309-reasoning', use: 'Complex reasoning without multi-agent tools' },
-  { id: 'llm-4-1-fast-reasoning', use: 'Fast reasoning' },
-] as const
+  { id: OWN_MODELS.research, use: 'Web search, social search, research, spatial reasoning' },
+  { id: OWN_MODELS.reasoning, use: 'Complex reasoning without multi-agent tools' },
+  { id: OWN_MODELS.fast_reasoning, use: 'Fast reasoning' },
+]
 
 /** @throws GazewayError `model_not_supported` for any other model */
 export function requireMeteredModel(model: string): void {

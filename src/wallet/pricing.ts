@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Prices } from '../providers/prices.ts'
+import { dearestPer1k, flatPrices, type Prices } from '../providers/prices.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import { METERED_MODELS } from './metered-models.ts'
 
@@ -16,22 +16,35 @@ export const Pricing = z.object({
   token: z.string().describe('The token that is paid with'),
   network: z.string().describe('The network that it moves on'),
   margin_usd: z.number().describe('Added to the upstream cost of every call'),
-  models: z.array(z.object({ id: z.string(), use: z.string(), price_per_1k_tokens_usd: z.number() })),
+  models: z.array(
+    z.object({
+      id: z.string(),
+      use: z.string(),
+      price_per_1k_tokens_usd: z.number().describe('The dearest of its prices, for 1,000 tokens'),
+      prices_per_1m_tokens_usd: z.object({
+        input: z.number(),
+        output: z.number(),
+        cached_input: z.number().optional(),
+        cache_write: z.number().optional(),
+        cache_write_1h: z.number().optional(),
+      }),
+    }),
+  ),
 })
 export type Pricing = z.infer<typeof Pricing>
 
 /** The price list. */
-export function priceList({ token, network, margin_usd, models, price_per_1k_tokens_usd }: PricingConfig): Pricing {
+export function priceList(pricing: PricingConfig): Pricing {
+  const { token, network, margin_usd, models } = pricing
   return {
     currency: 'USD',
     token,
     network,
     margin_usd,
-    models: METERED_MODELS.map(({ id, use }) => ({
-      id,
-      use,
-      price_per_1k_tokens_usd: models[id] ?? price_per_1k_tokens_usd,
-    })),
+    models: METERED_MODELS.map(({ id, use }) => {
+      const prices = models[id] ?? flatPrices(pricing)
+      return { id, use, price_per_1k_tokens_usd: dearestPer1k(prices), prices_per_1m_tokens_usd: prices }
+    }),
   }
 }
 

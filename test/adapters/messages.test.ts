@@ -321,6 +321,47 @@ describe('an upstream that speaks Messages', () => {
     assert.equal((await cut).usage?.estimated, true)
   })
 
+  it('is charged what was cached, written and read apart', async () => {
+    const usage = {
+      input_tokens: 100,
+      cache_read_input_tokens: 1000,
+      cache_creation_input_tokens: 300,
+      cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+      output_tokens: 10,
+    }
+    const cost = (100 * 4 + 1000 * 0.4 + 200 * 5 + 100 * 8 + 10 * 20) / 1e6
+    upstream.on('/messages', json(200, message('Hi', {}, usage)))
+    const { key, record } = await running.gateway.keys.create({
+      name: 'c',
+      scopes: ['inference'],
+      billing: 'cost',
+      limits: { credit_limit_usd: 1 },
+    })
+    const prices = { input: 4, output: 20, cached_input: 0.4, cache_write: 5, cache_write_1h: 8 }
+    await running.gateway.config.set({ 'pricing.models.double-claude': prices })
+    const asked = { model: 'double-claude', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] }
+    const post = (path: string, body: object) =>
+      fetch(running.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify(body),
+      })
+    const whole = await post('/v1/messages', asked)
+    assert.equal(whole.headers.get('x-gazeway-cost-usd'), String(cost))
+    const chat = await post('/v1/chat/completions', asked)
+    assert.equal(chat.headers.get('x-gazeway-cost-usd'), String(cost), 'converted, too')
+    const events = messageStream(['Hi'])
+    Object.assign(events[0] as object, { message: message([], { stop_reason: null }, usage) })
+    upstream.on('/messages', named(events))
+    const stream = await (await post('/v1/messages', { ...asked, stream: true })).text()
+    assert.match(stream, new RegExp(`x-gazeway-cost-usd=${cost - 5 * 20e-6}\\b`), 'its end says 5 tokens of output')
+    await running.gateway.calls.flush()
+    const { items } = await running.gateway.calls.history({ caller_id: record.id, limit: 1 })
+    const { cached_tokens, cache_write_tokens } = items[0]?.usage ?? {}
+    assert.deepEqual([cached_tokens, cache_write_tokens], [1000, 300])
+    await running.gateway.config.set({ 'pricing.models.double-claude': null })
+  })
+
   it('counts prompts itself', async () => {
     upstream.on('/messages/count_tokens', json(200, { input_tokens: 77 }))
     assert.deepEqual(await connect().messages.countTokens({ model: 'claude-x', messages: ask.messages }), {

@@ -11,7 +11,6 @@ import {
   latencyBucket,
   quantile,
 } from '../../src/calls/latency-buckets.ts'
-import { upstreamCost } from '../../src/providers/prices.ts'
 
 describe('latency buckets', () => {
   it('stand for their latencies within 2.5 %', () => {
@@ -34,17 +33,6 @@ describe('latency buckets', () => {
       [0, 93, 95, 95].map(bucketLatency),
     )
     assert.equal(quantile([], 0.5), null)
-  })
-})
-
-describe('prices', () => {
-  it('cost exactly 3 micro-dollars a token by default', () => {
-    const usage = { prompt_tokens: 700, completion_tokens: 301, total_tokens: 1001 }
-    const prices = { models: { cheap: 0.0001 }, price_per_1k_tokens_usd: 0.003 }
-    assert.equal(upstreamCost(usage, 'any', prices), 3003)
-    assert.equal(upstreamCost(usage, 'cheap', prices), 101, 'a fraction of a micro-dollar is rounded up')
-    assert.equal(upstreamCost(null, 'any', prices), 0)
-    assert.equal(upstreamCost(usage, 'constructor', prices), 3003, 'which every object has')
   })
 })
 

@@ -94,6 +94,8 @@ describe('the configuration schema', () => {
       }),
     )
     assert.ok(refused({ pricing: { margin_usd: 0.0000001 } }))
-    assert.ok(refused({ pricing: { models: { a: 0.1234567 } } }))
+    assert.ok(refused({ pricing: { models: { a: 0.003 } } }))
+    assert.ok(refused({ pricing: { models: { a: { input: 1 } } } }))
+    assert.ok(refused({ pricing: { models: { a: { input: 0.1234567, output: 1 } } } }))
   })
 })

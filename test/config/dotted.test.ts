@@ -48,9 +48,16 @@ describe('setDotted', () => {
 
   it('takes the rest of the key as the name of an entry, dots included', () => {
     assert.deepEqual(
-      set({}, { 'pricing.models.llm-4.20': 0.01, 'upstream.aliases.a\\.b': 'c', 'upstream.aliases.20': 'd' }),
+      set(
+        {},
+        {
+          'pricing.models.llm-4.20': { input: 1, output: 2 },
+          'upstream.aliases.a\\.b': 'c',
+          'upstream.aliases.20': 'd',
+        },
+      ),
       {
-        pricing: { models: { 'llm-4.20': 0.01 } },
+        pricing: { models: { 'llm-4.20': { input: 1, output: 2 } } },
         upstream: { aliases: { 'a.b': 'c', '20': 'd' } },
       },
     )

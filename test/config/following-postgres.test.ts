@@ -112,7 +112,11 @@ describe('settings in PostgreSQL', () => {
     const env = { GAZEWAY_STORE: await server.database() }
     const machines = [await startInstance({ env }), await startInstance({ env })]
     const names = Array.from({ length: 20 }, (_, n) => `m-${n}`)
-    await Promise.all(names.map((name, n) => machines[n % 2]?.gateway.config.set({ [`pricing.models.${name}`]: n })))
+    await Promise.all(
+      names.map((name, n) =>
+        machines[n % 2]?.gateway.config.set({ [`pricing.models.${name}`]: { input: n, output: n } }),
+      ),
+    )
     await machines[0]?.gateway.config.refresh()
     assert.deepEqual(Object.keys(machines[0]?.gateway.loaded.config.pricing.models ?? {}).sort(), names.sort())
     await Promise.all(machines.map((machine) => machine.close()))

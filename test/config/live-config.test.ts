@@ -74,7 +74,9 @@ describe('the live configuration', () => {
 
   it('loses none of a hundred changes made at once', async () => {
     const { file, live } = await openFolder()
-    await Promise.all(Array.from({ length: 100 }, (_, n) => live.set({ [`pricing.models.m-${n}`]: n })))
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => live.set({ [`pricing.models.m-${n}`]: { input: n, output: n } })),
+    )
     assert.equal(Object.keys(read(file).pricing.models).length, 100)
   })
 

@@ -13,6 +13,6 @@ const store = await openLiveConfig({
   },
 })
 for (let n = 1; n <= Number(count); n++) {
-  await store.set({ [`pricing.models.${name}-${n}`]: n, 'gaze.records_needed': n })
+  await store.set({ [`pricing.models.${name}-${n}`]: { input: n, output: n }, 'gaze.records_needed': n })
   process.stdout.write(`${n}\n`)
 }

@@ -48,6 +48,38 @@ describe('reported usage', () => {
       assert.deepEqual(readUsage(reported), { prompt_tokens, completion_tokens, total_tokens })
     })
 
+  const inCache: Array<[what: string, reported: unknown, cache: object]> = [
+    [
+      'of a chat completion',
+      { ...chat, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 } },
+      { cached_tokens: 4, cache_write_tokens: 3 },
+    ],
+    ['of a chat completion of DeepSeek', { ...chat, prompt_cache_hit_tokens: 4 }, { cached_tokens: 4 }],
+    [
+      'of a Response',
+      { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 10 } },
+      { cached_tokens: 10 },
+    ],
+    [
+      'of a Message',
+      {
+        input_tokens: 1,
+        output_tokens: 5,
+        cache_read_input_tokens: 4,
+        cache_creation_input_tokens: 5,
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 2 },
+      },
+      { cached_tokens: 4, cache_write_tokens: 5, cache_write_1h_tokens: 2 },
+    ],
+    ['where none is', { ...chat, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 } }, {}],
+    ['where more is than the prompt has', { ...chat, prompt_tokens_details: { cached_tokens: 11 } }, {}],
+    ['where it is no count', { ...chat, prompt_tokens_details: { cached_tokens: -3, cache_write_tokens: 'x' } }, {}],
+    ['where the details are none', { ...chat, prompt_tokens_details: 7 }, {}],
+  ]
+  for (const [what, reported, cache] of inCache)
+    it(`tells what of the prompt was cached ${what}`, () =>
+      assert.deepEqual(readUsage(reported), { ...chat, ...cache }))
+
   const impossible = [-1, 1.5, 1e9 + 1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, true, [10], {}]
   for (const value of impossible)
     it(`is none where a count is ${JSON.stringify(value)} (${typeof value})`, () => {

@@ -64,7 +64,7 @@ export function meteringContract(open: () => Promise<Store>): void {
 
   it('goes to the responses endpoint with search tools, and bills the fallback where that answered', async (t) => {
     const { upstream, wallet, caller, check } = await start(t, {
-      pricing: { models: { 'llm-4.20-0309-reasoning': 0.005 } },
+      pricing: { models: { 'llm-4.20-0309-reasoning': { input: 5, output: 5 } } },
     })
     upstream.on('/responses', json(200, response('Found it')), fails(500))
     const call = { ...ONE_CALL, model: RESEARCH, tools: ['web_search', 'x_search', 'web_search'] }

@@ -1,13 +1,31 @@
 import { z } from 'zod'
 import { modelId, usd } from './setting-values.ts'
 
-/** What metered calls cost. */
+const rate = usd.describe('USD for 1,000,000 tokens')
+
+/** What a model costs, for 1,000,000 tokens of each kind. */
+const ModelPrices = z
+  .strictObject({
+    input: rate,
+    output: rate,
+    cached_input: rate.optional(),
+    cache_write: rate.optional(),
+    cache_write_1h: rate.optional(),
+  })
+  .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' })
+
+/** What calls cost. */
 export const Pricing = z.strictObject({
   margin_usd: usd.default(0.08).describe('Added to the price of every metered call, in USD.'),
   price_per_1k_tokens_usd: usd
     .default(0.003)
-    .describe('Price of 1,000 tokens of a model that is not in models, in USD.'),
-  models: z.record(modelId, usd).default({}).describe('Model id → its price of 1,000 tokens, in USD.'),
+    .describe('Price of 1,000 tokens in USD, where neither models nor the catalogue of the provider has one.'),
+  models: z
+    .record(modelId, ModelPrices)
+    .default({})
+    .describe(
+      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h. They take precedence over the catalogue of the provider.',
+    ),
   token: z
     .string()
     .regex(/^[\w.-]{1,32}$/)

@@ -37,7 +37,8 @@ const headOf = (id: unknown, model: unknown) => ({
 
 /** A Message's usage in the shape of chat completions, where the prompt counts what came from the cache too. */
 function toChatUsage(reported: unknown): Loose | undefined {
-  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = record(reported)
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, cache_creation } =
+    record(reported)
   if (typeof input_tokens !== 'number' || typeof output_tokens !== 'number') return undefined
   const cached = Number(cache_read_input_tokens ?? 0)
   const written = Number(cache_creation_input_tokens ?? 0)
@@ -46,7 +47,11 @@ function toChatUsage(reported: unknown): Loose | undefined {
     prompt_tokens: prompt,
     completion_tokens: output_tokens,
     total_tokens: prompt + output_tokens,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: written,
+      ...present({ cache_write_1h_tokens: record(cache_creation).ephemeral_1h_input_tokens }),
+    },
   }
 }
 

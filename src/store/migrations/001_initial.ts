@@ -149,6 +149,8 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
     prompt_tokens ${integer},               -- tokens are null where no usage is known
     completion_tokens ${integer},
     total_tokens ${integer},
+    cached_tokens ${integer},               -- of the prompt, from the provider's cache; null for none
+    cache_write_tokens ${integer},          -- of the prompt, put into that cache; null for none
     usage_estimated ${integer} not null,    -- 0 or 1
     upstream_cost_micros ${integer} not null,
     error ${text},

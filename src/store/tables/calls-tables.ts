@@ -18,6 +18,8 @@ export interface CallRow {
   prompt_tokens: number | null
   completion_tokens: number | null
   total_tokens: number | null
+  cached_tokens: number | null
+  cache_write_tokens: number | null
   usage_estimated: number
   upstream_cost_micros: number
   error: string | null

@@ -1,0 +1,50 @@
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Config } from '../../src/config/config-schema.ts'
+import type { Log } from '../../src/config/log.ts'
+import { type ListedPrice, listPrices } from '../../src/inference/price-list.ts'
+import { createProvider } from '../../src/inference/provider.ts'
+import { flatPrices } from '../../src/providers/prices.ts'
+import { aligned } from './aligned.ts'
+import { withKeys } from './with-keys.ts'
+
+const HEAD = ['UPSTREAM', 'MODEL', 'ASKED AS', 'INPUT', 'CACHED', 'CACHE WRITE', 'FOR 1 H', 'OUTPUT', 'FROM']
+
+/** Prints the prices that calls are recorded and charged at, and where each comes from: as a table, or as JSON. */
+export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
+  const { pricing, upstream } = await configOf(loaded, log)
+  const items = listPrices([createProvider(upstream)], pricing)
+  const { input: other } = flatPrices(pricing)
+  const list = { currency: 'USD', per_tokens: 1_000_000, margin_usd: pricing.margin_usd, other_models: other, items }
+  process.stdout.write(json ? `${JSON.stringify(list, null, 2)}\n` : aligned(HEAD, items.map(row)))
+  if (json) return
+  const unknown = items.some((item) => item.unknown)
+    ? ' A price that is not known is not zero: the flat price stands in for it.'
+    : ''
+  process.stderr.write(
+    `In USD for 1,000,000 tokens; a rate shown as - is that of input. Every other model: ${other} (flat).${unknown} Margin of a metered call: ${pricing.margin_usd} USD.\n`,
+  )
+}
+
+/** As a service on the store has it. A file is read without opening the store. */
+const configOf = async (loaded: LoadedConfig, log: Log): Promise<Config> =>
+  loaded.storeUrl.startsWith('sqlite:') ? loaded.config : withKeys(loaded, log, async ({ config }) => config)
+
+const row = (item: ListedPrice): (string | null)[] => [
+  item.upstream,
+  item.upstream_model,
+  item.model === item.upstream_model ? null : item.model,
+  usd(item.input),
+  usd(item.cached_input),
+  usd(item.cache_write),
+  usd(item.cache_write_1h),
+  usd(item.output),
+  from(item),
+]
+
+const usd = (amount: number | null): string | null => (amount === null ? null : String(amount))
+
+function from({ from, source, date, unknown }: ListedPrice): string {
+  if (from === 'catalogue') return `catalogue, ${date}: ${source}`
+  if (from === 'configuration') return `configuration: ${source}`
+  return unknown ? 'flat price: its own is not known' : 'flat price'
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import type { Catalogue, ModelPrices } from '../../src/providers/preset.ts'
+import { ageOfPrices } from '../../src/providers/price-age.ts'
+import { mostCost, type PricedModel, type Prices, priceOf, upstreamCost } from '../../src/providers/prices.ts'
+import { PRESETS } from '../../src/providers/providers.ts'
+
+const FLAT = 0.003
+const page = { source: 'https://example.com/prices', date: '2026-07' }
+const CATALOGUE: Catalogue = {
+  fable: { prices: { input: 2, output: 10, cached_input: 0.2, cache_write: 2.5, cache_write_1h: 4 }, ...page },
+  'fable-2026-01-02': { prices: { input: 7, output: 7 }, ...page },
+  tale: { prices: 'unknown', ...page },
+}
+const prices = (models: Prices['models'] = {}): Prices => ({ models, price_per_1k_tokens_usd: FLAT })
+const model = (requested: string, upstream = requested, catalogue = CATALOGUE): PricedModel => ({
+  requested,
+  upstream,
+  catalogue,
+})
+const own: ModelPrices = { input: 1, output: 2 }
+const used = (prompt_tokens: number, completion_tokens: number, cache: object = {}) => ({
+  prompt_tokens,
+  completion_tokens,
+  total_tokens: prompt_tokens + completion_tokens,
+  ...cache,
+})
+
+describe('the price in force', () => {
+  const cases: Array<[what: string, model: PricedModel, configured: Prices['models'], from: string, id?: string]> = [
+    ['is that of the catalogue', model('fable'), {}, 'catalogue', 'fable'],
+    ['is that of the catalogue for an alias', model('fast', 'fable'), {}, 'catalogue', 'fable'],
+    ['is the configured one before that', model('fable'), { fable: own }, 'configuration', 'fable'],
+    ['may be configured by alias', model('fast', 'fable'), { fast: own }, 'configuration', 'fast'],
+    ['may be configured by the id upstream', model('fast', 'fable'), { fable: own }, 'configuration', 'fable'],
+    ['is the flat one where none is known', model('other'), {}, 'flat'],
+    ['is the flat one where the catalogue has none', model('tale'), {}, 'flat'],
+    ['is the flat one for a base URL', model('fable', 'fable', {}), {}, 'flat'],
+    ['is the flat one for what every object has', model('constructor'), {}, 'flat'],
+    ['is the flat one of a metered model', model('llm-4-1-fast-reasoning', 'fable'), {}, 'flat'],
+    [
+      'is the flat one of a metered model whose id upstream is priced',
+      model('llm-4-1-fast-reasoning', 'fable'),
+      { fable: own },
+      'flat',
+    ],
+    [
+      'is the configured one of a metered model',
+      model('llm-4-1-fast-reasoning', 'fable'),
+      { 'llm-4-1-fast-reasoning': own },
+      'configuration',
+      'llm-4-1-fast-reasoning',
+    ],
+    ['of a snapshot is its base’s', model('fable-2026-06-30'), {}, 'catalogue', 'fable'],
+    ['of a snapshot without hyphens is its base’s', model('fable-20260630'), {}, 'catalogue', 'fable'],
+    ['of a snapshot with its own price is that', model('fable-2026-01-02'), {}, 'catalogue', 'fable-2026-01-02'],
+    ['of a snapshot later than the price is not known', model('fable-2026-08-01'), {}, 'flat'],
+    ['of another variant is not known', model('fable-mini'), {}, 'flat'],
+    ['of a variant that ends with digits is not known', model('fable-0309'), {}, 'flat'],
+    ['of a fine-tuned model is not known', model('ft:fable-2026-06-30:me'), {}, 'flat'],
+  ]
+  for (const [what, asked, configured, from, id] of cases)
+    it(what, () => {
+      const found = priceOf(asked, prices(configured))
+      assert.deepEqual([found.from, 'id' in found ? found.id : undefined], [from, id])
+    })
+
+  it('says of a listed model without a price that it is unknown', () => {
+    assert.deepEqual(priceOf(model('tale'), prices()), {
+      from: 'flat',
+      isUnknown: true,
+      prices: { input: 3, output: 3 },
+    })
+  })
+
+  it('is that of the own page for every model of every preset', () => {
+    for (const { models } of PRESETS)
+      for (const [id, { prices: known, source, date }] of Object.entries(models)) {
+        const found = priceOf(model(id, id, models), prices())
+        const expected = known === 'unknown' ? ['flat', true] : ['catalogue', source, date]
+        const told = found.from === 'flat' ? [found.from, found.isUnknown] : [found.from, ...sourceOf(found)]
+        assert.deepEqual(told, expected, id)
+      }
+  })
+})
+
+const sourceOf = (found: object) => ('source' in found && 'date' in found ? [found.source, found.date] : [])
+
+describe('the cost of a call', () => {
+  it('is exactly 3 micro-dollars a token at the flat price', () => {
+    assert.equal(upstreamCost(used(700, 301), model('other'), prices()), 3003)
+    assert.equal(upstreamCost(null, model('other'), prices()), 0)
+  })
+
+  it('counts cached input and both kinds of cache writes apart', () => {
+    const cache = { cached_tokens: 500_000, cache_write_tokens: 400_000, cache_write_1h_tokens: 100_000 }
+    const cost = upstreamCost(used(1_000_000, 10_000, cache), model('fable'), prices())
+    assert.equal(cost, 0.1 * 2e6 + 0.5 * 0.2e6 + 0.3 * 2.5e6 + 0.1 * 4e6 + 0.01 * 10e6)
+  })
+
+  it('takes cached input and writes for input where their price is not known', () => {
+    const cache = { cached_tokens: 40, cache_write_tokens: 50, cache_write_1h_tokens: 20 }
+    assert.equal(upstreamCost(used(100, 0, cache), model('m'), prices({ m: own })), 100)
+  })
+
+  it('is rounded up, once for all of a call', () => {
+    const odd = prices({ m: { input: 0.1, output: 0.1 } })
+    assert.equal(upstreamCost(used(1, 0), model('m'), odd), 1)
+    assert.equal(upstreamCost(used(6, 6), model('m'), odd), 2)
+    assert.equal(upstreamCost(used(10, 10), model('m'), odd), 2)
+  })
+
+  it('is never above what was set aside for as many tokens', () => {
+    const usd = fc.integer({ min: 0, max: 100_000_000 }).map((micros) => micros / 1e6)
+    const rates = fc.record(
+      { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd },
+      { requiredKeys: ['input', 'output'] },
+    )
+    const tokens = fc.nat(2_000_000)
+    fc.assert(
+      fc.property(rates, rates, tokens, tokens, fc.tuple(tokens, tokens, tokens), (a, b, prompt, answer, cache) => {
+        const cached_tokens = Math.min(cache[0], prompt)
+        const cache_write_tokens = Math.min(cache[1], prompt - cached_tokens)
+        const cache_write_1h_tokens = Math.min(cache[2], cache_write_tokens)
+        const usage = used(prompt, answer, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
+        const both = prices({ a, b })
+        const most = mostCost({ prompt, answer }, [model('a'), model('b')], both)
+        for (const id of ['a', 'b']) {
+          const cost = upstreamCost(usage, model(id), both)
+          assert.ok(Number.isSafeInteger(cost) && cost >= 0 && cost <= most, `${cost} of ${most}`)
+        }
+      }),
+    )
+  })
+})
+
+describe('the age of a catalogue', () => {
+  const of = (configured: object, at: string) =>
+    ageOfPrices({ name: 'fables', catalogue: CATALOGUE }, { ...configured }, new Date(at))
+
+  it('is told, and warned of after a year', () => {
+    assert.equal(of({}, '2027-06-30'), 'of fables, read 2026-07 or later')
+    const warned = of({}, '2027-07-02')
+    assert.match(typeof warned === 'string' ? '' : warned.warning, /read 2026-07.*fable, fable-2026-01-02.*Gazeway/)
+  })
+
+  it('does not matter for models whose price is configured', () => {
+    assert.match(String(of({ fable: own, 'fable-2026-01-02': own }, '2030-01-01')), /^no catalogue/)
+  })
+})
