@@ -266,7 +266,7 @@ describe('an upstream that speaks Messages', () => {
     assert.deepEqual([headers['anthropic-version'], headers['anthropic-beta']], ['2024-01-01', 'some-beta'])
     assert.equal(headers.authorization, undefined)
     const record = await recorded
-    assert.deepEqual(record.usage, { prompt_tokens: 14, completion_tokens: 5, total_tokens: 19 })
+    assert.deepEqual(record.usage, { prompt_tokens: 14, completion_tokens: 5, total_tokens: 19, cached_tokens: 4 })
     assert.equal(record.path, '/v1/messages')
   })
 
