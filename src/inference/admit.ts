@@ -190,8 +190,7 @@ function boundOfHeld(
   choices: readonly ModelChoice[],
 ): CallBound {
   requireCounts(request.json)
-  const models = choices.map(({ requested }) => requested)
-  return boundOf(deps, path.slice('/v1'.length), request, models)
+  return boundOf(deps, path.slice('/v1'.length), request, choices)
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { ListedPrice } from '../../src/inference/price-list.ts'
@@ -13,6 +13,7 @@ interface Listed {
 describe('gazeway prices', () => {
   it('lists what is in force and from where, as JSON and as a table', async () => {
     const place = newPlace()
+    mkdirSync(place.data)
     const models = { 'mistral-medium-latest': { input: 9, output: 10, cached_input: 1 }, 'my-model': own }
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ pricing: { models } }))
     const { code, stdout } = await run(place, ['prices', '--json', '--upstream', 'mistral'])
