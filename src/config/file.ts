@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { renameSync } from 'node:fs'
-import { open, readdir, realpath, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
 import { GazewayError } from '../errors.ts'
-import { makeFolder, syncFolder } from '../store/make-folder.ts'
+import { makeFolder } from '../store/make-folder.ts'
+import { notWritten, replaceFile } from '../store/replace-file.ts'
 import type { ConfigDocument } from './config-schema.ts'
 import { parseDocument, readText } from './document.ts'
 
@@ -13,7 +12,6 @@ import { parseDocument, readText } from './document.ts'
 const STALE_MS = 5_000
 /** Together some 15 s, so that a waiter outlives a stale lock. */
 const WAITS = { retries: 200, factor: 1.1, minTimeout: 5, maxTimeout: 50, randomize: true }
-const LEFTOVER_MS = 60_000
 
 /**
  * Changes the document in a configuration file, alone among all processes that use it: read, change, write durably.
@@ -52,14 +50,15 @@ function documentAdapter(file: string): Adapter<ConfigDocument> {
       return seen === null ? null : parseDocument(seen, file)
     },
     async write(document) {
-      await replaceFile(file, `${JSON.stringify(document, null, 2)}\n`, () => {
+      const check = () => {
         // The lock binds Gazeway's own processes; a person's editor saves when it likes.
         if (readText(file) === seen) return
         throw new GazewayError(
           'conflict',
           `${file} was changed by someone else meanwhile; nothing was written. Try again.`,
         )
-      })
+      }
+      await replaceFile(file, `${JSON.stringify(document, null, 2)}\n`, { check })
     },
   }
 }
@@ -82,52 +81,8 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes beside `file`, flushes, renames over it and flushes the folder. `check` runs last before the rename. */
-async function replaceFile(file: string, text: string, check: () => void): Promise<void> {
-  await removeLeftovers(file)
-  const temporary = `${file}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    check()
-    // At once: in a turn of the event loop an editor could save what this would write over.
-    renameSync(temporary, file)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-  await syncFolder(dirname(file))
-}
-
-/** Removes what killed processes left behind. */
-async function removeLeftovers(file: string): Promise<void> {
-  const folder = dirname(file)
-  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.`) && name.endsWith('.tmp'))
-  for (const name of names) {
-    const path = join(folder, name)
-    if (Date.now() - (await stat(path)).mtimeMs > LEFTOVER_MS) await rm(path, { force: true })
-  }
-}
-
 function fileError(cause: unknown, file: string): GazewayError {
-  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new GazewayError('store_full', `${file}: not written, the disk is full; free some space.`, { cause })
-  }
-  if (code === 'ELOCKED') {
-    const message = `${file}: another process keeps it locked; try again. If none is running, remove ${file}.lock.`
-    return new GazewayError('store_unavailable', message, { cause, retryAfterSeconds: 5 })
-  }
-  // It cannot be renamed over.
-  if (code === 'EBUSY' || code === 'EXDEV') {
-    const message = `${file}: not written, as it is a mount of its own; mount the folder that holds it instead.`
-    return new GazewayError('store_unavailable', message, { cause })
-  }
-  const message = `${file}: not written (${code}); its folder must be writable by this user.`
-  return new GazewayError('store_unavailable', message, { cause })
+  if ((cause as NodeJS.ErrnoException).code !== 'ELOCKED') return notWritten(cause, file)
+  const message = `${file}: another process keeps it locked; try again. If none is running, remove ${file}.lock.`
+  return new GazewayError('store_unavailable', message, { cause, retryAfterSeconds: 5 })
 }

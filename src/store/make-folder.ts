@@ -3,17 +3,17 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it that are missing, for this user alone (mode 0700). A folder that is there stays as
+ * Makes a folder and those above it that are missing, by default for this user alone. A folder that is there stays as
  * it is, also when another process makes it at the same time.
  *
  * Node's own `recursive` never returns below a folder that takes no new ones and says so with ENOENT, such as /proc.
  *
  * @throws the system's error, for the caller to say what could not be kept there
  */
-export function makeFolder(path: string): void {
+export function makeFolder(path: string, mode = 0o700): void {
   for (const folder of missingFolders(path)) {
     try {
-      mkdirSync(folder, { mode: 0o700 })
+      mkdirSync(folder, { mode })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
