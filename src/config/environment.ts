@@ -32,15 +32,25 @@ export const isOfContainer = (name: string, value: string): boolean =>
   /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/.test(name) ||
   (name.endsWith('_PORT') && CONTAINER_ADDRESS.test(value))
 
+/** A reference to a variable that an assistant handed on as it stands in its file: some do where the variable is not set. */
+const REFERENCE = /^(?:\$\{[^{}]*\}|\{env:\w+\})$/
+
+/** The value of a variable; undefined for one that is empty, or a reference that was not filled in. */
+function given(env: Environment, variable: string): string | undefined {
+  const text = env[variable]?.trim()
+  return !text || REFERENCE.test(text) ? undefined : text
+}
+
 /**
- * What the environment sets; an empty variable is one that is not set, and so is a port that is a container's address.
+ * What the environment sets. An empty variable is one that is not set, and so are a reference that nobody filled in and a
+ * port that is a container's address.
  *
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
 export function readEnvironment(env: Environment): Overrides {
   return new Map(
     Object.entries(VARIABLES).flatMap(([variable, key]) => {
-      const text = env[variable]?.trim()
+      const text = given(env, variable)
       return text && !isOfContainer(variable, text) ? [[key, parseText(key, text, variable)] as const] : []
     }),
   )
@@ -54,8 +64,8 @@ export function readEnvironment(env: Environment): Overrides {
 export function readFlags(flags: ConfigFlags): Overrides {
   return new Map(
     CONFIG_KEYS.flatMap(({ key, flag }) => {
-      const given = flag === null ? undefined : flags[nameOfFlag(flag)]
-      return flag === null || given === undefined ? [] : [[key, parseText(key, String(given).trim(), flag)] as const]
+      const value = flag === null ? undefined : flags[nameOfFlag(flag)]
+      return flag === null || value === undefined ? [] : [[key, parseText(key, String(value).trim(), flag)] as const]
     }),
   )
 }
@@ -67,7 +77,7 @@ export function readFlags(flags: ConfigFlags): Overrides {
  */
 export function readProviderKey(env: Environment, provider: string): unknown {
   const variable = presetOf(provider)?.key?.variable
-  const text = variable && env[variable]?.trim()
+  const text = variable && given(env, variable)
   return variable && text ? parseText('upstream.api_key', text, variable) : undefined
 }
 
@@ -78,12 +88,12 @@ export function readProviderKey(env: Environment, provider: string): unknown {
  */
 export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): Promise<string> {
   if (flags.data === '') throw invalid('--data', '--data: empty; accepted: a folder.')
-  const given = flags.data ?? env.GAZEWAY_HOME?.trim()
+  const folder = flags.data ?? given(env, 'GAZEWAY_HOME')
   // One that is empty or relative counts as not set (XDG base directory specification); Node and env-paths would start
   // from the working directory.
   for (const name of ['HOME', 'XDG_DATA_HOME']) if (!isAbsolute(process.env[name] ?? '')) delete process.env[name]
   try {
-    if (given) return resolve(cwd, fromHome(given))
+    if (folder) return resolve(cwd, fromHome(folder))
     // env-paths asks for the home folder as it is imported, which fails for a user that has none.
     const { default: envPaths } = await import('env-paths')
     return envPaths('gazeway', { suffix: '' }).data

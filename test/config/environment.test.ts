@@ -33,6 +33,21 @@ describe('the environment', () => {
     assert.equal(readEnvironment({ GAZEWAY_PORT: '', GAZEWAY_UPSTREAM: '  ' }).size, 0)
   })
 
+  it('takes a reference that an assistant did not fill in as one that is not set', async () => {
+    for (const text of [
+      '${XAI_API_KEY}',
+      '${XAI_API_KEY:-}',
+      '${env:XAI_API_KEY}',
+      '${input:key}',
+      '{env:XAI_API_KEY}',
+    ]) {
+      assert.equal(readEnvironment({ GAZEWAY_UPSTREAM: text, GAZEWAY_UPSTREAM_API_KEY: text }).size, 0)
+      assert.equal(readProviderKey({ XAI_API_KEY: text }, 'xai'), undefined)
+      assert.equal(await findDataDir({}, { GAZEWAY_HOME: text }, '/'), await findDataDir({}, {}, '/'))
+    }
+    assert.equal(readEnvironment({ GAZEWAY_UPSTREAM_API_KEY: '$ecret${x}' }).size, 1)
+  })
+
   it('takes the address of a container of the same name as no setting', () => {
     const env = { GAZEWAY_PORT: 'tcp://10.96.3.4:8811', GAZEWAY_PLATFORM_PORT: 'udp://[fd00::1]:8812' }
     assert.equal(readEnvironment(env).size, 0)
