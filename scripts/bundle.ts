@@ -53,6 +53,8 @@ export const bundle = {
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
   external: Object.keys(dependencies),
+  // Its main file is in a form (UMD) whose own imports cannot be bundled.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   plugins: [slim],
   define: {
     GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }),

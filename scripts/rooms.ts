@@ -12,6 +12,7 @@ const ROOMS = [
   'providers',
   'store',
   'config',
+  'assistants',
   'idempotency',
   'identity',
   'calls',

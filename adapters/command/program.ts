@@ -9,6 +9,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { missingKey } from '../../src/inference/missing-key.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addKeyCommands } from './key-program.ts'
+import { addSetupCommands } from './setup-program.ts'
 
 const EXAMPLES = `
 Without a command gazeway is an MCP tool server on stdin and stdout; a coding assistant starts it.
@@ -20,6 +21,7 @@ Examples:
   $ gazeway --http --platform        the same, and the agent platform on http://127.0.0.1:8812 (/docs)
   $ gazeway doctor                   check the configuration, the store and the upstream
   $ gazeway prices                   what calls are charged at, and where each price comes from
+  $ gazeway setup                    connect the coding assistants on this machine
 
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
@@ -86,6 +88,7 @@ program
     await (await import('./prices.ts')).showPrices(loaded, log, flags)
   })
 
+addSetupCommands(program)
 addKeyCommands(program, start)
 
 program

@@ -1,0 +1,168 @@
+import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.ts'
+import { ASSISTANT_NAMES, ASSISTANTS } from '../../src/assistants/assistants.ts'
+import {
+  type Change,
+  fileOf,
+  isInstalled,
+  removeChange,
+  setupChange,
+  type Wanted,
+} from '../../src/assistants/change.ts'
+import { launchOf } from '../../src/assistants/launch.ts'
+import { handedOn } from '../../src/assistants/variables.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { homeFolder } from '../../src/text/home-folder.ts'
+import { plain } from '../../src/text/plain.ts'
+import { ask } from './ask.ts'
+import { shownChange } from './shown-change.ts'
+
+/** What the command line asks for. */
+export interface SetupFlags {
+  scope: string
+  env?: readonly string[]
+  print?: true
+  yes?: true
+}
+
+/** An assistant whose file is to be changed. */
+interface Planned {
+  assistant: Assistant
+  change: Change
+}
+
+/**
+ * Connects assistants: shows what changes in their files, asks, and writes. What is wrong with one keeps no other waiting;
+ * the process then ends with 1.
+ *
+ * @throws GazewayError `config_invalid` for a name, a flag or a value that is not accepted
+ */
+export async function setUp(clients: readonly string[], flags: SetupFlags): Promise<void> {
+  const scope = scopeOf(flags.scope)
+  const machine = thisMachine(scope)
+  const wanted: Wanted = {
+    launch: launchOf(process.argv[1] ?? '', scope, machine),
+    variables: handedOn(flags.env, machine.env),
+    areChosen: flags.env !== undefined,
+  }
+  const chosen = clients.length > 0 ? named(clients) : ASSISTANTS.filter((assistant) => isInstalled(assistant, machine))
+  if (chosen.length === 0)
+    throw new GazewayError(
+      'not_found',
+      `No assistant was found. Name those that you have: ${ASSISTANT_NAMES.join(', ')}.`,
+    )
+  const planned = plan(chosen, scope, machine, (assistant, path) => {
+    const change = setupChange(assistant, path, machine, scope, wanted)
+    if (change === null) say(`${assistant.label}: ${path} has the entry already.`)
+    return change
+  })
+  const written = await carryOut(planned, flags)
+  if (written > 0) say(`Start them again; they then list the server gazeway. ${keysOf(wanted.variables, machine)}`)
+}
+
+/**
+ * Takes the entry out of assistants' files: shows what changes, asks, and writes.
+ *
+ * @throws GazewayError as {@link setUp}
+ */
+export async function takeOut(clients: readonly string[], flags: SetupFlags): Promise<void> {
+  const scope = scopeOf(flags.scope)
+  const machine = thisMachine(scope)
+  const chosen = clients.length > 0 ? named(clients) : ASSISTANTS
+  const planned = plan(chosen, scope, machine, (assistant, path) => removeChange(assistant, path, machine, scope))
+  if (planned.length === 0) say('Nothing to remove: no file has the entry.')
+  await carryOut(planned, flags)
+}
+
+/** What is to be done. A file that cannot be changed is told of, and the others are. */
+function plan(
+  chosen: readonly Assistant[],
+  scope: Scope,
+  machine: Machine,
+  changeOf: (assistant: Assistant, path: string) => Change | null,
+): Planned[] {
+  return chosen.flatMap((assistant) => {
+    const path = fileOf(assistant, scope, machine)
+    if (path === null) {
+      if (chosen.length === 1) complain(`${assistant.label} has no file in a project; leave out --scope.`)
+      return []
+    }
+    const change = attempt(() => changeOf(assistant, path))
+    return change ? [{ assistant, change }] : []
+  })
+}
+
+/** Shows the changes, asks, and makes them. @returns how many were made */
+async function carryOut(planned: readonly Planned[], { print, yes }: SetupFlags): Promise<number> {
+  if (planned.length === 0) return 0
+  for (const { assistant, change } of planned) process.stdout.write(`${assistant.label}\n${shownChange(change)}\n`)
+  if (print) return 0
+  const files = planned.length === 1 ? 'this file' : `these ${planned.length} files`
+  if (!yes && !(await ask(`Change ${files}?`))) {
+    say('Nothing was changed.')
+    return 0
+  }
+  let made = 0
+  for (const { assistant, change } of planned) {
+    const failed = await change.make().then(() => null, asKnown)
+    if (failed !== null) {
+      complain(failed)
+      continue
+    }
+    made++
+    const kept = change.backup === null ? '' : `; as it was: ${change.backup}`
+    say(`${assistant.label}: ${change.path} ${change.after === null ? 'removed' : 'written'}${kept}`)
+  }
+  return made
+}
+
+function scopeOf(scope: string): Scope {
+  if (scope === 'user' || scope === 'project') return scope
+  throw new GazewayError('config_invalid', '--scope: accepted: user, project.', { param: '--scope' })
+}
+
+function named(clients: readonly string[]): Assistant[] {
+  return [...new Set(clients)].map((client) => {
+    const found = ASSISTANTS.find(({ name }) => name === client)
+    if (found !== undefined) return found
+    const message = `${plain(client)} is no assistant that is known; accepted: ${ASSISTANT_NAMES.join(', ')}.`
+    throw new GazewayError('config_invalid', message, { param: 'CLIENT' })
+  })
+}
+
+function thisMachine(scope: Scope): Machine {
+  const home = homeFolder()
+  if (home === null && scope === 'user')
+    throw new GazewayError('config_invalid', 'This user has no home folder; accepted: --scope project.', {
+      param: '--scope',
+    })
+  return { platform: process.platform, home: home ?? '', env: process.env, project: process.cwd() }
+}
+
+/** What to do about the variables that the entry names. */
+function keysOf(variables: readonly string[], { env }: Machine): string {
+  const missing = variables.filter((name) => !env[name])
+  if (missing.length === 0) return `The entry hands on ${variables.join(', ')}.`
+  return `The entry hands on ${variables.join(', ')}: export ${missing.join(', ')} before they start.`
+}
+
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    complain(asKnown(error))
+    return null
+  }
+}
+
+/** What was wrong, for an error that says so. @throws every other */
+function asKnown(error: unknown): string {
+  if (error instanceof GazewayError) return error.message
+  throw error
+}
+
+function complain(message: string): void {
+  process.stderr.write(`gazeway: ${message}\n`)
+  process.exitCode = 1
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -1,0 +1,74 @@
+import { posix, win32 } from 'node:path'
+import type { Environment } from '../config/environment.ts'
+
+/** The machine that assistants are installed on, and the project that a person works on. */
+export interface Machine {
+  platform: NodeJS.Platform
+  home: string
+  env: Environment
+  /** Absolute path. */
+  project: string
+}
+
+/** Where an entry goes: for all projects of a person, or for everyone who works on one project. */
+export type Scope = 'user' | 'project'
+
+/** The command that starts the tool server. */
+export interface Launch {
+  command: string
+  args: readonly string[]
+}
+
+/** A list of paths that is not empty. */
+export type Paths = readonly [string, ...string[]]
+
+/**
+ * A coding assistant that is known by name. Adding one takes a file with such a record and a line in `assistants.ts`; the
+ * commands `setup` and `remove`, their help and `docs/install.md` follow.
+ */
+export interface Assistant {
+  /** Its name on the command line. */
+  name: string
+  /** Its name for people. */
+  label: string
+  /** The command that starts it from a terminal. */
+  command: string
+  /** Files and folders that tell that it is installed; one is enough. */
+  traces(machine: Machine): readonly string[]
+  /** Its configuration file for a person. Of several the first that exists is used, otherwise the first. */
+  userFiles(machine: Machine): Paths
+  /** The same for a project, relative to it; null where it has none. */
+  projectFiles: Paths | null
+  /** How the file is written: `json` takes no comments. */
+  format: 'json' | 'jsonc' | 'toml'
+  /** The field of the file that holds the MCP servers by name. */
+  servers: string
+  /** The entry that starts Gazeway; `variables` are handed on by name, never by value. */
+  entry(launch: Launch, variables: readonly string[]): Record<string, unknown>
+  /** How a variable reaches the server, for `docs/install.md`: as a reference in the entry, or because all are handed on. */
+  handsOn: string
+  /** The page that says so. */
+  source: string
+  /** The day that the page was read. */
+  date: string
+}
+
+/** Joins paths as the machine does. */
+export const joined = ({ platform }: Machine, ...parts: string[]): string =>
+  (platform === 'win32' ? win32 : posix).join(...parts)
+
+/** A path in the home folder. */
+export const inHome = (machine: Machine, ...parts: string[]): string => joined(machine, machine.home, ...parts)
+
+/** The folder that an environment variable names; undefined where it is not set. */
+export const named = ({ env }: Machine, variable: string): string | undefined => env[variable]?.trim() || undefined
+
+/** The folder of an application's settings, as VS Code and Zed have it on Windows. */
+export const appData = (machine: Machine): string => named(machine, 'APPDATA') ?? inHome(machine, 'AppData', 'Roaming')
+
+/** The folder of a person's configuration (XDG base directory specification). */
+export const configHome = (machine: Machine): string => named(machine, 'XDG_CONFIG_HOME') ?? inHome(machine, '.config')
+
+/** The variables of an entry, each with the reference that the assistant fills in. */
+export const references = (variables: readonly string[], refer: (name: string) => string): Record<string, string> =>
+  Object.fromEntries(variables.map((name) => [name, refer(name)]))

@@ -1,0 +1,143 @@
+import { existsSync, lstatSync, readFileSync, rmdirSync, type Stats, statSync, unlinkSync } from 'node:fs'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { GazewayError } from '../errors.ts'
+import { makeFolder } from '../store/make-folder.ts'
+import { type Like, notWritten, replaceFile } from '../store/replace-file.ts'
+
+/** Larger files are none that a person configures an assistant with, in bytes. */
+const MOST_BYTES = 64 << 20
+const BOM = '\uFEFF'
+
+/** A file as it was when it was read. */
+export interface ConfigFile {
+  path: string
+  /** null: there is none. */
+  bytes: Buffer | null
+  /** What it holds, without a byte order mark; empty where there is none. */
+  text: string
+  hasBom: boolean
+}
+
+/**
+ * Reads an assistant's file.
+ *
+ * @param within the folders below it may be no links either: a project comes from others
+ * @throws GazewayError `config_invalid` for what is no file of text: a link, a folder, not UTF-8; `forbidden` where it may
+ *   not be read
+ */
+export function readConfigFile(path: string, within?: string): ConfigFile {
+  if (within !== undefined) refuseLinks(path, within)
+  const stats = statsOf(path)
+  if (stats === null) return { path, bytes: null, text: '', hasBom: false }
+  if (stats.isSymbolicLink())
+    throw refused(path, 'is a link', 'Change the file that it leads to by hand, as `--print` shows it')
+  if (!stats.isFile()) throw refused(path, 'is no file', 'Move it away')
+  if (stats.nlink > 1)
+    throw refused(path, 'is a hard link', 'It would no longer be the same as its other names: change it by hand')
+  if (stats.size > MOST_BYTES) throw refused(path, `is larger than ${MOST_BYTES >> 20} MB`, 'Change it by hand')
+  const bytes = readBytes(path)
+  const text = decoded(path, bytes)
+  const hasBom = text.startsWith(BOM)
+  return { path, bytes, text: hasBom ? text.slice(1) : text, hasBom }
+}
+
+/** The bytes of a file with another text. */
+export const bytesOf = ({ hasBom }: ConfigFile, text: string): Buffer => Buffer.from(hasBom ? BOM + text : text)
+
+/**
+ * Writes, or takes away, an assistant's file as a whole.
+ *
+ * @param next null: the file goes
+ * @param backup where its present content is kept; null: nowhere
+ * @param within as when it was read
+ * @throws GazewayError `conflict` when it is not as it was read, `store_unavailable`, `store_full`; nothing is changed then
+ */
+export async function writeConfigFile(
+  seen: ConfigFile,
+  next: Buffer | null,
+  { backup, within }: { backup: string | null; within?: string | undefined },
+): Promise<void> {
+  const { path, bytes } = seen
+  const check = () => {
+    const now = readConfigFile(path, within).bytes
+    if (now === null ? bytes === null : bytes?.equals(now)) return
+    throw new GazewayError('conflict', `${path} was changed by someone else meanwhile; nothing was written. Try again.`)
+  }
+  try {
+    makeFolder(dirname(path), within === undefined ? 0o700 : 0o777)
+    const like = likeOf(path, within === undefined ? 0o600 : 0o666 & ~process.umask())
+    check()
+    if (backup !== null && bytes !== null) await replaceFile(backup, bytes, { like })
+    if (next !== null) return await replaceFile(path, next, { check, like })
+    check()
+    unlinkSync(path)
+    if (within !== undefined) removeEmptyFolder(dirname(path), within)
+  } catch (error) {
+    throw error instanceof GazewayError ? error : notWritten(error, path)
+  }
+}
+
+/** @throws GazewayError `config_invalid` for a folder between the project and the file that leads elsewhere */
+function refuseLinks(path: string, within: string): void {
+  const parts = relative(within, dirname(path)).split(sep)
+  parts.forEach((_, index) => {
+    const folder = resolve(within, ...parts.slice(0, index + 1))
+    if (folder !== resolve(within) && statsOf(folder)?.isSymbolicLink())
+      throw refused(folder, 'is a link', 'Nothing is written through it: change the file by hand')
+  })
+}
+
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw unreadable(path, cause)
+  }
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+function decoded(path: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw refused(path, 'is not UTF-8', 'Save it as UTF-8')
+  }
+}
+
+/** Mode and owner of the file; where there is none, its folder's owner, should root make it for somebody. */
+function likeOf(path: string, mode: number): Like {
+  const isThere = existsSync(path)
+  const { uid, gid, mode: found } = statSync(isThere ? path : dirname(path))
+  const owner = process.getuid?.() === 0 || isThere ? { owner: { uid, gid } } : {}
+  return { mode: isThere ? found : mode, ...owner }
+}
+
+/** A folder of a project that holds nothing is not in git either. */
+function removeEmptyFolder(folder: string, within: string): void {
+  if (resolve(folder) === resolve(within)) return
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES', 'EBUSY'].includes(code)) throw error
+  }
+}
+
+const refused = (path: string, fault: string, advice: string): GazewayError =>
+  new GazewayError('config_invalid', `${path} ${fault}. ${advice}; nothing was changed.`)
+
+const unreadable = (path: string, cause: unknown): GazewayError =>
+  new GazewayError(
+    'forbidden',
+    `${path}: cannot be read (${(cause as NodeJS.ErrnoException).code}); it must be readable by this user.`,
+    { cause },
+  )

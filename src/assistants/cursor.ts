@@ -1,0 +1,21 @@
+import { type Assistant, inHome, references } from './assistant.ts'
+
+export const cursor: Assistant = {
+  name: 'cursor',
+  label: 'Cursor',
+  command: 'cursor',
+  traces: (machine) => [inHome(machine, '.cursor')],
+  userFiles: (machine) => [inHome(machine, '.cursor', 'mcp.json')],
+  projectFiles: ['.cursor/mcp.json'],
+  format: 'jsonc',
+  servers: 'mcpServers',
+  entry: ({ command, args }, variables) => ({
+    type: 'stdio',
+    command,
+    args,
+    env: references(variables, (name) => `\${env:${name}}`),
+  }),
+  handsOn: '`"NAME": "${env:NAME}"`',
+  source: 'https://cursor.com/docs/mcp',
+  date: '2026-11-24',
+}

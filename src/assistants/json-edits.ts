@@ -1,0 +1,166 @@
+import type { Edit, Node } from 'jsonc-parser'
+import { isObject } from '../text/json.ts'
+
+/** A property of an object: its name, and its value. */
+export type JsonProperty = Omit<Node, 'children'> & { children: [Node, Node] }
+/** An object of JSON. */
+export type JsonObject = Omit<Node, 'children'> & { children: JsonProperty[] }
+/** Where a part of a text is. */
+type Place = Pick<Node, 'offset' | 'length'>
+
+/** How a file is laid out. */
+export interface Style {
+  eol: string
+  /** One step of indentation. */
+  unit: string
+  /** Whether all of it is on one line. */
+  isInline: boolean
+}
+
+/** Spaces, comments and line ends. */
+const TRIVIA = /(?:\s+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y
+/** What belongs to the end of a line: spaces and comments. */
+const REST_OF_LINE = /(?:[ \t]+|\/\*[\s\S]*?\*\/)*(?:\/\/[^\r\n]*)?/y
+
+/** The layout of a text, for what is added to it. */
+export function styleOf(text: string, root: JsonObject | undefined): Style {
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n'
+  const [first] = root?.children ?? []
+  const isInline = root !== undefined && first !== undefined && !text.slice(root.offset, endOf(root)).includes('\n')
+  return { eol, isInline, unit: (root && first && stepOf(text, root, first)) || '  ' }
+}
+
+/** How much further a property is indented than the object that it is in. */
+function stepOf(text: string, object: JsonObject, first: JsonProperty): string {
+  const outer = lineIndent(text, object.offset)
+  const inner = indentOf(text, first) ?? ''
+  return inner.startsWith(outer) ? inner.slice(outer.length) : ''
+}
+
+/** Adds a property as the last of an object; it looks like those before it, and comments stay with what they are about. */
+export function addedProperty(text: string, object: JsonObject, name: string, value: unknown, style: Style): Edit[] {
+  const [first] = object.children
+  const last = object.children.at(-1)
+  if (first === undefined || last === undefined) return filled(text, object, name, value, style)
+  const end = endOf(last)
+  const comma = commaAfter(text, end)
+  const base = comma === null ? end : comma + 1
+  const separator: Edit[] = comma === null ? [{ offset: end, length: 0, content: ',' }] : []
+  const closing = comma === null ? '' : ','
+  const indent = indentOf(text, first)
+  if (indent === null) {
+    const content = ` ${JSON.stringify(name)}: ${inline(value)}${closing}`
+    return [...separator, { offset: base, length: 0, content }]
+  }
+  const lineEnd = matchEnd(REST_OF_LINE, text, base)
+  const offset = /[\r\n]/.test(text[lineEnd] ?? '') ? lineEnd : base
+  const content = `${style.eol}${indent}${member(name, value, indent, style)}${closing}`
+  return [...separator, { offset, length: 0, content }]
+}
+
+/** Puts another value in the place of a property's. */
+export function replacedValue(text: string, property: JsonProperty, value: unknown, style: Style): Edit[] {
+  const [, { offset, length }] = property.children
+  const indent = indentOf(text, property)
+  return [{ offset, length, content: indent === null ? inline(value) : laidOut(value, indent, style) }]
+}
+
+/** Takes a property out, with its line and the comma that it needed. */
+export function cutProperty(text: string, object: JsonObject, property: JsonProperty): Edit[] {
+  const { offset: start } = property
+  const end = endOf(property)
+  const index = object.children.indexOf(property)
+  const before = object.children[index - 1]
+  const comma = commaAfter(text, end)
+  const from = lineStart(text, start)
+  if (comma !== null && (before !== undefined || object.children.length > 1)) {
+    if (from !== null) return [removed(from, end), removed(comma, comma + 1)]
+    return [removed(start, comma + 1 + spacesAfter(text, comma + 1))]
+  }
+  if (before !== undefined) {
+    const separator = commaAfter(text, endOf(before))
+    const cut = removed(from ?? start - spacesBefore(text, start), end)
+    return separator === null ? [cut] : [removed(separator, separator + 1), cut]
+  }
+  const [inner, innerEnd] = [object.offset + 1, endOf(object) - 1]
+  const rest = text.slice(inner, start) + text.slice(comma === null ? end : comma + 1, innerEnd)
+  if (rest.trim() === '') return [removed(inner, innerEnd)]
+  const own = removed(from ?? start, end)
+  return comma === null ? [own] : [own, removed(comma, comma + 1)]
+}
+
+/** The first property of an object that has none. */
+function filled(text: string, object: JsonObject, name: string, value: unknown, style: Style): Edit[] {
+  const inner = text.slice(object.offset + 1, endOf(object) - 1)
+  const offset = object.offset + 1
+  if (style.isInline && inner.trim() === '')
+    return [{ offset, length: inner.length, content: `${JSON.stringify(name)}: ${inline(value)}` }]
+  const outer = lineIndent(text, object.offset)
+  const indent = outer + style.unit
+  const line = `${style.eol}${indent}${member(name, value, indent, style)}`
+  const comments = inner.trimEnd()
+  if (comments === '') return [{ offset, length: inner.length, content: `${line}${style.eol}${outer}` }]
+  const content = inner.slice(comments.length).includes('\n') ? line : `${line}${style.eol}${outer}`
+  return [{ offset: offset + comments.length, length: 0, content }]
+}
+
+const member = (name: string, value: unknown, indent: string, style: Style): string =>
+  `${JSON.stringify(name)}: ${laidOut(value, indent, style)}`
+
+const laidOut = (value: unknown, indent: string, { unit, eol }: Style): string =>
+  JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`)
+
+/** On one line, with a space where people put one. */
+function inline(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([name, field]) => `${JSON.stringify(name)}: ${inline(field)}`)
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`
+}
+
+const endOf = ({ offset, length }: Place): number => offset + length
+const removed = (from: number, to: number): Edit => ({ offset: from, length: to - from, content: '' })
+
+/** Where a comma follows, with nothing but spaces and comments between. */
+function commaAfter(text: string, from: number): number | null {
+  const at = matchEnd(TRIVIA, text, from)
+  return text[at] === ',' ? at : null
+}
+
+function matchEnd(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return from + (pattern.exec(text)?.[0].length ?? 0)
+}
+
+/** The indentation of a property that is the first on its line; null for others. */
+function indentOf(text: string, { offset }: Place): string | null {
+  const spaces = spacesBefore(text, offset)
+  return text[offset - spaces - 1] === '\n' ? text.slice(offset - spaces, offset) : null
+}
+
+/** Where the line end before a position is, with nothing but spaces between; null where something else is. */
+function lineStart(text: string, offset: number): number | null {
+  const at = offset - spacesBefore(text, offset) - 1
+  if (text[at] !== '\n') return null
+  return text[at - 1] === '\r' ? at - 1 : at
+}
+
+/** The indentation of the line of a position. */
+function lineIndent(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  return text.slice(start, start + spacesAfter(text, start))
+}
+
+function spacesBefore(text: string, offset: number): number {
+  let count = 0
+  while (isSpace(text[offset - 1 - count])) count++
+  return count
+}
+
+function spacesAfter(text: string, offset: number): number {
+  let count = 0
+  while (isSpace(text[offset + count])) count++
+  return count
+}
+
+const isSpace = (character: string | undefined): boolean => character === ' ' || character === '\t'

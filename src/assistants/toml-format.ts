@@ -1,0 +1,125 @@
+import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
+import { GazewayError } from '../errors.ts'
+import { isObject } from '../text/json.ts'
+import { type Format, invalidFile, SERVER_NAME, type Source, unnested } from './format.ts'
+
+/** A part of a text. */
+type Range = readonly [from: number, to: number]
+
+/** TOML 1.0, as Codex has it. */
+export const toml: Format = {
+  read: (source) => entryOf(source, parse(source)),
+  hasServers: (source) => contentOf(parse(source))[source.servers] !== undefined,
+  put(source, entry) {
+    const program = parse(source)
+    const { text } = source
+    if (entryOf(source, program) === undefined) return checked(source, appended(source, text, entry))
+    const [first, ...others] = piecesOf(program, source)
+    if (first?.type !== 'TOMLTable') return checked(source, appended(source, toml.take(source, 'kept'), entry))
+    const rest = without(
+      text,
+      others.map((piece) => linesOf(text, piece)),
+    )
+    const table = tableOf(source, entry).slice(0, -1).join(eolOf(text))
+    return checked(source, rest.slice(0, first.range[0]) + table + rest.slice(first.range[1]))
+  },
+  take(source) {
+    const program = parse(source)
+    if (entryOf(source, program) === undefined) return source.text
+    const pieces = piecesOf(program, source)
+    if (pieces.length === 0) throw byHand(source)
+    return without(
+      source.text,
+      pieces.map((piece) => linesOf(source.text, piece)),
+    )
+  },
+}
+
+function parse({ file, text }: Source): AST.TOMLProgram {
+  try {
+    return unnested(file, () => parseTOML(text, { tomlVersion: '1.0' }))
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    throw invalidFile(file, `line ${error.lineNumber}, column ${error.column + 1}: not valid TOML (${error.message})`)
+  }
+}
+
+const contentOf = (program: AST.TOMLProgram) => getStaticTOMLValue(program) as Record<string, unknown>
+
+function entryOf({ file, servers }: Source, program: AST.TOMLProgram): unknown {
+  const held = contentOf(program)[servers]
+  if (held === undefined) return undefined
+  if (!isObject(held)) throw invalidFile(file, `${servers} is not a table`)
+  return held[SERVER_NAME]
+}
+
+/** The tables and lines that make up the entry, as far as they hold nothing else. */
+function piecesOf(program: AST.TOMLProgram, { servers }: Source): (AST.TOMLTable | AST.TOMLKeyValue)[] {
+  const isOwn = (path: readonly (string | number)[]) => path[0] === servers && path[1] === SERVER_NAME
+  return program.body[0].body.flatMap((node): (AST.TOMLTable | AST.TOMLKeyValue)[] => {
+    if (node.type === 'TOMLKeyValue') return isOwn(namesOf(node)) ? [node] : []
+    if (isOwn(node.resolvedKey)) return [node]
+    return node.body.filter((line) => isOwn([...node.resolvedKey, ...namesOf(line)]))
+  })
+}
+
+const namesOf = ({ key }: AST.TOMLKeyValue): string[] =>
+  key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value))
+
+/** The lines of a piece. A table's blank line before it goes, too, where none is needed after it. */
+function linesOf(text: string, { range: [start, end], type }: AST.TOMLTable | AST.TOMLKeyValue): Range {
+  const from = text.lastIndexOf('\n', start - 1) + 1
+  const lineEnd = text.indexOf('\n', end)
+  const to = lineEnd === -1 ? text.length : lineEnd + 1
+  const blank =
+    type === 'TOMLTable' && /^(\r?\n|$)/.test(text.slice(to, to + 2))
+      ? /(?<=\n)\r?\n$/.exec(text.slice(Math.max(0, from - 3), from))
+      : null
+  return [from - (blank?.[0].length ?? 0), to]
+}
+
+const without = (text: string, ranges: readonly Range[]): string =>
+  ranges.toReversed().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text)
+
+/** A table at the end, after a blank line: there it is nobody else's. */
+function appended(source: Source, text: string, entry: Record<string, unknown>): string {
+  const eol = eolOf(text)
+  const end = text === '' || text.endsWith('\n') ? '' : eol
+  const blank = text === '' ? '' : eol
+  return text + end + blank + tableOf(source, entry).join(eol)
+}
+
+/** The lines of the entry, the last of them empty. */
+const tableOf = ({ servers }: Source, entry: Record<string, unknown>): string[] => [
+  `[${servers}.${SERVER_NAME}]`,
+  ...Object.entries(entry).map(([name, value]) => `${keyOf(name)} = ${literal(value)}`),
+  '',
+]
+
+const eolOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n'
+
+const keyOf = (name: string): string => (/^[\w-]+$/.test(name) ? name : literal(name))
+
+function literal(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
+  if (isObject(value))
+    return `{ ${Object.entries(value)
+      .map(([name, held]) => `${keyOf(name)} = ${literal(held)}`)
+      .join(', ')} }`
+  // JSON leaves DEL as it is; TOML does not take it.
+  return JSON.stringify(value).replaceAll('\x7f', '\\u007F')
+}
+
+/** @throws GazewayError `config_invalid` where a table cannot be added: the servers are written in braces, on one line */
+function checked(source: Source, text: string): string {
+  try {
+    parse({ ...source, text })
+  } catch (error) {
+    throw error instanceof GazewayError ? byHand(source) : error
+  }
+  return text
+}
+
+const byHand = ({ file, servers }: Source): GazewayError =>
+  invalidFile(file, `${servers} is written in braces, where no table can be added or taken out`)

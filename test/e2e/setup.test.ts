@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, it } from 'node:test'
+import { parse } from 'smol-toml'
+import { CLI, finish, newPlace, type Place, run } from './server.ts'
+
+const CURSOR =
+  '{\n  // mine\n  "mcpServers": {\n    "git": { "command": "git", "env": { "GIT_TOKEN": "ghp-never-shown" } }\n  }\n}\n'
+const CODEX = 'model = "m" # as always\n'
+
+let place: Place
+let cursor: string
+let codex: string
+
+beforeEach(() => {
+  place = newPlace()
+  cursor = write('.cursor/mcp.json', CURSOR)
+  codex = write('.codex/config.toml', CODEX)
+})
+
+function write(name: string, content: string): string {
+  const path = join(place.home, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+  return path
+}
+
+const read = (path: string) => readFileSync(path, 'utf8')
+// Nothing of what is installed on the machine that tests: only traces in the home folder count.
+const gazeway = (args: string[], input = '', env = {}) => run(place, args, { PATH: '/nowhere', ...env }, input)
+
+describe('gazeway setup', () => {
+  it('connects what is installed once a person agrees, and remove makes the files what they were', async () => {
+    const setUp = await gazeway(['setup'], 'y\n')
+    assert.equal(setUp.code, 0, setUp.stderr)
+    assert.match(setUp.stdout, /Change these 2 files\? \[y\/N\]/)
+    assert.match(setUp.stdout, /Codex: .*config\.toml written; as it was: .*config\.toml\.before-gazeway\n/)
+    assert.match(
+      setUp.stdout,
+      /list the server gazeway\. The entry hands on XAI_API_KEY, GAZEWAY_HOME: export XAI_API_KEY before/,
+    )
+    const launch = { command: process.execPath, args: [CLI] }
+    const env = { XAI_API_KEY: '${env:XAI_API_KEY}', GAZEWAY_HOME: '${env:GAZEWAY_HOME}' }
+    const [, entry = ''] = /("gazeway": \{[\s\S]*\n {4}\})/.exec(read(cursor)) ?? []
+    assert.deepEqual(JSON.parse(`{${entry}}`), { gazeway: { type: 'stdio', ...launch, env } })
+    assert.deepEqual(structuredClone(parse(read(codex)).mcp_servers), {
+      gazeway: { ...launch, env_vars: ['XAI_API_KEY', 'GAZEWAY_HOME'] },
+    })
+    assert.deepEqual([read(`${cursor}.before-gazeway`), read(`${codex}.before-gazeway`)], [CURSOR, CODEX])
+
+    const again = await gazeway(['setup', '--yes'])
+    assert.deepEqual(
+      [again.code, again.stdout.match(/has the entry already/g)?.length],
+      [0, 2],
+      again.stdout + again.stderr,
+    )
+
+    const removed = await gazeway(['remove'], 'yes\n')
+    assert.equal(removed.code, 0, removed.stderr)
+    assert.deepEqual([read(cursor), read(codex)], [CURSOR, CODEX])
+    const nothing = await gazeway(['remove', '--yes'])
+    assert.deepEqual([nothing.code, nothing.stdout], [0, 'Nothing to remove: no file has the entry.\n'])
+  })
+
+  it('shows what changes, without what is secret, and with --print leaves it at that', async () => {
+    const { code, stdout, stderr } = await gazeway(['setup', 'cursor', '--print'])
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^Cursor\n--- .*mcp\.json\n\+\+\+ .*mcp\.json\n@@ .*@@\n[\s\S]*\n\+ {4}"gazeway": \{\n/)
+    assert.match(stdout, /"GIT_TOKEN": "\*\*\*"/)
+    assert.match(stdout, /"XAI_API_KEY": "\$\{env:XAI_API_KEY\}"/)
+    assert.doesNotMatch(stdout, /never-shown|Change/)
+    assert.deepEqual([read(cursor), readdirSync(dirname(cursor))], [CURSOR, ['mcp.json']])
+  })
+
+  it('hands on the variables that are set, or those that are asked for, and writes no value', async () => {
+    const env = { GROQ_API_KEY: 'gsk-never-written', GAZEWAY_UPSTREAM: 'groq' }
+    await gazeway(['setup', 'codex', '--yes'], '', env)
+    assert.match(read(codex), /env_vars = \["GROQ_API_KEY", "GAZEWAY_UPSTREAM", "GAZEWAY_HOME"\]\n$/)
+    assert.doesNotMatch(read(codex), /never-written/)
+    await gazeway(['setup', 'codex', '--yes', '--env', 'OPENAI_API_KEY', '--env', 'GAZEWAY_STORE'], '', env)
+    assert.match(read(codex), /env_vars = \["OPENAI_API_KEY", "GAZEWAY_STORE"\]\n$/)
+    await gazeway(['remove', 'codex', '--yes'])
+    assert.equal(read(codex), CODEX)
+  })
+
+  it('writes for everyone who works on a project, and remove leaves no trace', async () => {
+    const before = readdirSync(place.project)
+    const { code, stdout, stderr } = await gazeway(
+      ['setup', '--scope', 'project', '--yes', 'cursor', 'vscode', 'claude-code'],
+      '',
+      {
+        XAI_API_KEY: 'xai-never-written',
+      },
+    )
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /Claude Code: .*\.mcp\.json written\n/)
+    for (const file of ['.cursor/mcp.json', '.vscode/mcp.json', '.mcp.json']) {
+      const content = read(join(place.project, file))
+      const { mcpServers, servers = mcpServers } = JSON.parse(content)
+      assert.deepEqual([servers.gazeway.command, servers.gazeway.args], ['npx', ['-y', 'gazeway']])
+      assert.doesNotMatch(content, /never-written/)
+    }
+    assert.equal((await gazeway(['remove', '--scope', 'project', '--yes'])).code, 0)
+    assert.deepEqual(readdirSync(place.project), before)
+  })
+
+  it('changes nothing for a no, nor where nobody answers', async () => {
+    const no = await gazeway(['setup'], 'n\n')
+    assert.deepEqual([no.code, /Nothing was changed\.\n$/.test(no.stdout)], [0, true], no.stdout)
+    const silence = await gazeway(['setup'])
+    assert.deepEqual(
+      [silence.code, silence.stderr],
+      [1, 'gazeway: Nobody answered, and nothing was changed; --yes writes without asking.\n'],
+    )
+    assert.deepEqual([read(cursor), read(codex)], [CURSOR, CODEX])
+  })
+
+  it('says which files it cannot change and why, and changes the others', async () => {
+    writeFileSync(codex, 'model = ')
+    const zed = join(place.home, '.config/zed')
+    mkdirSync(zed, { recursive: true })
+    symlinkSync(join(place.home, 'nowhere'), join(zed, 'settings.json'))
+    const { code, stderr } = await gazeway(['setup', '--yes'])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /^gazeway: .*config\.toml: line \d, .*not valid TOML.*nothing was changed\.\ngazeway: .*settings\.json is a link\. .*\n$/,
+    )
+    assert.equal(read(codex), 'model = ')
+    assert.match(read(cursor), /"gazeway"/)
+  })
+
+  it('writes over nothing that was saved while it asked', async () => {
+    const child = spawn(process.execPath, [CLI, 'setup', 'cursor'], {
+      cwd: place.project,
+      env: { ...place.env, PATH: '/nowhere' },
+    })
+    await asked(child)
+    writeFileSync(cursor, '{ "theme": "light" }')
+    const { code, stderr } = await finish(child, 'y\n')
+    assert.match(stderr, /mcp\.json was changed by someone else meanwhile; nothing was written\. Try again\.\n$/)
+    assert.deepEqual([code, read(cursor), readdirSync(dirname(cursor))], [1, '{ "theme": "light" }', ['mcp.json']])
+  })
+
+  it('leaves a home as it was that it may not write to', async () => {
+    const folder = dirname(place.home)
+    const isRoot = process.getuid?.() === 0
+    for (const [path, mode] of [
+      [folder, 0o755],
+      [dirname(cursor), 0o555],
+      [place.home, 0o555],
+    ] as const)
+      chmodSync(path, mode)
+    const options = {
+      cwd: place.project,
+      env: { ...place.env, PATH: '/nowhere' },
+      ...(isRoot && { uid: 65534, gid: 65534 }),
+    }
+    const { code, stderr } = await finish(
+      spawn(process.execPath, [CLI, 'setup', 'cursor', 'gemini-cli', '--yes'], options),
+    )
+    for (const path of [dirname(cursor), place.home]) chmodSync(path, 0o755)
+    assert.match(stderr, /mcp\.json: not written \(EACCES\); its folder must be writable by this user\.\n/)
+    assert.match(stderr, /\.gemini.settings\.json: not written \(EACCES\)/)
+    assert.deepEqual([code, read(cursor), readdirSync(dirname(cursor))], [1, CURSOR, ['mcp.json']])
+    assert.ok(!existsSync(join(place.home, '.gemini')), 'nothing was made')
+  })
+
+  it('says that nothing is installed where nothing is', async () => {
+    place = newPlace()
+    const { code, stderr } = await gazeway(['setup'])
+    assert.match(
+      stderr,
+      /^gazeway: No assistant was found\. Name those that you have: claude-code, codex, .*windsurf\.\n$/,
+    )
+    assert.deepEqual([code, readdirSync(place.home)], [1, []])
+  })
+
+  const mistakes: [args: string[], line: RegExp][] = [
+    [['setup', 'emacs'], /emacs is no assistant that is known; accepted: claude-code, codex, cursor/],
+    [['remove', 'emacs'], /emacs is no assistant that is known; accepted: claude-code/],
+    [['setup', '--scope', 'machine'], /--scope: accepted: user, project\./],
+    [['setup', '--env', 'XAI_API_KEY=xai-never-shown'], /--env: accepted: a name alone/],
+    [['setup', '--nothing'], /unknown option '--nothing'; accepted: .*--scope, --env, --print, --yes/],
+  ]
+  for (const [args, line] of mistakes)
+    it(`says in one line what is accepted instead of ${args.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await gazeway(args)
+      assert.match(stderr, /^gazeway: [^\n]+\n$/)
+      assert.match(stderr, line)
+      assert.doesNotMatch(stderr, /never-shown/)
+      assert.deepEqual([code, stdout], [2, ''])
+    })
+})
+
+/** Resolves once the command has shown what changes, and asks. */
+function asked(child: ChildProcessWithoutNullStreams): Promise<void> {
+  let shown = ''
+  return new Promise((resolve, reject) => {
+    child.once('close', () => reject(new Error(`It ended without a question: ${shown}`)))
+    child.stdout.on('data', (chunk) => {
+      shown += chunk
+      if (shown.includes('[y/N]')) resolve()
+    })
+  })
+}
