@@ -1,0 +1,31 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { McpbManifestAny } from '@anthropic-ai/mcpb'
+
+/** What of the tree goes into the bundle as it is. */
+const OWN = ['dist', 'LICENSE', 'THIRD-PARTY-LICENSES', 'CHANGELOG.md']
+/** Of the packages, what a running server does not read. */
+const NEEDLESS =
+  /[\\/](?:README\.md|SECURITY\.md|CHANGELOG\.md|binding\.gyp|\.github|test|tests|docs|benchmarks|examples|src|.*\.(?:map|d\.[cm]?ts))$/
+
+/** Puts together the folder that is packed: the manifest, the built command, and the packages that it needs at run time. */
+export function stage(folder: string, manifest: McpbManifestAny): void {
+  for (const name of OWN) cpSync(name, join(folder, name), { recursive: true })
+  for (const path of packagesNeeded()) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    cpSync(path, join(folder, path), { recursive: true, filter: (file) => !NEEDLESS.test(file) })
+  }
+  const { name, version, type } = JSON.parse(readFileSync('package.json', 'utf8'))
+  writeFileSync(join(folder, 'package.json'), json({ name, version, type }))
+  writeFileSync(join(folder, 'manifest.json'), json(manifest))
+}
+
+/** The folders of the packages that are no part of development, from the lock file. */
+function packagesNeeded(): string[] {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { dev?: true }>
+  }
+  return Object.entries(packages).flatMap(([path, { dev }]) => (path === '' || dev ? [] : [path]))
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
