@@ -3,6 +3,7 @@ import { type LoadedConfig, loadConfig } from '../../src/config/config.ts'
 import type { ConfigFlags } from '../../src/config/environment.ts'
 import { createLog, type Log } from '../../src/config/log.ts'
 import { exposedFiles } from '../../src/config/private-files.ts'
+import { TOOL_GROUPS } from '../../src/config/sections/mcp-section.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -19,6 +20,7 @@ Examples:
   $ XAI_API_KEY=… gazeway            the real thing
   $ gazeway --http                   an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
   $ gazeway --http --platform        the same, and the agent platform on http://127.0.0.1:8812 (/docs)
+  $ gazeway --tools memory,context   only these groups of tools; an assistant reads a shorter list
   $ gazeway doctor                   check the configuration, the store and the upstream
   $ gazeway prices                   what calls are charged at, and where each price comes from
   $ gazeway setup                    connect the coding assistants on this machine
@@ -28,6 +30,8 @@ An entry for an assistant's MCP configuration:
 
 /** How long a reader may take to take the last of the output. */
 const FLUSH_MS = 2000
+
+const GROUPS = Object.keys(TOOL_GROUPS).join(', ')
 
 const program = new Command('gazeway')
   .description('A second model, a shared memory and a gaze-aware work context for every coding assistant.')
@@ -41,6 +45,9 @@ const program = new Command('gazeway')
   .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
   .option('--store <url>', 'where records are kept: sqlite:PATH or postgres://HOST/DATABASE')
   .option('--upstream <name|url>', `provider of models: ${PRESET_NAMES.join(', ')}, or a base URL`)
+  .option('--tools <names>', `tools that the tool server offers, and groups of them: ${GROUPS}`)
+  .option('--exclude-tools <names>', 'tools and groups that it does not offer')
+  .option('--read-only', 'offer only tools that write nothing and spend nothing')
   .option('--log-level <level>', 'debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
   .exitOverride()

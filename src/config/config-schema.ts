@@ -8,6 +8,7 @@ import { Gaze } from './sections/gaze-section.ts'
 import { Http } from './sections/http-section.ts'
 import { Identity } from './sections/identity-section.ts'
 import { Log } from './sections/log-section.ts'
+import { Mcp } from './sections/mcp-section.ts'
 import { Mpp } from './sections/mpp-section.ts'
 import { Pricing } from './sections/pricing-section.ts'
 import { Routes } from './sections/routes-section.ts'
@@ -43,6 +44,7 @@ export const Config = z.strictObject({
   alerts: Alerts.prefault({}),
   mpp: Mpp.prefault({}).meta({ restart: true }),
   chain: Chain.prefault({}).meta({ restart: true }),
+  mcp: Mcp.prefault({}),
   log: Log.prefault({}),
 })
 

@@ -1,9 +1,10 @@
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
+import { z } from 'zod'
 import { GazewayError } from '../errors.ts'
 import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
-import { CONFIG_KEYS, configKey } from './config-keys.ts'
+import { CONFIG_KEYS, type ConfigKey, configKey } from './config-keys.ts'
 
 /** Environment variable → the configuration key that it sets. */
 export const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -120,12 +121,19 @@ function parseText(key: string, text: string, name: string): unknown {
   if (!schema) throw new TypeError(`${name} sets ${key}, which is not a configuration key`)
   const asText = schema.safeParse(text)
   if (asText.success) return asText.data
-  const isNumber = /^-?\d+(\.\d+)?$/.test(text)
-  const value = isNumber ? Number(text) : text
-  const result = isNumber ? schema.safeParse(value) : asText
+  const value = valueIn(text, schema)
+  const result = value === text ? asText : schema.safeParse(value)
   if (result.success) return result.data
   // Text cannot be null: what is to be unset is left out.
   throw invalid(name, explain(result.error, schema, value, name).message.replace(/,? or null\.$/, '.'))
+}
+
+/** The number, truth value or comma-separated list that a text spells; else the text. */
+function valueIn(text: string, schema: ConfigKey['schema']): unknown {
+  if (schema instanceof z.ZodDefault && schema.unwrap() instanceof z.ZodArray)
+    return text.split(',').flatMap((item) => item.trim() || [])
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
 function invalid(param: string, message: string, cause?: unknown): GazewayError {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isObject } from './json.ts'
 
-const MAX_LENGTH = 240
+const MAX_LENGTH = 480
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
