@@ -6,10 +6,9 @@ export const analyzeGazePattern = defineTool({
   name: 'gateway_analyze_gaze_pattern',
   title: 'Analyse gaze patterns',
   description:
-    'What the gaze records of a session or time range show: fixations, dwell by place, transitions, focus and load ' +
-    'with their trends, a COG/EMO/ENV classification and findings in words. The figures are computed here; with an ' +
-    'upstream set, a model reads them out (set narrate to false to leave that away, it costs money). ' +
-    'Example: from "2026-11-21T08:00:00Z", question "When did I lose focus?".',
+    'Figures of gaze records: fixations, dwell by place, transitions, focus and load with trends, a COG/EMO/ENV ' +
+    'classification, findings. Use it for questions about attention. A model puts them into words, which costs money ' +
+    'unless narrate is false. Example: from "2026-11-21T08:00:00Z", question "When did I lose focus?".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: ExplainGaze,
   output: ExplainedGaze,

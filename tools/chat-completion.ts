@@ -14,10 +14,9 @@ export const chatCompletion = defineTool({
   name: 'gateway_chat_completion',
   title: 'Chat with a model',
   description:
-    "Send messages to any of the upstream's models, in OpenAI's chat-completions form: tools, structured output " +
-    '(response_format) and images included. Use it for a second opinion, a summary or a transformation with a model ' +
-    'that you choose. It does not search and knows nothing of the project: gateway_llm_query does. ' +
-    'Example: messages [{"role":"user","content":"Name this function: …"}], max_tokens 50.',
+    "Send messages to a model of the upstream, in OpenAI's chat form with tools, response_format and images. Use it for a " +
+    'summary, a transformation or a model of your choice. It does not search and knows nothing of the project: ' +
+    'gateway_llm_query does. Costs money. Example: messages [{"role":"user","content":"Name this function: …"}].',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({
     messages: z.array(Message).min(1).max(1000),

@@ -6,13 +6,10 @@ export const llmQuery = defineTool({
   name: 'gateway_llm_query',
   title: 'Ask the research model',
   description:
-    'Ask a second, stronger model that searches the web and the social platform and is told what this project looks ' +
-    'like, where its owner is working, and what memories of this project and general ones say about the question: they ' +
-    'go along to the provider unless include_context is false. Use it for questions that need current facts, other opinions or deep ' +
-    'reasoning: "is this library still maintained", "why would this migration deadlock". Not for plain text ' +
-    'transformations (gateway_chat_completion) nor for what this machine already remembers (gateway_memory_search). ' +
-    'It costs money; the answer names its cost and its sources. ' +
-    'Example: query "What changed in PostgreSQL 18 for logical replication?", tools ["web_search"].',
+    'Ask a second model that searches the web and X. The work context and fitting memories of this project go along to the ' +
+    'provider unless include_context is false. Use it for current facts, a second opinion or hard reasoning; not for ' +
+    'text transformations (gateway_chat_completion) nor for what is already known (gateway_memory_search). Costs money, ' +
+    'and names its cost and sources. Example: query "What changed in PostgreSQL 18 for logical replication?"',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: Question,
   output: Answer,

@@ -8,9 +8,8 @@ export const memorySearch = defineTool({
   name: 'gateway_memory_search',
   title: 'Search memories',
   description:
-    'Find memories of this project, and those of none, by words in their key, value or tags; beginnings of words and ' +
-    'typos match too, the best come first. ' +
-    'Use it at the start of a task to see what is already known, before you ask a person or a model. ' +
+    'Find memories of this project and general ones by words in key, value or tags; beginnings and typos match. Use it at ' +
+    'the start of a task, before you ask a person or a model; not for text in files. ' +
     'Example: query "staging cluster", tags ["deploy"].',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: MemorySearch.omit({ from: true, to: true, project: true }).strict(),

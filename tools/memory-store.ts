@@ -8,10 +8,9 @@ export const memoryStore = defineTool({
   name: 'gateway_memory_store',
   title: 'Store a memory',
   description:
-    'Keep a fact under a key so that you, or another assistant on this machine, can recall it in a later session. ' +
-    'Storing an existing key replaces its value and raises its version; pass if_version to be sure that nobody changed ' +
-    'it since you read it. It is about this project unless project is null. Not for secrets: memories of this project go ' +
-    'along with questions to models. ' +
+    'Keep a fact under a key, for you and other assistants in later sessions. Use it for decisions, conventions and ' +
+    'findings that will matter again; not for secrets, as memories go along with questions to models. The same key ' +
+    'replaces the value. It is about this project unless project is null. ' +
     'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.strict(),

@@ -8,9 +8,8 @@ export const retrieveGazeData = defineTool({
   name: 'gateway_retrieve_gaze_data',
   title: 'Retrieve gaze history',
   description:
-    'The raw gaze records, newest first, by session, time, file or folder, and source. Use it to look at single ' +
-    'records or to export them; for figures use gateway_analyze_gaze_pattern, for what to work on gateway_get_context. ' +
-    'Example: path "src/billing", from "2026-11-20T00:00:00Z", limit 100.',
+    'Single gaze records, newest first. For figures use gateway_analyze_gaze_pattern, for what to work on ' +
+    'gateway_get_context. Example: path "src/billing", from "2026-11-20T00:00:00Z", limit 20.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: RetrieveGaze.strict(),
   output: z.object({ items: z.array(GazeRecord), total: z.int(), next_cursor: z.string().nullable() }),

@@ -6,12 +6,10 @@ export const storeGazeData = defineTool({
   name: 'gateway_store_gaze_data',
   title: 'Store gaze data',
   description:
-    'Store where a person looked and how: up to 1,000 gaze tensors (COG focus and load, EMO valence and arousal, ENV ' +
-    'place) from an eye tracker, webcam, editor or pointer. Used by capture tools; store only what was really ' +
-    'measured, it becomes evidence of attention. Without session_id a session is made; pass the one you were given to go ' +
-    'on with it: in the same session, sending a record again is harmless. ' +
-    'Example: records [{"at":"2026-11-21T09:00:00Z","dwell_ms":350,"source":"ide","confidence":0.9,' +
-    '"cog":{"focus":0.8,"load":0.4},"emo":{"valence":0.1,"arousal":0.3},"env":{"path":"src/a.ts","line_start":10,"line_end":24}}].',
+    'For capture tools: store where a person looked and how, from an eye tracker, webcam, editor or pointer. Never ' +
+    'make records up: they become evidence of attention. Without session_id a session is made; in the same session, ' +
+    'sending a record again is harmless. Example: records [{"at":"2026-11-21T09:00:00Z","dwell_ms":350,"source":"ide",' +
+    '"confidence":0.9,"cog":{"focus":0.8,"load":0.4},"emo":{"valence":0.1,"arousal":0.3},"env":{"path":"src/a.ts"}}].',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: StoreGaze.strict(),
   output: StoredGaze,

@@ -8,9 +8,8 @@ export const upstreamApiHistory = defineTool({
   name: 'gateway_upstream_api_history',
   title: 'List upstream calls',
   description:
-    'The audit trail: every call that Gazeway made to the model provider, newest first, with model, tokens, cost, ' +
-    'latency and error. Use it to find out why a call failed or what one cost. For sums use ' +
-    'gateway_upstream_api_stats. Example: status "error", from "2026-11-01T00:00:00Z".',
+    'The calls made to the model provider, newest first, with tokens, cost, latency and error. Use it to find out why a ' +
+    'call failed or what it cost; for sums use gateway_upstream_api_stats. Example: status "error", limit 10.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject(CallFilter.shape),
   output: z.object({ items: z.array(CallRecord), total: z.int(), next_cursor: z.string().nullable() }),

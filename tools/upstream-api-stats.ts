@@ -7,8 +7,8 @@ export const upstreamApiStats = defineTool({
   name: 'gateway_upstream_api_stats',
   title: 'Sum up upstream calls',
   description:
-    'Calls, errors, tokens, cost and latency percentiles of the model provider over a time range, in total and by ' +
-    'model, caller, day, path or status. Use it for "what did we spend this week" or "which model is slow". ' +
+    'Sums of the calls to the model provider: errors, tokens, cost, latency percentiles. Use it for "what did we spend ' +
+    'this week" or "which model is slow"; for single calls use gateway_upstream_api_history. ' +
     'Example: from "2026-11-14T00:00:00Z", group_by "day".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject(StatsQuery.shape),

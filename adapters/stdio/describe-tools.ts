@@ -1,15 +1,19 @@
-import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
+import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { tools } from '../../tools/index.ts'
+import { leanInput, leanOutput } from './lean-schema.ts'
 
-/** The twelve tools with their schemas as JSON Schema draft 7, the dialect that MCP clients validate with. */
+/**
+ * The twelve tools as they are listed. A model reads all of it before its first word, so the schemas are cut down to what
+ * it needs to write a call and to read a result; what else holds of an argument is checked when a tool is called.
+ */
 export function describeTools(): ListedTool[] {
   return tools.map(({ name, title, description, annotations, input, output }) => ({
     name,
     title,
     description,
     annotations,
-    inputSchema: z.toJSONSchema(input, { target: 'draft-7', io: 'input' }) as ListedTool['inputSchema'],
-    outputSchema: z.toJSONSchema(output, { target: 'draft-7', io: 'output' }) as ListedTool['outputSchema'],
+    inputSchema: leanInput(z.toJSONSchema(input, { io: 'input' })) as ListedTool['inputSchema'],
+    outputSchema: leanOutput(z.toJSONSchema(output, { io: 'output' })) as ListedTool['outputSchema'],
   }))
 }

@@ -1,4 +1,4 @@
-import { describeTools } from '../../adapters/stdio/describe-tools.ts'
+import { z } from 'zod'
 import { tools } from '../../tools/index.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { type Field, fieldsOf, type JsonSchema } from './fields.ts'
@@ -6,12 +6,10 @@ import { code, table } from './table.ts'
 
 /** What each tool takes and answers, as Markdown, in the order of the list. */
 export function toolsReference(): string {
-  const listed = new Map(describeTools().map((tool) => [tool.name, tool]))
   return tools
     .map((tool) => {
-      const schemas = listed.get(tool.name)
-      const input = fieldsOf(schemas?.inputSchema as JsonSchema, tool.input)
-      const output = fieldsOf(schemas?.outputSchema as JsonSchema, tool.output)
+      const input = fieldsOf(schemaOf(tool.input, 'input'), tool.input)
+      const output = fieldsOf(schemaOf(tool.output, 'output'), tool.output)
       return [
         `## ${tool.name}`,
         `**${tool.title}.** ${tool.description}`,
@@ -24,6 +22,10 @@ export function toolsReference(): string {
     })
     .join('\n\n')
 }
+
+/** Not the schemas as they are listed: those are cut down for models. */
+const schemaOf = (schema: z.ZodObject, io: 'input' | 'output') =>
+  z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema
 
 function hints({ annotations }: Tool): string {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations

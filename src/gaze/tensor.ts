@@ -1,9 +1,7 @@
 import { z } from 'zod'
 
 /** What measured the attention, from the most to the least direct. */
-export const GazeSource = z
-  .enum(['eye_tracker', 'webcam', 'ide', 'pointer', 'manual'])
-  .describe('What measured it: an eye tracker, a webcam, the editor, the pointer, or a person by hand.')
+export const GazeSource = z.enum(['eye_tracker', 'webcam', 'ide', 'pointer', 'manual']).describe('What measured it.')
 export type GazeSource = z.infer<typeof GazeSource>
 
 /**
@@ -27,37 +25,32 @@ const line = z.int().min(1).max(10_000_000)
 
 /** The three channels of one stretch of attention, and when and how surely it was measured. Unknown fields are errors. */
 export const GazeTensor = z.strictObject({
-  at: GazeTime.describe('When this stretch of attention began: RFC 3339 with an offset.'),
-  dwell_ms: z
-    .number()
-    .min(0)
-    .max(60_000)
-    .overwrite(Math.round)
-    .describe('How long it lasted, in milliseconds; 0 for a raw sample of an eye tracker.'),
+  at: GazeTime.describe('When it began: RFC 3339 with an offset.'),
+  dwell_ms: z.number().min(0).max(60_000).overwrite(Math.round).describe('How long it lasted; 0: a raw sample.'),
   source: GazeSource,
-  confidence: share.describe('How sure the source is of this record, 0 to 1.'),
-  cog: z.strictObject({ focus: share, load: share }).describe('COG: focus and cognitive load, 0 to 1.'),
+  confidence: share.describe('How sure the source is.'),
+  cog: z.strictObject({ focus: share, load: share }).describe('Focus and cognitive load.'),
   emo: z
     .strictObject({ valence: z.number().min(-1).max(1), arousal: share })
-    .describe('EMO: valence -1 (unpleasant) to 1 (pleasant), arousal 0 to 1.'),
+    .describe('Valence from unpleasant to pleasant, and arousal.'),
   env: z
     .strictObject({
-      path: GazePath.optional().describe('File or folder: absolute, or relative to the project.'),
-      line_start: line.optional().describe('First line looked at, from 1.'),
-      line_end: line.optional().describe('Last line looked at; at least line_start.'),
+      path: GazePath.optional().describe('File or folder, absolute or relative to the project.'),
+      line_start: line.optional().describe('First line looked at.'),
+      line_end: line.optional().describe('Last line looked at.'),
       url: z.string().min(1).max(4096).optional(),
       app: z.string().min(1).max(256).optional(),
       device: z.string().min(1).max(256).optional(),
-      x: share.optional().describe('Horizontal position on the screen, 0 (left) to 1 (right).'),
-      y: share.optional().describe('Vertical position on the screen, 0 (top) to 1 (bottom).'),
-      pupil_mm: z.number().min(0).max(100).optional().describe('Pupil diameter in millimetres.'),
-      distraction: share.optional().describe('How distracting the surroundings are, 0 to 1.'),
+      x: share.optional().describe('Position on the screen, from the left.'),
+      y: share.optional().describe('Position on the screen, from the top.'),
+      pupil_mm: z.number().min(0).max(100).optional().describe('Pupil diameter.'),
+      distraction: share.optional().describe('How distracting the surroundings are.'),
     })
     .refine((env) => env.line_end === undefined || (env.line_start ?? Number.POSITIVE_INFINITY) <= env.line_end, {
       path: ['line_end'],
       error: 'needs a line_start that is not after it',
     })
-    .describe('ENV: where the attention was.'),
+    .describe('Where the attention was.'),
 })
 export type GazeTensor = z.infer<typeof GazeTensor>
 

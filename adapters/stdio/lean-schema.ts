@@ -1,0 +1,73 @@
+import type { z } from 'zod'
+
+type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** How a schema is cut. */
+interface Cut {
+  /** What stands for a schema that takes anything. */
+  any: JsonSchema
+  /** Keywords that are left out. */
+  leftOut: ReadonlySet<string>
+  /** Keywords that are left out below the tool's own fields, too. */
+  leftOutInside: ReadonlySet<string>
+}
+
+/** What a model needs to write an argument: the server checks the rest, and says what it accepts. */
+const INPUT: Cut = {
+  // Each branch has one type, for clients that refuse a schema without.
+  any: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'object' }] },
+  leftOut: new Set(['$schema', 'minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames', 'pattern']),
+  leftOutInside: new Set(['additionalProperties']),
+}
+
+/** What a model needs to read a result. Clients check results by it: what is left out allows more. */
+const OUTPUT: Cut = {
+  any: { description: 'any JSON' },
+  leftOut: new Set([
+    ...INPUT.leftOut,
+    'additionalProperties',
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'format',
+    'description',
+    'default',
+  ]),
+  leftOutInside: new Set(['required']),
+}
+
+/** The schema of a tool's input, as it is listed: no empty subschema and no list of types, which strict clients refuse. */
+export const leanInput = (schema: JsonSchema): JsonSchema => lean(schema, INPUT, inside(INPUT))
+
+/** The schema of a tool's output, as it is listed: names and types. */
+export const leanOutput = (schema: JsonSchema): JsonSchema => lean(schema, OUTPUT, inside(OUTPUT))
+
+const inside = (cut: Cut): Cut => ({ ...cut, leftOut: new Set([...cut.leftOut, ...cut.leftOutInside]) })
+
+function lean(schema: JsonSchema, cut: Cut, inner: Cut): JsonSchema {
+  const { type, description, ...narrow } = schema
+  if (Array.isArray(type)) {
+    const anyOf = type.map((one) => ({ ...(one === 'null' ? {} : narrow), type: one }))
+    return lean({ ...(description === undefined ? {} : { description }), anyOf }, cut, inner)
+  }
+  const kept = Object.entries(schema).flatMap(([name, value]): [string, unknown][] =>
+    cut.leftOut.has(name) || isImplied(name, value) ? [] : [[name, leanValue(name, value, inner)]],
+  )
+  const isOpen = kept.every(([name]) => name === 'description' || name === 'default')
+  return isOpen ? { ...cut.any, ...Object.fromEntries(kept) } : Object.fromEntries(kept)
+}
+
+function leanValue(name: string, value: unknown, cut: Cut): unknown {
+  const each = (schema: unknown) => lean(schema as JsonSchema, cut, cut)
+  if (name === 'properties' || name === '$defs')
+    return Object.fromEntries(Object.entries(value as object).map(([key, schema]) => [key, each(schema)]))
+  if (name === 'anyOf' || name === 'oneOf' || name === 'allOf') return (value as unknown[]).map(each)
+  return name === 'items' || (name === 'additionalProperties' && typeof value === 'object') ? each(value) : value
+}
+
+/** Whether a keyword says nothing: more fields of any kind, or the range that a whole number has anyway. */
+function isImplied(name: string, value: unknown): boolean {
+  if (name === 'additionalProperties')
+    return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
+}
