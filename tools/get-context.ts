@@ -9,11 +9,9 @@ export const getContext = defineTool({
   name: 'gateway_get_context',
   title: 'Get the work context',
   description:
-    "Where this project's owner has been looking and working: a tree of folders, files and line ranges, weighted by " +
-    'attention, uncommitted changes, recent commits and your query, with the reason for each weight, excerpts of the ' +
-    'top ones, and the memories that fit. Call it first in a session, or when you do not know where to start. It is ' +
-    'local and free. Not a search for text in files: use your editor for that. ' +
-    'Example: query "retry logic of the payment client", max_tokens 3000.',
+    "Where this project's owner has been looking and working: folders, files and line ranges by weight, with reasons and " +
+    'excerpts, and memories that fit. Call it first in a session, or when unsure where to start. Local and free. Not a ' +
+    'text search. Example: query "retry logic of the payment client".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: Input,
   output: WorkContext,
@@ -23,5 +21,6 @@ export const getContext = defineTool({
 })
 
 async function run(gateway: Pick<Gateway, 'context'>, input: z.output<typeof Input>, context: ToolContext) {
-  return gateway.context.get(input, await context.roots(), context.signal)
+  const max_tokens = Math.min(input.max_tokens, context.mostTokens ?? input.max_tokens)
+  return gateway.context.get({ ...input, max_tokens }, await context.roots(), context.signal)
 }

@@ -25,6 +25,8 @@ export interface ToolContext extends CallContext {
   gazeOf?: string | undefined
   /** The most bytes of a list that the caller takes at once. */
   mostBytes?: number | undefined
+  /** The most tokens that the caller takes at once. */
+  mostTokens?: number | undefined
 }
 
 /** One of the twelve functions, as every adapter consumes it. */

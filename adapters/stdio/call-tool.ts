@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import { CODES, errorBody, GazewayError, typeOf } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { isStoreFault } from '../../src/storeless-gateway.ts'
@@ -6,7 +6,8 @@ import { cut } from '../../src/text/cut.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { tools } from '../../tools/index.ts'
 import { runTool } from '../../tools/run-tool.ts'
-import type { ToolContext } from '../../tools/tool.ts'
+import type { Tool, ToolContext } from '../../tools/tool.ts'
+import { fitReply, fitText } from './fit-reply.ts'
 
 /**
  * Runs a tool by name and dresses what comes of it: structured content with its text, or an error that the model can
@@ -14,6 +15,7 @@ import type { ToolContext } from '../../tools/tool.ts'
  *
  * @param onFault told of errors that are Gazeway's own fault
  * @param storeless what works of a gateway whose store cannot be opened, for the given reason
+ * @param offers whether the server offers a tool
  */
 export async function callTool(
   name: string,
@@ -22,9 +24,10 @@ export async function callTool(
   context: ToolContext,
   onFault: (error: unknown) => void,
   storeless?: (fault: GazewayError) => Pick<Gateway, 'context'>,
+  offers: (name: string) => boolean = () => true,
 ): Promise<CallToolResult> {
   try {
-    const tool = tools.find((known) => known.name === name)
+    const tool = offers(name) ? tools.find((known) => known.name === name) : undefined
     if (!tool)
       throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list names them all.`)
     const input = parseInput(tool.input, args ?? {})
@@ -36,7 +39,7 @@ export async function callTool(
         return runTool({ ...tool, run }, storeless(fault), input, context)
       },
     )
-    return { content: [{ type: 'text', text: tool.render(output) }], structuredContent: output }
+    return await replyWith(tool, output)
   } catch (error) {
     const known = error instanceof GazewayError ? error : internal(error, onFault)
     return {
@@ -45,6 +48,13 @@ export async function callTool(
       _meta: { error: { ...errorBody(known), message: known.message, type: kindOf(known) } },
     }
   }
+}
+
+/** A result as a client takes it: the same as JSON and as text, with a word on what was cut from it. */
+async function replyWith(tool: Tool, whole: Record<string, unknown>): Promise<CallToolResult> {
+  const { output, note } = await fitReply(whole)
+  const text = await fitText([tool.render(output), ...(note === null ? [] : [`(${note})`])].join('\n\n'))
+  return { content: [{ type: 'text', text }], structuredContent: note === null ? output : { cut: note, ...output } }
 }
 
 function internal(error: unknown, onFault: (error: unknown) => void): GazewayError {

@@ -1,0 +1,103 @@
+import { cut, shorten } from '../../src/text/cut.ts'
+import { createTokenCounter } from '../../src/text/token-counter.ts'
+
+/** The most tokens of a tool's reply: more is what assistants cut off themselves, or write to a file. */
+export const MOST_TOKENS = 25_000
+/** The most bytes of a list's items on a page: few of them have less than two bytes a token. */
+export const MOST_PAGE_BYTES = 45_000
+
+/** As much text as is counted at once: a long word costs time by the square of its length. */
+const PIECE = 1000
+/** What texts are cut to, how much of lists and objects is kept, and how deep: in turn, until the rest fits. */
+const STEPS = [
+  { characters: 80_000, entries: 10_000, levels: 100 },
+  { characters: 40_000, entries: 2000, levels: 100 },
+  { characters: 20_000, entries: 1000, levels: 50 },
+  { characters: 10_000, entries: 500, levels: 20 },
+  { characters: 5000, entries: 200, levels: 10 },
+  { characters: 2000, entries: 100, levels: 8 },
+  { characters: 500, entries: 50, levels: 7 },
+  { characters: 300, entries: 20, levels: 6 },
+  { characters: 200, entries: 5, levels: 6 },
+]
+
+const countTokens = createTokenCounter({ remember: 64 })
+
+/** What of a reply is kept. */
+interface Fitted {
+  output: Record<string, unknown>
+  /** What was cut, in words for a model; null where nothing was. */
+  note: string | null
+}
+
+/**
+ * A tool's output that a model can take: {@link MOST_TOKENS} at most. Long texts are cut, then long lists and objects;
+ * a page of a list keeps its items, as its cursor leads to the next.
+ */
+export async function fitReply(output: Record<string, unknown>): Promise<Fitted> {
+  if (await fits(JSON.stringify(output))) return { output, note: null }
+  for (const step of STEPS) {
+    const places: string[] = []
+    const kept = trim(output, { ...step, places, at: '' }) as Record<string, unknown>
+    const note = `Cut to fit into ${MOST_TOKENS} tokens: ${shorten([...new Set(places)].join(', '), 500)}. Ask for less, or more narrowly.`
+    if (await fits(JSON.stringify({ cut: note, ...kept }))) return { output: kept, note }
+  }
+  throw new Error('A reply has more fields than can be cut.')
+}
+
+/** As much of a text as a model can take. */
+export async function fitText(text: string): Promise<string> {
+  if (await fits(text)) return text
+  for (const { characters } of STEPS)
+    if (await fits(text.slice(0, characters))) return `${cut(text, 0, characters)}\n(cut off)`
+  return '(cut off)'
+}
+
+/** Whether a text has no more tokens than a reply may have. Counted in pieces, it has rather more than less. */
+async function fits(text: string): Promise<boolean> {
+  if (Buffer.byteLength(text) <= MOST_TOKENS) return true
+  let tokens = 0
+  for (let at = 0; at < text.length && tokens <= MOST_TOKENS; at += PIECE)
+    tokens += await countTokens(text.slice(at, at + PIECE))
+  return tokens <= MOST_TOKENS
+}
+
+interface Trim {
+  characters: number
+  entries: number
+  levels: number
+  /** Where something was cut. */
+  places: string[]
+  at: string
+}
+
+function trim(value: unknown, how: Trim): unknown {
+  const { characters, entries, levels, places, at } = how
+  const note = (isCut: boolean) => {
+    if (isCut) places.push(at)
+  }
+  if (typeof value === 'string') {
+    note(value.length > characters)
+    return shorten(value, characters)
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (levels === 0) {
+    note(true)
+    return shorten(JSON.stringify(value), characters)
+  }
+  const inner = (name: string) => ({ ...how, levels: levels - 1, at: name })
+  if (Array.isArray(value)) {
+    note(value.length > entries)
+    return value.slice(0, entries).map((item) => trim(item, inner(`${at}[]`)))
+  }
+  const all = Object.entries(value)
+  note(all.length > entries)
+  const isPage = 'next_cursor' in value
+  return Object.fromEntries(
+    all.slice(0, entries).map(([name, field]) => {
+      // The cursor goes on after the last item: none may be left out.
+      if (isPage && Array.isArray(field)) return [name, field.map((item) => trim(item, inner(`${name}[]`)))]
+      return [name, trim(field, inner(at === '' ? name : `${at}.${name}`))]
+    }),
+  )
+}
