@@ -20,14 +20,9 @@ const slim: Plugin = {
     onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
       contents: "exports.Pool = require('./lib/dispatcher/pool.js'); exports.errors = require('./lib/core/errors.js')",
     }))
-    // The MCP SDK takes schemas of zod 3, too; all of Gazeway's are of zod 4.
-    onLoad({ filter: /zod[\\/]v3[\\/]index\.js$/ }, () => ({ contents: 'export const object = undefined' }))
-    onLoad({ filter: /zod-to-json-schema[\\/]dist[\\/]esm[\\/]index\.js$/ }, () => ({
-      contents: 'export const zodToJsonSchema = undefined',
-    }))
     // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
-    onLoad({ filter: /validation[\\/]ajv-provider\.js$/ }, () => ({
-      contents: 'export class AjvJsonSchemaValidator {}',
+    onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]shimsNode\.mjs$/ }, () => ({
+      contents: "import process from 'node:process'; export { process }; export class DefaultJsonSchemaValidator {}",
     }))
   },
 }

@@ -1,18 +1,23 @@
-import { ErrorCode, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import { type JSONRPCMessage, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { parseJson } from '../../src/text/json.ts'
 
 const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)
 
+const CODES = new Set<number>([ProtocolErrorCode.InternalError, ProtocolErrorCode.InvalidParams])
+
+/** What the SDK puts before zod's issues where it knows the method at fault. */
+const PREFIX = /^Invalid [a-z/]+ request: /
+
 /**
- * The SDK answers parameters that a method does not take with "internal error" and zod's issues as JSON. This gives such
- * an answer the code that JSON-RPC has for it, -32602, and a sentence that names the fields; any other message comes back
- * unchanged.
+ * The SDK answers parameters that a method does not take with zod's issues as JSON, mostly under the code of an internal
+ * error. This gives such an answer the code that JSON-RPC has for it, -32602, and a sentence that names the fields; any
+ * other message comes back unchanged.
  */
 export function toInvalidParams(message: JSONRPCMessage): JSONRPCMessage {
-  if (!('error' in message) || message.error.code !== ErrorCode.InternalError) return message
-  const issues = Issues.safeParse(parseJson(message.error.message))
+  if (!('error' in message) || !CODES.has(message.error.code)) return message
+  const issues = Issues.safeParse(parseJson(message.error.message.replace(PREFIX, '')))
   if (!issues.success) return message
   const faults = issues.data.slice(0, 3).map((issue) => `${issue.path.join('.')}: ${issue.message}.`)
-  return { ...message, error: { code: ErrorCode.InvalidParams, message: faults.join(' ') } }
+  return { ...message, error: { code: ProtocolErrorCode.InvalidParams, message: faults.join(' ') } }
 }

@@ -1,4 +1,4 @@
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
+import type { RequestId } from '@modelcontextprotocol/server'
 import { parseJson } from '../../src/text/json.ts'
 
 /** As much of either end of a line as an id is looked for in, in bytes. */

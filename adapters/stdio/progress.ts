@@ -1,5 +1,4 @@
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
-import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { ServerContext } from '@modelcontextprotocol/server'
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { cut } from '../../src/text/cut.ts'
 
@@ -12,10 +11,13 @@ const TAIL = 80
  * Tells the client how far a streaming model is, where it sent a progress token: `progress` counts the characters so far
  * and the steps between them, the message shows the newest of the characters, or the step.
  */
-export function progressListener(
-  extra: RequestHandlerExtra<ServerRequest, ServerNotification>,
-): { [Told in 'onText' | 'onStep']: NonNullable<CallContext[Told]> } | undefined {
-  const { progressToken } = extra._meta ?? {}
+export function progressListener({
+  _meta,
+  notify,
+}: Pick<ServerContext['mcpReq'], '_meta' | 'notify'>):
+  | { [Told in 'onText' | 'onStep']: NonNullable<CallContext[Told]> }
+  | undefined {
+  const progressToken = _meta?.progressToken
   if (progressToken === undefined) return undefined
   let progress = 0
   let tail = ''
@@ -29,7 +31,7 @@ export function progressListener(
     told = performance.now()
     const params = { progressToken, progress, message: message() }
     // The connection may close while a model still streams; the call itself then ends by its signal.
-    extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
+    notify({ method: 'notifications/progress', params }).catch(() => {})
   }
 
   return {

@@ -1,15 +1,20 @@
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import type { GetPromptResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
+import type { RequestRoots } from './mcp-server.ts'
 
 /** Tokens of work context that a session starts with. */
 const CONTEXT_TOKENS = 6000
 
-/** A prompt that a person picks to start a session where the last one ended. */
+/**
+ * A prompt that a person picks to start a session where the last one ended.
+ *
+ * @param rootsOf the client's roots, for one request
+ */
 export function registerPrompts(
   mcp: McpServer,
   gateway: () => Promise<Gateway>,
-  roots: () => Promise<readonly string[]>,
+  rootsOf: (request: ServerContext['mcpReq']) => RequestRoots,
 ): void {
   mcp.registerPrompt(
     'start_session',
@@ -18,14 +23,20 @@ export function registerPrompts(
       description: 'Begins a session with the work context of this project and the memories that fit the task',
       argsSchema: { task: z.string().max(2000).optional().describe('What you are about to work on') },
     },
-    async ({ task }) => {
+    async ({ task }, { mcpReq }): Promise<GetPromptResult | InputRequiredResult> => {
+      const { roots, missing } = rootsOf(mcpReq)
+      const declared = await roots().catch(() => [])
+      const incomplete = missing()
+      if (incomplete) return incomplete
       const { context } = await gateway()
       const input = { max_tokens: CONTEXT_TOKENS, ...(task ? { query: task.slice(0, 1000) } : {}) }
-      const { text } = await context.text(input, await roots())
+      const { text } = await context.text(input, declared)
       const opening = task
         ? `I am about to work on this: ${task}\n\nHere is what I have been looking at, and what is remembered.`
         : 'Here is what I have been looking at, and what is remembered. Tell me in a few lines where I left off.'
       return { messages: [{ role: 'user', content: { type: 'text', text: `${opening}\n\n${text}` } }] }
     },
   )
+  // The list is the same for as long as the server runs.
+  mcp.server.registerCapabilities({ prompts: { listChanged: false } })
 }

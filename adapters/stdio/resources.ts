@@ -1,12 +1,12 @@
-import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
 import {
-  ErrorCode,
-  ListResourcesRequestSchema,
   type ListResourcesResult,
-  McpError,
-  ReadResourceRequestSchema,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   type ReadResourceResult,
-} from '@modelcontextprotocol/sdk/types.js'
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
@@ -14,9 +14,6 @@ import type { Gateway } from '../../src/gateway.ts'
 const LISTED = 100
 /** How many keys that begin alike are counted; a client is shown the first hundred. */
 const COMPLETED = 1000
-
-/** The code that MCP has for a resource that is not there (server/resources, error handling). */
-const RESOURCE_NOT_FOUND = -32002
 
 /** Memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */
 export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>): void {
@@ -52,12 +49,11 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
   }
   async function read(uri: string): Promise<ReadResourceResult> {
     const address = parseAddress(uri)
-    if (!address)
-      throw new McpError(RESOURCE_NOT_FOUND, `Only memory://NAMESPACE/KEY is served here, not ${uri}.`, { uri })
+    if (!address) throw new ResourceNotFoundError(uri, `Only memory://NAMESPACE/KEY is served here, not ${uri}.`)
     const { memory } = await gateway()
     const found = await memory.recall(address)
     if (!found.memory)
-      throw new McpError(RESOURCE_NOT_FOUND, `There is no memory ${address.key} in ${address.namespace}.`, { uri })
+      throw new ResourceNotFoundError(uri, `There is no memory ${address.key} in ${address.namespace}.`)
     const { value } = found.memory
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
     return { contents: [{ uri, mimeType: mimeTypeOf(value), text }] }
@@ -68,15 +64,15 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
   // Other assistants store memories too, and memories expire, of which this process hears nothing: a client that relied
   // on being told would show an old list.
   mcp.server.registerCapabilities({ resources: { listChanged: false } })
-  mcp.server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => list(params?.cursor))
+  mcp.server.setRequestHandler('resources/list', ({ params }) => list(params?.cursor))
   // McpServer reads addresses as web addresses, in which `a/../b` is `b`; in a key it is not.
-  mcp.server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => read(params.uri))
+  mcp.server.setRequestHandler('resources/read', ({ params }) => read(params.uri))
 }
 
 /** A cursor that is none is a fault in the client's parameters (MCP, pagination). */
 function asParams(error: unknown): never {
   if (error instanceof GazewayError && error.code === 'invalid_cursor')
-    throw new McpError(ErrorCode.InvalidParams, error.message)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
   throw error
 }
 

@@ -1,19 +1,17 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
-  ClientRequestSchema,
-  ErrorCode,
   type JSONRPCMessage,
-  JSONRPCMessageSchema,
-  type JSONRPCRequest,
+  ProtocolErrorCode,
+  parseJSONRPCMessage,
   type RequestId,
-} from '@modelcontextprotocol/sdk/types.js'
+  type Transport,
+} from '@modelcontextprotocol/server'
 import { parseJson } from '../../src/text/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
 import { endsOf, idAtEnds } from './long-line.ts'
-import { toPlainError } from './plain-error.ts'
+import { withoutNullArguments } from './null-arguments.ts'
+import { createOpening } from './opening.ts'
 import { wellFormed } from './well-formed.ts'
-import { withoutTask } from './without-task.ts'
 
 /** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
@@ -25,25 +23,27 @@ const BATCH_LIMIT = 100
  */
 const GRACE_MS = 4000
 const NEWLINE = 0x0a
-/** The methods that clients of this protocol may call. */
-const METHODS = new Set<string>(ClientRequestSchema.options.map(({ shape }) => shape.method.value))
 
 /** A connection that this side can end, too. */
 export interface StdioTransport extends Transport {
   /** Reads no more, and closes as at the end of input. */
   end(): void
+  /** Fulfilled once the connection is closed, from whichever side. */
+  readonly closed: Promise<void>
 }
 
 /**
  * MCP over newline-delimited JSON. Unlike the SDK's own stdio transport it survives any line: what is not a message is
  * answered with a JSON-RPC error, an endless line costs no memory, and the end of input closes the connection once what
- * was asked is answered, or when no answer has come for {@link GRACE_MS}.
+ * was asked is answered, or when no answer has come for {@link GRACE_MS}. Messages that open no connection are answered here,
+ * see {@link createOpening}.
  */
 export function stdioTransport(input: Readable, output: Writable): StdioTransport {
   let line: Buffer[] = []
   let length = 0
-  let initialized = false
+  const opening = createOpening()
   let closed = false
+  let tellClosed: () => void = () => {}
   let ending: NodeJS.Timeout | undefined
   let extendUntil = 0
   const unanswered = new Set<RequestId>()
@@ -59,14 +59,19 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     },
     async send(message) {
       if (closed) return
+      const answered = 'method' in message ? undefined : message.id
+      if (answered !== undefined) opening.answered(answered, 'error' in message)
       // Also called when it could not be written; the output's own error closes the connection then.
       await new Promise<void>((resolve) => {
-        output.write(`${wellFormed(JSON.stringify(toPlainError(toInvalidParams(message))))}\n`, () => resolve())
+        output.write(`${wellFormed(JSON.stringify(toInvalidParams(message)))}\n`, () => resolve())
       })
-      if (!('method' in message) && message.id !== undefined) settle(message.id)
+      if (answered !== undefined) settle(answered)
     },
     close: async () => close(),
     end,
+    closed: new Promise((resolve) => {
+      tellClosed = resolve
+    }),
   }
 
   function close(): void {
@@ -75,6 +80,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     clearTimeout(ending)
     input.off('data', onData)
     transport.onclose?.()
+    tellClosed()
   }
 
   function onEnd(): void {
@@ -123,43 +129,43 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     const tooLong = length > LINE_LIMIT
     line = []
     length = 0
-    if (tooLong) refuse(ErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`, idAtEnds(text))
+    if (tooLong)
+      refuse(ProtocolErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`, idAtEnds(text))
     else if (text !== '') read(text)
   }
 
   function read(text: string): void {
     const json = parseJson(text)
     if (json === undefined)
-      refuse(ErrorCode.ParseError, 'The line is not JSON. Send one JSON-RPC message on each line.')
+      refuse(ProtocolErrorCode.ParseError, 'The line is not JSON. Send one JSON-RPC message on each line.')
     else if (!Array.isArray(json)) accept(json)
     else if (json.length > 0 && json.length <= BATCH_LIMIT) json.forEach(accept)
-    else refuse(ErrorCode.InvalidRequest, `A batch has 1 to ${BATCH_LIMIT} messages; send one message on each line.`)
+    else
+      refuse(
+        ProtocolErrorCode.InvalidRequest,
+        `A batch has 1 to ${BATCH_LIMIT} messages; send one message on each line.`,
+      )
   }
 
   function accept(json: unknown): void {
-    const parsed = JSONRPCMessageSchema.safeParse(json)
-    if (!parsed.success) {
-      refuse(ErrorCode.InvalidRequest, 'The line is not a JSON-RPC 2.0 message.', idOf(json))
+    const message = messageOf(json)
+    if (message === undefined) {
+      refuse(ProtocolErrorCode.InvalidRequest, 'The line is not a JSON-RPC 2.0 message.', idOf(json))
       return
     }
-    const message = withoutTask(parsed.data)
-    if ('method' in message && 'id' in message) {
-      if (message.method === 'initialize') initialized = true
-      if (!initialized && message.method !== 'ping') {
-        refuseEarly(message)
-        return
-      }
-      unanswered.add(message.id)
+    const admission = opening.admit(message)
+    if (admission === 'nobody') return
+    if (admission !== 'server') {
+      // Only requests are answered so, which have an id.
+      const id = idOf(message) as RequestId
+      if ('error' in admission) transport.onerror?.(new Error(admission.error.message))
+      void transport.send({ jsonrpc: '2.0', id, ...admission })
+      return
     }
-    transport.onmessage?.(message)
+    if ('method' in message && 'id' in message) unanswered.add(message.id)
+    transport.onmessage?.(withoutNullArguments(message))
     const cancelled = cancelledBy(message)
     if (cancelled !== undefined) settle(cancelled)
-  }
-
-  /** Clients of later revisions probe with methods of theirs, and fall back to `initialize` on "method not found" alone. */
-  function refuseEarly({ method, id }: JSONRPCRequest): void {
-    if (METHODS.has(method)) refuse(ErrorCode.InvalidRequest, 'Send initialize first.', id)
-    else refuse(ErrorCode.MethodNotFound, 'Method not found', id)
   }
 
   function refuse(code: number, message: string, id?: RequestId): void {
@@ -169,6 +175,14 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   }
 
   return transport
+}
+
+function messageOf(json: unknown): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(json)
+  } catch {
+    return undefined
+  }
 }
 
 /** The request that a client has cancelled: no answer follows. */

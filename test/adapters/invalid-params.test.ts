@@ -9,13 +9,12 @@ describe('an answer to parameters that a method does not take', () => {
   it('names the fields in sentences, under the code for it', () => {
     const Request = z.object({ params: z.object({ level: z.enum(['a', 'b']), count: z.number() }) })
     const refused = Request.safeParse({ params: { level: 'c', count: 'x' } }).error?.message ?? ''
-    assert.deepEqual(
-      toInvalidParams(failed(-32603, refused)),
-      failed(
-        -32602,
-        'params.level: Invalid option: expected one of "a"|"b". params.count: Invalid input: expected number, received string.',
-      ),
+    const told = failed(
+      -32602,
+      'params.level: Invalid option: expected one of "a"|"b". params.count: Invalid input: expected number, received string.',
     )
+    assert.deepEqual(toInvalidParams(failed(-32603, refused)), told)
+    assert.deepEqual(toInvalidParams(failed(-32602, `Invalid tools/call request: ${refused}`)), told)
   })
 
   it('leaves every other message as it is', () => {

@@ -1,63 +1,73 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { clientLog } from '../../adapters/stdio/client-log.ts'
+import { createClientLog, type Tell } from '../../adapters/stdio/client-log.ts'
 import { progressListener } from '../../adapters/stdio/progress.ts'
 import { createLog } from '../../src/config/log.ts'
 import { holdTime } from './held-clock.ts'
 
 describe('a log that the client hears', () => {
-  async function connected() {
-    const mcp = new McpServer({ name: 'test', version: '1' }, { capabilities: { logging: {} } })
+  function opened() {
     const lines: string[] = []
     const own = createLog({ level: 'warn', secrets: () => [], destination: { write: (line) => void lines.push(line) } })
-    const client = new Client({ name: 'test', version: '1' })
-    const heard: [level: string, data: unknown][] = []
-    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
-      heard.push([params.level, params.data])
-    })
-    const [here, there] = InMemoryTransport.createLinkedPair()
-    const log = clientLog(mcp, own)
-    log.error('Before anyone listens.')
-    await Promise.all([mcp.connect(here), client.connect(there)])
-    return { log, client, heard, lines }
+    const written = () => lines.map((line) => JSON.parse(line).msg)
+    return { ...createClientLog(own), written }
   }
 
-  it('tells from the level on that the client chose, and its own stream from its own', async () => {
-    const { log, client, heard, lines } = await connected()
-    await client.setLoggingLevel('info')
-    log.debug('Too fine.')
+  /** A client that notes what it is told. */
+  function client() {
+    const heard: [level: string, message: string][] = []
+    const tell: Tell = async (level, { message }) => void heard.push([level, message])
+    return { heard, tell }
+  }
+
+  it('tells every line and no field to a client of the whole connection', () => {
+    const { log, tellAll, written } = opened()
+    const { heard, tell } = client()
+    log.error('Before anyone listens.')
+    tellAll(tell)
     log.info('Said.')
     log.warn('Warned.', { secret: 'stays here' })
     log.child({ part: 'store' }).error('Failed.')
-    await client.ping()
     assert.deepEqual(heard, [
-      ['info', { message: 'Said.' }],
-      ['warning', { message: 'Warned.' }],
-      ['error', { message: 'Failed.' }],
+      ['info', 'Said.'],
+      ['warning', 'Warned.'],
+      ['error', 'Failed.'],
     ])
-    assert.deepEqual(
-      lines.map((line) => JSON.parse(line).msg),
-      ['Before anyone listens.', 'Warned.', 'Failed.'],
-    )
+    assert.deepEqual(written(), ['Before anyone listens.', 'Warned.', 'Failed.'])
   })
 
-  it('does not mind that the client has gone', async () => {
-    const { log, client, lines } = await connected()
-    await client.close()
+  it('tells a request what is written for it, also later and beside others', async () => {
+    const { log, telling } = opened()
+    const [one, other] = [client(), client()]
+    const work = async (name: string) => {
+      log.warn(`${name} begins.`)
+      await new Promise(setImmediate)
+      log.warn(`${name} ends.`)
+    }
+    await Promise.all([telling(one.tell, () => work('one')), telling(other.tell, () => work('other')), work('none')])
+    assert.deepEqual(one.heard, [
+      ['warning', 'one begins.'],
+      ['warning', 'one ends.'],
+    ])
+    assert.deepEqual(other.heard, [
+      ['warning', 'other begins.'],
+      ['warning', 'other ends.'],
+    ])
+  })
+
+  it('does not mind that the client has gone', () => {
+    const { log, tellAll, written } = opened()
+    tellAll(() => Promise.reject(new Error('Not connected')))
     log.error('To nobody.')
-    assert.equal(JSON.parse(lines.at(-1) ?? '').msg, 'To nobody.')
+    assert.deepEqual(written(), ['To nobody.'])
   })
 })
 
 describe('progress', () => {
   function listen(progressToken?: string) {
     const sent: unknown[] = []
-    const extra = { _meta: { progressToken }, sendNotification: async (message: unknown) => void sent.push(message) }
-    return { sent, listener: progressListener(extra as never) }
+    const notify = async (message: unknown) => void sent.push(message)
+    return { sent, listener: progressListener({ _meta: { progressToken }, notify } as never) }
   }
 
   it('is told only to a client that asked for it', () => {

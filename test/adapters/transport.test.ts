@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { describe, it } from 'node:test'
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { stdioTransport } from '../../adapters/stdio/transport.ts'
 import { holdTime } from './held-clock.ts'
@@ -82,17 +82,68 @@ describe('the stdio transport', () => {
     )
   })
 
-  it('asks for initialize first, and tells a method that it does not know before as after', async () => {
+  const claim = (method: string, id: number, version: unknown = '2026-07-28') => ({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: {
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  })
+  const codes = (answers: { id: unknown; error?: { code: number } }[]) =>
+    answers.map(({ id, error }) => [id, error?.code])
+
+  it('passes nothing on that opens no connection, and answers a ping', async () => {
     const { feed, received, written } = await open()
-    await feed(line(ask(1)), line({ jsonrpc: '2.0', id: 2, method: 'server/discover' }))
-    assert.deepEqual(
-      written().map(({ id, error }) => [id, error.code]),
-      [
-        [1, -32600],
-        [2, -32601],
-      ],
-    )
+    const note = { jsonrpc: '2.0', method: 'notifications/initialized' }
+    const answer = { jsonrpc: '2.0', id: 9, result: {} }
+    const bare = (id: number, method: string) => ({ jsonrpc: '2.0', id, method })
+    await feed(...[note, bare(1, 'tools/list'), bare(2, 'server/discover'), bare(3, 'ping')].map(line))
+    assert.deepEqual(codes(written()), [
+      [1, -32600],
+      [2, -32600],
+      [3, undefined],
+    ])
     assert.deepEqual(received, [])
+    await feed(line(answer), line(claim('server/discover', 4)), line(initialize), line(ask(5)))
+    assert.deepEqual(received.slice(1), [claim('server/discover', 4), initialize, ask(5)], 'a probe decides nothing')
+  })
+
+  it('names the versions that are spoken to a request of another, at any time', async () => {
+    const { feed, received, written } = await open()
+    await feed(line(claim('server/discover', 1, '2031-01-01')), line(claim('tools/list', 2, '2025-11-25')))
+    await feed(line(claim('tools/list', 3)), line(claim('tools/list', 4, '2031-01-01')))
+    const answers = written()
+    assert.deepEqual(codes(answers), [
+      [1, -32022],
+      [2, -32022],
+      [4, -32022],
+    ])
+    assert.deepEqual(answers[0].error.data, { supported: ['2026-07-28'], requested: '2031-01-01' })
+    assert.deepEqual(received, [claim('tools/list', 3)])
+  })
+
+  it('is initialized once, and takes no request of the other era then', async () => {
+    const { transport, feed, received, written } = await open()
+    await feed(line(initialize), line({ ...initialize, id: 'again' }), line(claim('tools/list', 1)))
+    assert.deepEqual(codes(written()), [
+      ['again', -32600],
+      [1, -32600],
+    ])
+    assert.deepEqual(received, [initialize])
+    await transport.send({ jsonrpc: '2.0', id: 'init', error: { code: -32602, message: 'params' } })
+    await feed(line(ask(2)), line({ ...initialize, id: 'better' }), line(ask(3)))
+    assert.deepEqual(received.slice(1), [{ ...initialize, id: 'better' }, ask(3)], 'a failed one may be sent again')
+  })
+
+  it('drops arguments that are null, and nothing else', async () => {
+    const { feed, received } = await open()
+    const call = (args: unknown) => ({ ...ask(1), method: 'tools/call', params: { name: 'x', arguments: args } })
+    await feed(line(initialize), line(call(null)), line(call({ a: null })))
+    assert.deepEqual(received.slice(1), [{ ...call(null), params: { name: 'x' } }, call({ a: null })])
   })
 
   it('closes at the end of input when nothing waits for an answer', async () => {
@@ -165,7 +216,7 @@ describe('the stdio transport', () => {
 
   it('takes the last line without its newline', async () => {
     const { input, received, closed } = await open()
-    input.end(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+    input.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} }))
     await closed
     assert.equal(received.length, 1)
   })

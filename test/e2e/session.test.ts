@@ -89,7 +89,7 @@ describe('memories as resources', () => {
 
   for (const uri of ['memory://default/nothing', 'memory://default/', 'memory:///x', 'file:///etc/passwd', 'nonsense'])
     it(`are not found under ${uri}`, () =>
-      assert.rejects(read(uri), { code: -32002, message: /^MCP error -32002: (There is no memory|Only memory:)/ }))
+      assert.rejects(read(uri), { code: -32602, message: /^MCP error -32602: (There is no memory|Only memory:)/ }))
 
   it('are offered as a template that completes namespaces and keys', async () => {
     const { resourceTemplates } = await server.client.listResourceTemplates()

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv } from 'ajv'
@@ -6,7 +8,7 @@ import addFormats from 'ajv-formats'
 import { describeTools } from '../../adapters/stdio/describe-tools.ts'
 import { NOTICE } from '../../src/text/notice.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
-import { connect, newPlace, type ToolReply, writeProject } from './server.ts'
+import { connect, newPlace, run, type ToolReply, writeProject } from './server.ts'
 
 /** As the specification lists them. */
 const NAMES = [
@@ -57,7 +59,7 @@ const CALLS: [name: string, input: Record<string, unknown>][] = [
 
 /** A validator that is not the server's: JSON Schema draft 7 as clients use it, and as strict as it gets. */
 function validator(schema: object) {
-  const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true })
+  const ajv = new Ajv({ strict: true, strictRequired: false, allErrors: true })
   addFormats.default(ajv)
   const validate = ajv.compile(schema)
   return (value: unknown) => assert.ok(validate(value), ajv.errorsText(validate.errors))
@@ -95,11 +97,22 @@ describe('the twelve tools over stdio', () => {
       for (const hint of [readOnlyHint, destructiveHint, idempotentHint, openWorldHint])
         assert.equal(typeof hint, 'boolean')
       for (const schema of [inputSchema, outputSchema]) {
-        assert.equal(schema?.$schema, 'http://json-schema.org/draft-07/schema#')
         assert.equal(schema?.type, 'object')
+        assertStrict(schema as object)
         validator(schema as object)
       }
     })
+
+  it('cost a model few tokens', async () => {
+    const countTokens = createTokenCounter()
+    const count = (value: unknown) => countTokens(JSON.stringify(value))
+    const chosenBy = await count(
+      tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    )
+    assert.ok(chosenBy <= 3500, `${chosenBy} tokens of names, descriptions and inputs`)
+    const whole = await count({ tools })
+    assert.ok(whole <= 7000, `${whole} tokens of tools/list`)
+  })
 
   it('answer each call with structured content that fits the advertised schemas, and with text', async () => {
     for (const [name, input] of CALLS) {
@@ -205,6 +218,63 @@ describe('the twelve tools over stdio', () => {
   })
 })
 
+describe('a choice of tools', () => {
+  const list = async (...args: string[]) => {
+    const server = await connect(newPlace(), { args: ['--upstream', 'sandbox', ...args] })
+    return { ...server, names: (await server.client.listTools()).tools.map(({ name }) => name) }
+  }
+
+  it('is all that is listed and can be called', async () => {
+    const { names, call, client } = await list(
+      '--tools',
+      'memory,gateway_get_context',
+      '--exclude-tools',
+      'gateway_memory_recall',
+    )
+    assert.deepEqual(names, ['gateway_get_context', 'gateway_memory_store', 'gateway_memory_search'])
+    assert.notEqual((await call('gateway_memory_store', { key: 'a', value: 1 })).isError, true)
+    for (const name of ['gateway_memory_recall', 'gateway_llm_query']) {
+      const reply = await call(name, { key: 'a', query: 'a' })
+      assert.equal(reply._meta?.error.code, 'unknown_tool')
+    }
+    assert.doesNotMatch(client.getInstructions() ?? '', /gateway_llm_query/)
+    assert.equal((await client.listResources()).resources.length, 1, 'memories follow their group')
+    assert.equal((await client.listPrompts()).prompts.length, 1, 'so does the prompt')
+  })
+
+  it('leaves resources and prompts out with their groups', async () => {
+    const { names, client } = await list('--tools', 'audit')
+    assert.deepEqual(names, ['gateway_upstream_api_history', 'gateway_upstream_api_stats'])
+    assert.deepEqual(Object.keys(client.getServerCapabilities() ?? {}).sort(), ['logging', 'tools'])
+  })
+
+  it('may be those that write and spend nothing, or come from config.json', async () => {
+    const { names } = await list('--read-only')
+    assert.deepEqual(
+      names,
+      NAMES.filter((name) => /get_context|retrieve|history|stats|recall|search/.test(name)),
+    )
+    const place = newPlace()
+    mkdirSync(place.data, { recursive: true, mode: 0o700 })
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ mcp: { tools: ['upstream'] } }), { mode: 0o600 })
+    const { client } = await connect(place)
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['gateway_gateway'],
+    )
+  })
+
+  it('is refused where a name is unknown, with those that there are, and where nothing is left', async () => {
+    const unknown = await run(newPlace(), ['--tools', 'gaz'])
+    assert.equal(unknown.code, 2)
+    for (const name of [...NAMES, 'model', 'context', 'gaze', 'memory', 'audit', 'upstream'])
+      assert.match(unknown.stderr, new RegExp(`\\b${name}\\b`))
+    const nothing = await run(newPlace(), ['--tools', 'upstream', '--read-only'])
+    assert.equal(nothing.code, 2)
+    assert.match(nothing.stderr, /No tool is left/)
+  })
+})
+
 describe('the tools without an upstream key', () => {
   const place = newPlace()
   const asks = CALLS.filter(([name]) => /llm_query|chat_completion|gateway_gateway/.test(name))
@@ -232,6 +302,17 @@ describe('the tools without an upstream key', () => {
     assert.match(structuredContent.narrative_error, /XAI_API_KEY/)
   })
 })
+
+/** Fails for a subschema that is empty or has a list of types: strict clients refuse the tool, or all of them. */
+function assertStrict(schema: unknown): void {
+  if (Array.isArray(schema)) for (const one of schema) assertStrict(one)
+  if (typeof schema !== 'object' || schema === null) return
+  const { type, properties, items } = schema as Record<string, unknown>
+  assert.ok(!Array.isArray(type), `a list of types: ${JSON.stringify(schema)}`)
+  for (const inner of [items, ...Object.values(properties ?? {})])
+    assert.notDeepEqual(inner, {}, `an empty subschema in ${JSON.stringify(schema)}`)
+  for (const inner of Object.values(schema)) assertStrict(inner)
+}
 
 function assertRefused(reply: ToolReply, param: string): void {
   assert.equal(reply.isError, true)

@@ -46,6 +46,7 @@ describe('the bare protocol', () => {
   })
 
   it('answers the messages of a batch one by one, whatever each is', async () => {
+    await server.initialize()
     server.write(`[${ping(1)},5,${ping(2)},{"jsonrpc":"2.0","id":3,"method":"no/such"},[${ping(4)}]]\n`)
     for (const id of [1, 2]) assert.deepEqual((await server.answer(id)).result, {})
     assert.equal((await server.answer(3)).error.code, -32601)
@@ -122,7 +123,7 @@ describe('the bare protocol', () => {
     server.send({ id: 1, method: 'tools/list' }, { id: 2, method: 'ping' }, { id: 3, method: 'no/such' })
     assert.match((await server.answer(1)).error.message, /Send initialize first/)
     assert.deepEqual((await server.answer(2)).result, {})
-    assert.equal((await server.answer(3)).error.code, -32601, 'which clients of later revisions wait for')
+    assert.match((await server.answer(3)).error.message, /name the protocol version/)
     assert.ok(await server.initialize(), 'and is initialized all the same')
   })
 
@@ -171,7 +172,7 @@ describe('the bare protocol', () => {
   it('answers a request that asks for a task as any other', async () => {
     await server.initialize()
     const params = { name: 'gateway_memory_recall', arguments: { key: 'none' } }
-    for (const [id, task] of [{ ttl: 60_000 }, {}, null, 5].entries()) {
+    for (const [id, task] of [{ ttl: 60_000 }, {}].entries()) {
       server.send({ id, method: 'tools/call', params: { ...params, task } })
       assert.equal((await server.answer(id)).result.structuredContent.found, false)
     }

@@ -1,0 +1,83 @@
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import type { ToolChoice } from '../../src/config/tool-choice.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { serviceStopping } from '../../src/wire/stopping.ts'
+import { MOST_PAGE_BYTES, MOST_TOKENS } from './fit-reply.ts'
+import { progressListener } from './progress.ts'
+
+/**
+ * Runs a tool for a request.
+ *
+ * @param isOwnFault asked of an error that is none of Gazeway's: whether to log it
+ */
+export type CallTool = (
+  params: { name: string; arguments?: Record<string, unknown> | undefined },
+  request: ServerContext['mcpReq'],
+  roots: () => Promise<readonly string[]>,
+  isOwnFault: () => boolean,
+) => Promise<CallToolResult>
+
+/** The tool calls that are under way. */
+export interface CallsInFlight {
+  callTool: CallTool
+  /** Ends what models are still at; each call is answered so. */
+  stop(): void
+  /** Fulfilled once all of them have ended. */
+  settled(): Promise<unknown>
+}
+
+/** Runs tools, so that all of them can be ended. */
+export function createCallsInFlight(deps: {
+  loaded: LoadedConfig
+  log: Log
+  gateway: () => Promise<Gateway>
+  choice: ToolChoice
+}): CallsInFlight {
+  const { loaded, log, gateway, choice } = deps
+  const inFlight = new Set<Promise<unknown>>()
+  const endings = new Set<AbortController>()
+
+  return {
+    async callTool(params, request, roots, isOwnFault) {
+      // One for each call: combined with AbortSignal.any, one for all would keep something of every call there was.
+      const ending = new AbortController()
+      endings.add(ending)
+      const traceparent = request._meta?.traceparent
+      const context = {
+        surface: 'stdio' as const,
+        callerId: null,
+        signal: AbortSignal.any([request.signal, ending.signal]),
+        ...(typeof traceparent === 'string' ? { traceparent } : {}),
+        ...progressListener(request),
+        mostBytes: MOST_PAGE_BYTES,
+        mostTokens: MOST_TOKENS,
+        roots,
+        projectRoot: async () => (await roots())[0] ?? process.cwd(),
+      }
+      const { callTool } = await import('./call-tool.ts')
+      const { storeless } = await import('../../src/storeless-gateway.ts')
+      const call = callTool(
+        params.name,
+        params.arguments,
+        gateway,
+        context,
+        (err) => {
+          if (isOwnFault()) log.error('A tool failed.', { tool: params.name, err })
+        },
+        (fault) => storeless(loaded, fault),
+        choice.has,
+      )
+      inFlight.add(call)
+      return call.finally(() => {
+        inFlight.delete(call)
+        endings.delete(ending)
+      })
+    },
+    stop() {
+      for (const ending of endings) ending.abort(serviceStopping())
+    },
+    settled: () => Promise.allSettled(inFlight),
+  }
+}

@@ -1,0 +1,72 @@
+import { type InputRequiredResult, McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import type { ToolChoice } from '../../src/config/tool-choice.ts'
+import { VERSION } from '../../src/config/version.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { CallTool } from './calls-in-flight.ts'
+import { carriedRoots } from './carried-roots.ts'
+import { listTools } from './catalog.ts'
+import type { ClientLog } from './client-log.ts'
+import { declaredRoots } from './declared-roots.ts'
+import { instructions } from './instructions.ts'
+import { registerPrompts } from './prompts.ts'
+import { registerMemories } from './resources.ts'
+
+/** How long a client may keep what does not change while the server runs, in milliseconds. */
+const KEPT_MS = 300_000
+const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
+
+/** The client's roots as one request sees them. */
+export interface RequestRoots {
+  /** The roots that are folders here. Rejects where the request has to be sent again with them. */
+  roots: () => Promise<readonly string[]>
+  /** What to answer after that; null where nothing was missing. */
+  missing: () => InputRequiredResult | null
+}
+
+/**
+ * A server for one connection, of either protocol era. Both eras share everything but this: where roots come from, and
+ * which log messages the client hears.
+ */
+export function createMcpServer(
+  era: 'legacy' | 'modern',
+  deps: { gateway: () => Promise<Gateway>; callTool: CallTool; heard: ClientLog; choice: ToolChoice },
+): McpServer {
+  const { gateway, callTool, heard, choice } = deps
+  const mcp = new McpServer(
+    { name: 'gazeway', title: 'Gazeway', version: VERSION },
+    {
+      capabilities: { logging: {}, tools: { listChanged: false } },
+      instructions: instructions(choice),
+      cacheHints: {
+        'tools/list': KEPT,
+        'prompts/list': KEPT,
+        'resources/templates/list': KEPT,
+        'server/discover': KEPT,
+      },
+    },
+  )
+  const rootsOf = era === 'modern' ? carriedRoots : always(declaredRoots(mcp))
+  if (choice.hasGroup('memory')) registerMemories(mcp, gateway)
+  if (choice.hasGroup('context')) registerPrompts(mcp, gateway, rootsOf)
+  if (era === 'legacy')
+    heard.tellAll((level, data) => mcp.server.sendLoggingMessage({ level, logger: 'gazeway', data }))
+
+  // McpServer's own handlers would need every tool loaded to list them, and would refuse an argument in their own words,
+  // without the field and the error's code.
+  mcp.server.setRequestHandler('tools/list', async () => ({ tools: await listTools(choice) }))
+  mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const { roots, missing } = rootsOf(mcpReq)
+    const call = () => callTool(params, mcpReq, roots, () => missing() === null)
+    const result = await (era === 'modern' ? heard.telling(tellOf(mcpReq), call) : call())
+    return (result.isError && missing()) || result
+  })
+  return mcp
+}
+
+const always = (roots: () => Promise<readonly string[]>) => (): RequestRoots => ({ roots, missing: () => null })
+
+/** Sends log messages for a request, from the level on that it names; none where it names none. */
+const tellOf =
+  ({ log }: ServerContext['mcpReq']): Parameters<ClientLog['telling']>[0] =>
+  (level, data) =>
+    log(level, data, 'gazeway')

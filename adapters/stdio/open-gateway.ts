@@ -1,0 +1,63 @@
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Sweeps } from '../../src/store/sweeps.ts'
+import { inTime } from '../../src/wire/in-time.ts'
+import type { Tracing } from '../http/tracing.ts'
+
+/** When a tool server first clears away what is past its retention: not while its client starts, but in short sessions, too. */
+const FIRST_SWEEP_MS = 10_000
+
+/** How long the store may take to be opened when the server ends, and a sweep to end its batch. */
+const SETTLE_MS = 2_500
+
+/** Opens the gateway with the first call that needs it; after a failure the next call tries again. */
+export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { close(): Promise<void> } {
+  let opening: Promise<Gateway> | undefined
+  let looking: NodeJS.Timeout | undefined
+  let sweeps: Sweeps | undefined
+  let tracing: Tracing | undefined
+  let closed = false
+  const open = async () => {
+    // Loaded apart from the protocol, so that a client's handshake does not wait for it.
+    const { createGateway } = await import('../../src/gateway.ts')
+    const opened = await createGateway(loaded, log)
+    const { startTracing } = await import('../http/tracing.ts')
+    tracing = await startTracing(opened, process.env)
+    looking = setTimeout(() => {
+      // Its file may be gone where Gazeway was updated meanwhile.
+      sweep(opened).catch((err) =>
+        log.error('What is past its retention is not cleared away by this process.', { err }),
+      )
+    }, FIRST_SWEEP_MS).unref()
+    return opened
+  }
+  /** Loaded only now: the first call does not wait for it. */
+  const sweep = async (opened: Gateway) => {
+    const { startGatewaySweeps } = await import('../command/sweeping.ts')
+    if (closed) return
+    sweeps = startGatewaySweeps(opened)
+    await sweeps.runDue()
+  }
+  const gateway = () => {
+    opening ??= open().catch((error) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  return Object.assign(gateway, {
+    async close() {
+      // Where it could not be opened there is nothing to close, and the call that wanted it was told.
+      const opened = await inTime(
+        SETTLE_MS,
+        opening?.catch(() => undefined),
+      )
+      closed = true
+      clearTimeout(looking)
+      await inTime(SETTLE_MS, sweeps?.stop())
+      await tracing?.stop()
+      await opened?.close()
+    },
+  })
+}

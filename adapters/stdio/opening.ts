@@ -1,0 +1,91 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolErrorCode,
+  type RequestId,
+} from '@modelcontextprotocol/server'
+
+/** The revisions whose requests each name their protocol version, in place of `initialize`. */
+const STATELESS_VERSIONS = ['2026-07-28']
+
+/** Who a message is for: the server, nobody, or the client at once, with the reply to it. */
+export type Admission = 'server' | 'nobody' | { error: ReplyError } | { result: Record<string, never> }
+
+interface ReplyError {
+  code: number
+  message: string
+  data?: object
+}
+
+/** The protocol era of one connection. */
+export interface Opening {
+  admit(message: JSONRPCMessage): Admission
+  /** Told of each answer that is sent: a failed `initialize` may be sent again. */
+  answered(id: RequestId, isError: boolean): void
+}
+
+/**
+ * Keeps a connection to one protocol era, with an error that says what to do for a message of the other. The SDK decides
+ * the era by the first message alone, whatever it is: a ping or a stray notification would shut out every client of the
+ * newer revision. Here only `initialize` and a request that names its version open a connection.
+ */
+export function createOpening(): Opening {
+  let era: 'undecided' | 'initialized' | 'stateless' = 'undecided'
+  let initializing: RequestId | undefined
+  let isInitialized = false
+
+  function admit(message: JSONRPCMessage): Admission {
+    if (!('method' in message)) return 'server'
+    const version = claimedVersion(message)
+    const isRequest = 'id' in message
+    if (version !== undefined) return isRequest ? admitClaim(message.method, version, message.params) : 'server'
+    if (isRequest && message.method === 'initialize') return admitInitialize(message.id)
+    if (era === 'stateless' || isInitialized) return 'server'
+    if (!isRequest) return 'nobody'
+    return message.method === 'ping' ? { result: {} } : refused(SEND_INITIALIZE)
+  }
+
+  function admitClaim(method: string, version: unknown, params: Params): Admission {
+    if (typeof version === 'string' && !STATELESS_VERSIONS.includes(version)) {
+      const message = `Unsupported protocol version: ${version.slice(0, 100)}. Supported: ${STATELESS_VERSIONS.join(', ')}.`
+      const data = { supported: STATELESS_VERSIONS, requested: version }
+      return { error: { code: ProtocolErrorCode.UnsupportedProtocolVersion, message, data } }
+    }
+    if (era === 'initialized') return refused(IS_INITIALIZED)
+    // A probe decides nothing: the client may still initialize.
+    if (method !== 'server/discover' && isObject(params?._meta?.[CLIENT_CAPABILITIES_META_KEY])) era = 'stateless'
+    return 'server'
+  }
+
+  function admitInitialize(id: RequestId): Admission {
+    // The SDK names the versions that are spoken.
+    if (era === 'stateless') return 'server'
+    if (isInitialized) return refused('initialize was sent before. Open another connection to initialize again.')
+    era = 'initialized'
+    isInitialized = true
+    initializing = id
+    return 'server'
+  }
+
+  return {
+    admit,
+    answered(id, isError) {
+      if (id !== initializing) return
+      initializing = undefined
+      isInitialized = !isError
+    },
+  }
+}
+
+type Params = { _meta?: Record<string, unknown> | undefined } | undefined
+
+const SEND_INITIALIZE = `Send initialize first, or name the protocol version in params._meta["${PROTOCOL_VERSION_META_KEY}"].`
+const IS_INITIALIZED = `This connection was opened with initialize: leave params._meta["${PROTOCOL_VERSION_META_KEY}"] out, or open another connection.`
+
+/** The protocol version that a message names, of whatever type; undefined where it names none. */
+const claimedVersion = ({ params }: { params?: Params }): unknown => params?._meta?.[PROTOCOL_VERSION_META_KEY]
+
+const refused = (message: string): Admission => ({ error: { code: ProtocolErrorCode.InvalidRequest, message } })
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import * as double from '../doubles/upstream.ts'
+import { connect, newPlace, spawnServer } from './server.ts'
+import { connectStateless, envelope, STATELESS, spawnStateless } from './stateless.ts'
+
+const SANDBOX = { args: ['--upstream', 'sandbox'] }
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
+const LEVEL = 'io.modelcontextprotocol/logLevel'
+
+describe('the revision without initialize', () => {
+  it('is discovered, with what the server can do and for how long that holds', async () => {
+    const server = spawnStateless(newPlace(), SANDBOX)
+    const { result } = await server.ask(1, 'server/discover')
+    assert.deepEqual(result.supportedVersions, [STATELESS])
+    assert.deepEqual(Object.keys(result.capabilities).sort(), [
+      'completions',
+      'logging',
+      'prompts',
+      'resources',
+      'tools',
+    ])
+    assert.match(result.instructions, /gateway_get_context/)
+    assert.equal(result._meta[SERVER_INFO].name, 'gazeway')
+  })
+
+  it('names the kind of each result, its server, and how long a list may be kept', async () => {
+    const server = spawnStateless(newPlace(), SANDBOX)
+    for (const [method, kept] of [
+      ['tools/list', true],
+      ['prompts/list', true],
+      ['resources/templates/list', true],
+      ['resources/list', false],
+    ] as const) {
+      const { result } = await server.ask(method, method)
+      assert.equal(result.resultType, 'complete', method)
+      assert.equal(result.cacheScope, 'private', method)
+      assert.equal(result.ttlMs > 0, kept, method)
+      assert.equal(result._meta[SERVER_INFO].name, 'gazeway', method)
+    }
+    const call = await server.ask('call', 'tools/call', { name: 'gateway_memory_recall', arguments: { key: 'a' } })
+    assert.equal(call.result.resultType, 'complete')
+    assert.equal(call.result.structuredContent.found, false)
+  })
+
+  it('refuses what it does not know: a version, a method, a resource, an envelope with a part missing', async () => {
+    const server = spawnStateless(newPlace(), SANDBOX)
+    const later = await server.ask(1, 'tools/list', {}, envelope({}, {}, '2031-01-01'))
+    assert.deepEqual(
+      [later.error.code, later.error.data],
+      [-32022, { supported: [STATELESS], requested: '2031-01-01' }],
+    )
+    assert.equal((await server.ask(2, 'resources/read', { uri: 'memory://default/none' })).error.code, -32602)
+    const between = await server.ask(3, 'tools/list', {}, envelope({}, {}, '2025-11-25'))
+    assert.equal(between.error.code, -32022, 'in the middle of a connection, too')
+    assert.equal((await server.ask(4, 'no/such')).error.code, -32601)
+    const { error } = await server.ask(5, 'tools/list', {}, { 'io.modelcontextprotocol/protocolVersion': STATELESS })
+    assert.equal(error.code, -32602)
+    assert.match(error.message, /envelope/)
+  })
+
+  it('keeps to its era: a request of the other is refused, whichever came first', async () => {
+    const stateless = spawnStateless(newPlace(), SANDBOX)
+    await stateless.ask(1, 'tools/list')
+    stateless.send({ id: 2, method: 'tools/list' })
+    assert.match((await stateless.answer(2)).error.message, /envelope/)
+    stateless.send({ id: 3, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } })
+    assert.deepEqual((await stateless.answer(3)).error.data.supported, [STATELESS])
+    const initialized = spawnStateless(newPlace(), SANDBOX)
+    await initialized.initialize()
+    assert.match((await initialized.ask(1, 'tools/list')).error.message, /opened with initialize/)
+    initialized.send({ id: 2, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } })
+    assert.match((await initialized.answer(2)).error.message, /initialize was sent before/)
+    initialized.send({ id: 3, method: 'tools/list' })
+    assert.equal((await initialized.answer(3)).result.tools.length, 12, 'and goes on')
+  })
+
+  it('may be discovered before initialize', async () => {
+    const server = spawnStateless(newPlace(), SANDBOX)
+    await server.ask(1, 'server/discover')
+    assert.equal((await server.initialize()).serverInfo.name, 'gazeway')
+    server.callTool(2, 'gateway_memory_recall', { key: 'a' })
+    const { result } = await server.answer(2)
+    assert.equal(result.structuredContent.found, false)
+    assert.equal(result.resultType, undefined, 'in the form of the era that was chosen')
+  })
+
+  it('asks for the roots of a client that has some by the answer to the call that needs them', async () => {
+    const place = newPlace()
+    const server = spawnStateless(place, SANDBOX)
+    const meta = envelope({}, { roots: {} })
+    const call = (name: string, input: object) => ({ name, arguments: input })
+    const recalled = await server.ask(1, 'tools/call', call('gateway_memory_recall', { key: 'a' }), meta)
+    assert.equal(recalled.result.resultType, 'complete', 'no tool asks that needs none')
+    const asked = await server.ask(2, 'tools/call', call('gateway_get_context', {}), meta)
+    assert.equal(asked.result.resultType, 'input_required')
+    assert.deepEqual(asked.result.inputRequests, { roots: { method: 'roots/list' } })
+    const inputResponses = { roots: { roots: [{ uri: 'vscode-remote://x' }, { uri: pathToFileURL(place.home).href }] } }
+    const again = await server.ask(3, 'tools/call', { ...call('gateway_get_context', {}), inputResponses }, meta)
+    assert.equal(again.result.structuredContent.root, place.home)
+    const without = await server.ask(4, 'tools/call', call('gateway_get_context', {}))
+    assert.equal(without.result.structuredContent.root, place.project, 'a client without roots is not asked')
+    assert.ok(!server.messages.some(({ method }) => method === 'roots/list'), 'no request goes to the client')
+    assert.equal(server.stderr(), '')
+  })
+
+  for (const [level, told] of [
+    [undefined, false],
+    ['emergency', false],
+    ['warning', true],
+  ] as const)
+    it(`tells log messages only to a request that asks for a level: ${level}`, async () => {
+      // The first call opens the gateway, which warns of the exporter's protocol.
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+      const server = spawnStateless(newPlace(), { ...SANDBOX, env })
+      const meta = envelope(level === undefined ? {} : { [LEVEL]: level })
+      await server.ask(1, 'tools/call', { name: 'gateway_memory_recall', arguments: { key: 'a' } }, meta)
+      assert.match(server.stderr(), /not gRPC/)
+      const messages = server.messages.filter(({ method }) => method === 'notifications/message')
+      assert.equal(messages.length, told ? 1 : 0)
+      if (told) assert.match(messages[0]?.params.data.message, /not gRPC/)
+    })
+
+  it('reports progress and stops a cancelled call', async (t) => {
+    const upstream = await double.startUpstream()
+    t.after(() => upstream.close())
+    upstream.on('/chat/completions', double.sse(double.chunks(['One, ', 'two']).slice(0, 2), 'hang'))
+    const server = spawnStateless(newPlace(), { env: { GAZEWAY_UPSTREAM: upstream.url } })
+    const call = { name: 'gateway_chat_completion', arguments: { messages: [{ role: 'user', content: 'Count.' }] } }
+    server.send({ id: 1, method: 'tools/call', params: { ...call, _meta: envelope({ progressToken: 'p' }) } })
+    const told = await server.message(({ method }) => method === 'notifications/progress')
+    assert.equal(told.params.progressToken, 'p')
+    server.send({ method: 'notifications/cancelled', params: { requestId: 1, _meta: envelope() } })
+    await upstream.received[0]?.aborted
+    await server.ask(2, 'tools/list')
+    assert.ok(!server.messages.some(({ id }) => id === 1), 'a cancelled call is not answered')
+  })
+})
+
+describe('the SDK’s clients', () => {
+  for (const [mode, version] of [
+    ['legacy', '2025-11-25'],
+    ['auto', STATELESS],
+    [{ pin: STATELESS }, STATELESS],
+  ] as const)
+    it(`of the second major work in the mode ${JSON.stringify(mode)}`, async (t) => {
+      const place = newPlace()
+      const { client, call } = await connectStateless(place, mode, {
+        ...SANDBOX,
+        capabilities: { roots: {} },
+        prepare: (own) =>
+          own.setRequestHandler('roots/list', () => ({ roots: [{ uri: pathToFileURL(place.home).href }] })),
+      })
+      t.after(() => client.close())
+      assert.equal(client.getNegotiatedProtocolVersion(), version)
+      assert.equal((await client.listTools()).tools.length, 12)
+      await call('gateway_memory_store', { key: 'limits', value: 'five a minute' })
+      assert.equal((await call('gateway_get_context')).structuredContent.root, place.home)
+      const { contents } = await client.readResource({ uri: 'memory://default/limits' })
+      assert.equal(contents[0] && 'text' in contents[0] && contents[0].text, 'five a minute')
+      assert.match(JSON.stringify(await client.getPrompt({ name: 'start_session' })), /five a minute/)
+      const asked = await call('gateway_chat_completion', { messages: [{ role: 'user', content: 'Hello?' }] })
+      assert.notEqual(asked.isError, true)
+    })
+
+  it('of both majors share what they store, four at once', async (t) => {
+    const place = newPlace()
+    const clients = [
+      await connect(place, SANDBOX),
+      await connectStateless(place, { pin: STATELESS }, SANDBOX),
+      await connectStateless(place, { pin: STATELESS }, SANDBOX),
+      await connectStateless(place, 'legacy', SANDBOX),
+    ]
+    t.after(() => Promise.all(clients.map(({ client }) => client.close())))
+    const store = (n: number) =>
+      Promise.all(
+        Array.from({ length: 10 }, (_, i) => clients[n]?.call('gateway_memory_store', { key: `${n}/${i}`, value: i })),
+      )
+    await Promise.all(clients.map((_, n) => store(n)))
+    for (const { call } of clients)
+      for (const key of ['0/0', '1/9', '2/5', '3/1'])
+        assert.equal((await call('gateway_memory_recall', { key })).structuredContent.found, true, key)
+  })
+})
+
+describe('10,000 mutated lines', () => {
+  const LINES = 10_000
+  const bodies = [
+    { method: 'tools/list', params: {} },
+    { method: 'tools/call', params: { name: 'gateway_memory_recall', arguments: { key: 'größer/日本' } } },
+    { method: 'tools/call', params: { name: 'gateway_memory_search', arguments: { query: 'a', limit: 5 } } },
+    { method: 'resources/read', params: { uri: 'memory://default/a' } },
+    { method: 'resources/list', params: {} },
+    { method: 'prompts/list', params: {} },
+    {
+      method: 'completion/complete',
+      params: {
+        ref: { type: 'ref/resource', uri: 'memory://{namespace}/{+key}' },
+        argument: { name: 'key', value: 'a' },
+      },
+    },
+    { method: 'server/discover', params: {} },
+    { method: 'ping', params: {} },
+  ]
+
+  for (const era of ['initialized', 'stateless'] as const)
+    it(`lose no reply and end no server that is ${era}`, async () => {
+      const server = spawnServer(newPlace(), SANDBOX)
+      if (era === 'initialized') await server.initialize()
+      const random = generator(era.length)
+      const expected = new Set<string>()
+      for (let id = 0; id < LINES; id++) {
+        const { method, params } = bodies[random(bodies.length)] as (typeof bodies)[number]
+        const meta = era === 'stateless' ? { _meta: envelope() } : {}
+        const line = mutate(JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, ...meta } }), random)
+        const asked = requestId(line)
+        if (asked !== undefined) expected.add(JSON.stringify(asked))
+        server.write(`${line}\n`)
+        if (server.child.stdin.writableNeedDrain)
+          await new Promise((resolve) => server.child.stdin.once('drain', resolve))
+      }
+      assert.ok(expected.size > LINES / 10, `${expected.size} lines still are requests`)
+      server.send({ id: 'end', method: 'tools/list', params: era === 'stateless' ? { _meta: envelope() } : {} })
+      await server.answer('end')
+      server.child.stdin.end()
+      assert.deepEqual(await server.exit, { code: 0, signal: null })
+      server.assertProtocolOnly()
+      const answered = new Set(server.messages.map(({ id }) => JSON.stringify(id)))
+      assert.deepEqual(
+        [...expected].filter((id) => !answered.has(id)),
+        [],
+      )
+    })
+
+  /** The id of what is still a request; a line that holds a batch counts by none. */
+  function requestId(line: string): unknown {
+    try {
+      const { jsonrpc, id, method, params } = JSON.parse(line)
+      const isId = typeof id === 'string' || Number.isInteger(id)
+      const isObject = params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params))
+      return jsonrpc === '2.0' && isId && typeof method === 'string' && isObject ? id : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  function mutate(line: string, random: (below: number) => number): string {
+    const characters = [...line]
+    for (let n = random(4); n > 0; n--) {
+      const at = random(characters.length)
+      const other = '{}[]",:\\0 -x\ud83d'
+      const change = [
+        () => characters.splice(at, 1),
+        () => characters.splice(at, 0, other[random(other.length)] ?? ''),
+        () => characters.splice(at, 1, String(random(10))),
+        () => characters.splice(at, random(30), ...characters.slice(at, at + random(30))),
+        () => characters.splice(at),
+      ][random(20) < 19 ? random(4) : 4]
+      change?.()
+    }
+    return characters.join('').replaceAll('\n', ' ')
+  }
+
+  /** Numbers that are the same in each run (a linear congruential generator, with the constants of C's `rand`). */
+  function generator(seed: number): (below: number) => number {
+    let state = seed
+    return (below) => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0
+      return (state >>> 8) % below
+    }
+  }
+})
