@@ -95,7 +95,7 @@ export interface Gateway {
   /** Notes a call that was refused before any upstream was asked. */
   noteRefusal: NoteRefusal
   upstream: Upstream
-  /** Whether the provider of models answers. */
+  /** Whether the upstreams answer. */
   liveness: Liveness
   research: Research
   keys: Keys
@@ -401,7 +401,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     calls,
     noteRefusal,
     upstream,
-    liveness: createLiveness({ provider: () => upstream.provider, calls }),
+    liveness: createLiveness({ routing: () => upstream.routing, calls }),
     research: createResearch({ upstream, workContext: context.text }),
     keys,
     groups,

@@ -10,35 +10,24 @@ import { redactUrl } from '../../src/config/redact.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { firstForChat } from '../../src/inference/model-for.ts'
-import { idsOf, lackingNames, readModels } from '../../src/inference/model-list.ts'
-import type { Provider } from '../../src/inference/provider.ts'
 import { checkPayments } from '../../src/payments/check-payments.ts'
 import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { leftUnfinished } from '../../src/payments/unfinished.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
-import { presetOf } from '../../src/providers/providers.ts'
 import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { checkCollector } from '../http/collector.ts'
-
-const ROLES = ['chat', 'primary', 'fallback'] as const
-/** How long the upstream may take to list its models. */
-const PATIENCE_MS = 10_000
+import type { Check } from './check.ts'
+import { PATIENCE_MS, upstreamChecks } from './upstream-checks.ts'
 
 /** How far the clocks of the store and of this machine may differ, in milliseconds. */
 const CLOCK_MS = 2_000
 
-/** One thing that is checked: what it found, what it warns of, or an error that says what to do. */
-interface Check {
-  name: string
-  run(gateway: Gateway): Promise<string | { warning: string }>
-}
-
-const CHECKS: readonly Check[] = [
+/** Before the upstreams are asked. */
+const STORE_CHECKS: readonly Check[] = [
   {
     name: 'store',
     async run({ memory, loaded, store }) {
@@ -72,26 +61,11 @@ const CHECKS: readonly Check[] = [
       )
     },
   },
+]
+
+const OTHER_CHECKS: readonly Check[] = [
   {
-    name: 'upstream',
-    async run({ upstream }) {
-      const { provider } = upstream
-      provider.requireKey()
-      const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
-      const { status, body } = await upstream.askForModels(context)
-      const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
-      if (status === 401 || status === 403)
-        throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(provider.name)}).`)
-      if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests; try again later.`)
-      if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)
-      // A web page, a redirect or an unknown path: another kind of service lives there.
-      if (status !== 200 || typeof body !== 'object')
-        throw new GazewayError('upstream_bad_reply', `${answer}, not a list of models: check its address (--upstream).`)
-      return compareModels(provider, idsOf(readModels(body) ?? []))
-    },
-  },
-  {
-    // After the upstream: what it was asked is written here, where a full disk shows.
+    // After the upstreams: what they were asked is written here, where a full disk shows.
     name: 'audit trail',
     async run({ calls }) {
       await calls.flush()
@@ -154,24 +128,6 @@ const CHECKS: readonly Check[] = [
   },
 ]
 
-/** Compares what an upstream lists with our names for its models, and with the models of the roles. */
-function compareModels(provider: Provider, ids: readonly string[]): string | { warning: string } {
-  const answers = `${provider.name} answers at ${provider.baseUrl}`
-  const [first] = ids
-  if (first === undefined) return { warning: `${answers}, and lists no model: load or install one there.` }
-  const lacking = lackingNames(provider, ids).map((name) => {
-    const { upstream } = provider.resolve(name, 'chat')
-    return name === upstream ? name : `${upstream} (${name})`
-  })
-  if (lacking.length > 0)
-    return {
-      warning: `${answers}, and does not list ${lacking.join(', ')}: set upstream.aliases or upstream.models to models that it lists, such as ${first}.`,
-    }
-  const open = ROLES.filter((role) => provider.isUnassigned(provider.resolve(undefined, role).requested))
-  const chosen = open.length === 0 ? '' : `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}`
-  return `${answers}, models: ${ids.length}${chosen}`
-}
-
 /** What is wrong with an agent gateway, and what to do about it; null for nothing. */
 function faultIn({ reachable, kind, supported, version, error }: Detected): string | null {
   if (!reachable) return `${error} Check GAZEWAY_AGENT_GATEWAY_URL, and that it runs there.`
@@ -221,7 +177,7 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
     return false
   }
   let healthy = true
-  for (const check of CHECKS) {
+  for (const check of [...STORE_CHECKS, ...upstreamChecks(gateway), ...OTHER_CHECKS]) {
     try {
       const found = await check.run(gateway)
       if (typeof found === 'string') say(true, check.name, found)
@@ -238,12 +194,6 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
     say(false, 'store', reason(error))
   }
   return healthy
-}
-
-/** The variables that set a provider's key. */
-function keyVariables(provider: string): string {
-  const own = presetOf(provider)?.key?.variable
-  return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
 }
 
 function reason(error: unknown): string {

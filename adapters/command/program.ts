@@ -7,7 +7,7 @@ import { TOOL_GROUPS } from '../../src/config/sections/mcp-section.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { missingKey } from '../../src/inference/missing-key.ts'
+import { missingKeys } from '../../src/inference/upstream-configs.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addSetupCommands } from './setup-program.ts'
@@ -71,9 +71,9 @@ const program = new Command('gazeway')
     const banner = process.stdin.isTTY ? await import('../stdio/banner.ts') : undefined
     await serveStdio(loaded, log, () => {
       // With PostgreSQL the key may be in the configuration that the store keeps, which is not read yet.
-      const keyless = loaded.storeUrl.startsWith('sqlite:') ? missingKey(loaded.config.upstream) : null
+      const missing = loaded.storeUrl.startsWith('sqlite:') ? missingKeys(loaded.config) : []
       if (banner) banner.printBanner(loaded)
-      else if (keyless !== null) log.warn(keyless)
+      else for (const key of missing) log.warn(key)
     })
   })
 

@@ -5,7 +5,7 @@ import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses, type Passes } from '../../src/identity/passes.ts'
-import { missingKey } from '../../src/inference/missing-key.ts'
+import { missingKeys } from '../../src/inference/upstream-configs.ts'
 import type { Sweeps } from '../../src/store/sweeps.ts'
 import { inTime } from '../../src/wire/in-time.ts'
 import { loadAll } from '../../src/wire/lazily.ts'
@@ -49,8 +49,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   const told = toldToStop()
   try {
     const { config } = gateway
-    const keyless = missingKey(gateway.loaded.config.upstream)
-    if (keyless !== null) say(keyless)
+    for (const missing of missingKeys(gateway.loaded.config)) say(missing)
     // An admin key is shown only once: not by a start that fails.
     await requireFree(addressesOf(services, gateway.loaded.config.http))
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { Provider } from '../../src/inference/provider.ts'
+import type { Routing } from '../../src/inference/routing.ts'
 import { OWN_MODELS } from '../../src/providers/preset.ts'
 import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
@@ -74,22 +74,25 @@ export function callMetrics(
   }))
   const models = new Set<string>()
   const paths = new Set<string>()
-  let learned: Provider | undefined
+  let learned: Routing | undefined
 
   /** Knows what is configured now beside what was: a call may outlast the upstream that it began on. */
-  function learn(provider: Provider): void {
-    learned = provider
-    for (const name of [...Object.values(OWN_MODELS), ...provider.aliases])
-      models.add(name).add(provider.resolve(name, 'chat').upstream)
-    for (const endpoint of [...OWN_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
-      paths.add(provider.pathname + endpoint)
+  function learn(routing: Routing): void {
+    learned = routing
+    for (const name of routing.names) models.add(name)
+    for (const { provider } of routing.upstreams) {
+      for (const name of [...Object.values(OWN_MODELS), ...provider.aliases])
+        models.add(name).add(provider.resolve(name, 'chat').upstream)
+      for (const endpoint of [...OWN_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
+        paths.add(provider.pathname + endpoint)
+    }
   }
-  learn(gateway.upstream.provider)
+  learn(gateway.upstream.routing)
 
   return (record) => {
     if (record.status === 'refused') return ofRefusal(record.http_status).add(1)
-    const { provider } = gateway.upstream
-    if (provider !== learned) learn(provider)
+    const { routing } = gateway.upstream
+    if (routing !== learned) learn(routing)
     const path = pathLabel(paths, record.path)
     ofEnding(path)(record.status).add(1)
     if (record.status === 'error') ofError(path)(record.http_status).add(1)

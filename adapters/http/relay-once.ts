@@ -7,7 +7,7 @@ import { capture } from '../web/captured-reply.ts'
 import { receiverOf } from '../web/http-receiver.ts'
 
 /** What of a reply's head is true of it again when it is repeated; limits and times are not. */
-const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route']
+const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route', 'x-gazeway-upstream']
 
 /**
  * Relays a model call to its client. With an `Idempotency-Key` the upstream is asked once: the same key and body get

@@ -15,7 +15,7 @@ import type { CallContext, CallRecord } from '../../src/calls/call-record.ts'
 import type { CallListener } from '../../src/calls/calls.ts'
 import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
-import type { Provider } from '../../src/inference/provider.ts'
+import type { Routing } from '../../src/inference/routing.ts'
 import { type CallSpan, callDescriber } from './call-span.ts'
 
 /** Version, trace id, parent span id, flags, and what a later version may add (W3C Trace Context, section 3.2). */
@@ -31,11 +31,11 @@ export interface SpanExport {
 
 /**
  * @param options.url where the collector takes traces
- * @param options.upstream whose provider may be another one from call to call
+ * @param options.upstream whose providers may be others from call to call
  */
 export function openSpanExport(options: {
   url: string
-  upstream: { readonly provider: Provider }
+  upstream: { readonly routing: Routing }
   log: Log
 }): SpanExport {
   const { url, upstream, log } = options
@@ -54,18 +54,19 @@ export function openSpanExport(options: {
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
   // By name: a call may outlast the upstream that it began on.
   const describers = new Map<string, ReturnType<typeof callDescriber>>()
-  let newest: Provider | undefined
+  let newest: Routing | undefined
   const failed = new WeakMap<CallContext, SpanContext>()
 
   function describe(record: CallRecord): CallSpan {
     learn()
-    return (describers.get(record.upstream) ?? callDescriber(upstream.provider))(record)
+    return (describers.get(record.upstream) ?? callDescriber(upstream.routing.upstreams[0].provider))(record)
   }
   function learn(): void {
-    const { provider } = upstream
-    if (provider === newest) return
-    newest = provider
-    describers.set(provider.name, callDescriber(provider))
+    const { routing } = upstream
+    if (routing === newest) return
+    newest = routing
+    // The default comes last: where another upstream has the name of its provider, both are at the same place.
+    for (const { provider } of routing.upstreams.toReversed()) describers.set(provider.name, callDescriber(provider))
   }
   learn()
 

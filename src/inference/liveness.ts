@@ -1,7 +1,8 @@
 import type { Calls } from '../calls/calls.ts'
 import { inTime } from '../wire/in-time.ts'
 import { keyHeaders } from './key-headers.ts'
-import type { Provider } from './provider.ts'
+import type { ModelRole, Provider } from './provider.ts'
+import type { Routing } from './routing.ts'
 
 /** How long what is known is believed, in milliseconds. */
 const FRESH_MS = 30_000
@@ -10,67 +11,102 @@ const PATIENCE_MS = 5_000
 /** How long whoever asks first waits for an answer, in milliseconds. */
 const FIRST_WAIT_MS = 2_000
 
-/** Tells whether the provider of models answers. */
+const ROLES: readonly ModelRole[] = ['chat', 'primary', 'fallback']
+
+/** An upstream, as far as its state is known. */
+export interface UpstreamState {
+  /** `default`, or its name among `upstreams`. */
+  name: string
+  /** Whether it has the key that it needs. */
+  configured: boolean
+  /** Whether it answers; null where that is not known, or it has no key. */
+  reachable: boolean | null
+}
+
+/** Tells whether the upstreams answer. */
 export interface Liveness {
-  /** By the last call, or by a list of models that is asked for at most every 30 s; null where that is not known, or it has no key. */
-  current(): Promise<boolean | null>
+  /**
+   * By the last call, or by a list of models that is asked for at most every 30 s.
+   *
+   * @returns `answers`: false where no upstream answers for some role
+   */
+  current(): Promise<{ upstreams: UpstreamState[]; answers: boolean }>
+}
+
+/** What is known of one provider. */
+interface Known {
+  alive: boolean | null
+  at: number
+  looking?: Promise<void> | undefined
 }
 
 /**
- * Watches the provider by the calls that are made anyway, and asks it itself only where there were none and somebody wants to
- * know. What it asks itself is no call: it is neither recorded nor charged.
+ * Watches the upstreams by the calls that are made anyway, and asks one itself only where there were none and somebody wants
+ * to know. What it asks itself is no call: it is neither recorded nor charged.
  *
- * @param deps.provider the present one
+ * @param deps.routing the present one
  * @param deps.elapsedMs a clock that is never set, in milliseconds
  */
 export function createLiveness(deps: {
-  provider: () => Provider
+  routing: () => Routing
   calls: Pick<Calls, 'listen'>
   elapsedMs?: () => number
 }): Liveness {
-  const { calls, elapsedMs = () => performance.now() } = deps
-  let of: Provider | undefined
-  let alive: boolean | null = null
-  let knownAt = Number.NEGATIVE_INFINITY
-  let looking: Promise<void> | undefined
+  const { routing, calls, elapsedMs = () => performance.now() } = deps
+  // What was known of another provider, before the configuration changed, says nothing.
+  const known = new WeakMap<Provider, Known>()
 
-  /** What was known of another provider, before the configuration changed, says nothing. */
-  function present(): Provider {
-    const provider = deps.provider()
-    if (provider !== of) [of, alive, knownAt, looking] = [provider, null, Number.NEGATIVE_INFINITY, undefined]
-    return provider
+  function knownOf(provider: Provider): Known {
+    const found = known.get(provider) ?? { alive: null, at: Number.NEGATIVE_INFINITY }
+    known.set(provider, found)
+    return found
   }
 
-  function learn(answers: boolean): void {
-    alive = answers
-    knownAt = elapsedMs()
+  function learn(provider: Provider, alive: boolean): void {
+    Object.assign(knownOf(provider), { alive, at: elapsedMs() })
   }
 
-  async function look(provider: Provider): Promise<void> {
-    const answers = await listsModels(provider)
-    if (provider === present()) learn(answers)
-  }
-
-  calls.listen(({ status, http_status }) => {
-    present()
-    if (status === 'ok') learn(true)
+  calls.listen(({ status, http_status, upstream }) => {
     // No status: it was not reached, or fell silent.
-    else if (status === 'error' && http_status === null) learn(false)
+    const isDead = status === 'error' && http_status === null
+    if (status !== 'ok' && !isDead) return
+    for (const { provider } of routing().upstreams) if (provider.name === upstream) learn(provider, !isDead)
   })
+
+  async function isAlive(provider: Provider): Promise<boolean | null> {
+    if (!provider.hasKey) return null
+    if (provider.inProcess) return true
+    const state = knownOf(provider)
+    if (elapsedMs() - state.at >= FRESH_MS)
+      state.looking ??= listsModels(provider)
+        .then((alive) => learn(provider, alive))
+        .finally(() => {
+          state.looking = undefined
+        })
+    if (state.alive === null) await inTime(FIRST_WAIT_MS, state.looking)
+    return state.alive
+  }
 
   return {
     async current() {
-      const provider = present()
-      if (!provider.hasKey) return null
-      if (provider.inProcess) return true
-      if (elapsedMs() - knownAt >= FRESH_MS)
-        looking ??= look(provider).finally(() => {
-          looking = undefined
-        })
-      if (alive === null) await inTime(FIRST_WAIT_MS, looking)
-      return alive
+      const present = routing()
+      const upstreams = await Promise.all(
+        present.upstreams.map(async ({ provider }) => ({
+          name: provider.id,
+          configured: provider.hasKey,
+          reachable: await isAlive(provider),
+        })),
+      )
+      const dead = new Set(upstreams.filter(({ reachable }) => reachable === false).map(({ name }) => name))
+      return { upstreams, answers: ROLES.every((role) => isAnswered(present, role, dead)) }
     },
   }
+}
+
+/** Whether an upstream for a role may answer. One without any key is not set up yet, which is no failure. */
+function isAnswered(routing: Routing, role: ModelRole, dead: ReadonlySet<string>): boolean {
+  const targets = routing.find(undefined, role)
+  return targets.length === 0 || targets.some(({ upstream }) => !dead.has(upstream.provider.id))
 }
 
 /** Whether the provider answers and takes its key; one that has no list of models answers, too. */

@@ -49,6 +49,8 @@ export interface Routing {
    *   no upstream that has its key serves the model
    */
   targets(asked: string | undefined, role: ModelRole): Targets
+  /** The same upstreams; none where {@link Routing.targets} throws. */
+  find(asked: string | undefined, role: ModelRole): readonly Target[]
   /** The id of a model by one of its names, at the upstream that would be asked first. */
   idOf(name: string): string
 }
@@ -97,19 +99,26 @@ export function createRouting(
     return { all: [to(named.find(({ serves }) => serves(model)) ?? first)], isWeighted: false }
   }
 
+  /** @returns those with their key among `all` */
+  function choose(asked: string | undefined, role: ModelRole) {
+    const model = asked ?? first.provider.resolve(undefined, role).requested
+    const { all, isWeighted } = found(model)
+    return { model, all, isWeighted, answering: all.filter(({ upstream }) => upstream.provider.hasKey) }
+  }
+
   const names = rules.map(({ glob }) => glob).filter((glob) => !glob.includes('*'))
 
   return {
     upstreams,
     names,
+    find: (asked, role) => choose(asked, role).answering,
     idOf(name) {
       const [{ upstream, model } = { upstream: first, model: name }] = found(name).all
       return upstream.provider.resolve(model, 'chat').upstream
     },
     targets(asked, role) {
-      const model = asked ?? first.provider.resolve(undefined, role).requested
-      const { all, isWeighted } = found(model)
-      const [target, ...others] = all.filter(({ upstream }) => upstream.provider.hasKey)
+      const { model, all, isWeighted, answering } = choose(asked, role)
+      const [target, ...others] = answering
       if (target) return { all: [target, ...others], isWeighted }
       const lacking = all[0]?.upstream ?? first
       // Whoever set up other upstreams did without this one's key on purpose.

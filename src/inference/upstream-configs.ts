@@ -1,5 +1,6 @@
 import type { Config } from '../config/config-schema.ts'
 import { providerOf } from '../config/upstream-keys.ts'
+import { missingKey } from './missing-key.ts'
 import type { NamedUpstreamConfig } from './named-upstream.ts'
 
 /** The upstreams beside `default`, with the models of the roles. One that names no provider is left out. */
@@ -11,4 +12,14 @@ export function namedConfigs({ upstream, upstreams }: Pick<Config, 'upstream' | 
     const { models, max_retries } = upstream
     return [{ ...rest, id, provider, api_key: entry.api_keys[0] ?? null, serves, models, max_retries }]
   })
+}
+
+/**
+ * What to do about each key that is missing. Of the upstream `default` nothing is said where others have theirs: whoever set
+ * them up may do without it.
+ */
+export function missingKeys(config: Pick<Config, 'upstream' | 'upstreams'>): string[] {
+  const named = namedConfigs(config).map(missingKey)
+  const ofDefault = named.includes(null) ? null : missingKey(config.upstream)
+  return [ofDefault, ...named].filter((missing) => missing !== null)
 }

@@ -63,7 +63,7 @@ describe('the gateway over HTTP', () => {
       const reply = await request('/health', { key: null })
       assert.equal(reply.status, 200)
       const body = (await reply.json()) as Record<string, unknown>
-      assert.deepEqual(Object.keys(body), ['status', 'version', 'uptime_seconds', 'store', 'upstream'])
+      assert.deepEqual(Object.keys(body), ['status', 'version', 'uptime_seconds', 'store', 'upstream', 'upstreams'])
     })
 
     it('takes a key after any number of spaces, and whatever the case of its scheme', async () => {

@@ -2,17 +2,19 @@ import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { FrameContext } from '../../web/frame.ts'
 
-/** `GET /health`: open to all, so it tells nothing of the deployment but whether it works. */
+/** `GET /health`: open to all, so it tells nothing of the deployment but what works, and the names of upstreams. */
 export function health({ store, upstream, liveness }: Gateway) {
   return async (c: FrameContext): Promise<Response> => {
-    const [storeOk, reachable] = await Promise.all([store.check(), liveness.current()])
+    const [storeOk, { upstreams, answers }] = await Promise.all([store.check(), liveness.current()])
     const { provider } = upstream
+    const reachable = upstreams[0]?.reachable ?? null
     return c.json({
-      status: storeOk && reachable !== false ? 'ok' : 'degraded',
+      status: storeOk && answers ? 'ok' : 'degraded',
       version: VERSION,
       uptime_seconds: Math.floor(process.uptime()),
       store: { engine: store.engine, ok: storeOk },
       upstream: { name: provider.name, configured: provider.hasKey, reachable },
+      upstreams,
     })
   }
 }

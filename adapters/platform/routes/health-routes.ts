@@ -19,14 +19,17 @@ const Health = z.object({
   status: z
     .enum(['ok', 'degraded'])
     .describe(
-      'Degraded: the store, the provider of models or the agent gateway does not answer, or one refuses its key.',
+      'Degraded: the store, the agent gateway, or every upstream for a role does not answer, or refuses its key.',
     ),
   version: z.string(),
   uptime_seconds: z.int(),
   store: z.object({ engine: z.string(), ok: z.boolean() }),
   provider: z
     .object({ name: z.string(), configured: z.boolean(), reachable: z.boolean().nullable() })
-    .describe('The provider of models, by its last call or a look at most every 30 s; null: not known.'),
+    .describe('The upstream default, by its last call or a look at most every 30 s; null: not known.'),
+  providers: z
+    .array(z.object({ name: z.string(), configured: z.boolean(), reachable: z.boolean().nullable() }))
+    .describe('All upstreams by their names in the configuration; configured: whether one has the key that it needs.'),
   mode: Mode,
   upstream: AgentGatewayStatus,
 })
@@ -57,15 +60,17 @@ export const healthRoutes = (
       access: 'open',
       reply: Health,
       async run() {
-        const [ok, reachable] = await Promise.all([store.check(), liveness.current()])
+        const [ok, { upstreams, answers }] = await Promise.all([store.check(), liveness.current()])
         const { name, hasKey: configured } = models.provider
+        const reachable = upstreams[0]?.reachable ?? null
         const upstream = probe.current()
         return {
-          status: ok && reachable !== false && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
+          status: ok && answers && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
           version: VERSION,
           uptime_seconds: Math.floor(process.uptime()),
           store: { engine: store.engine, ok },
           provider: { name, configured, reachable },
+          providers: upstreams,
           mode: modeOf(upstream),
           upstream,
         }

@@ -1,0 +1,116 @@
+import { GazewayError } from '../../src/errors.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { firstForChat } from '../../src/inference/model-for.ts'
+import { idsOf, lackingNames, readModels } from '../../src/inference/model-list.ts'
+import type { NamedUpstream } from '../../src/inference/named-upstream.ts'
+import { DEFAULT_UPSTREAM, type Provider } from '../../src/inference/provider.ts'
+import { routeTarget } from '../../src/inference/routing.ts'
+import { keyVariableOf } from '../../src/providers/key-variable.ts'
+import { presetOf } from '../../src/providers/providers.ts'
+import type { Check } from './check.ts'
+
+const ROLES = ['chat', 'primary', 'fallback'] as const
+/** How long an upstream may take to list its models, in milliseconds. */
+export const PATIENCE_MS = 10_000
+
+/** A check for each upstream, and one of the routes between them where there are any. */
+export function upstreamChecks({ upstream: { routing }, loaded }: Gateway): Check[] {
+  const checks = routing.upstreams.map((one) => {
+    const { id } = one.provider
+    return {
+      name: id === DEFAULT_UPSTREAM ? 'upstream' : `upstream ${id}`,
+      run: (gateway: Gateway) => check(gateway, one),
+    }
+  })
+  const { routes } = loaded.config
+  return routes.length === 0 ? checks : [...checks, { name: 'routes', run: checkRoutes }]
+}
+
+async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<string | { warning: string }> {
+  const { provider } = of
+  // Whoever can be answered by others may do without it.
+  if (!provider.hasKey && upstream.routing.upstreams.some((other) => other.provider.hasKey)) return withoutKey(provider)
+  provider.requireKey()
+  const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
+  const { status, body } = await upstream.askForModels(context, of)
+  const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
+  if (status === 401 || status === 403)
+    throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(of)}).`)
+  if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests; try again later.`)
+  if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)
+  // A web page, a redirect or an unknown path: another kind of service lives there.
+  if (status !== 200 || typeof body !== 'object')
+    throw new GazewayError(
+      'upstream_bad_reply',
+      `${answer}, not a list of models: check its address (${addressOf(provider)}).`,
+    )
+  const ids = idsOf(readModels(body) ?? [])
+  return compareModels(of, ids, routedTo(provider.id, loaded.config.routes))
+}
+
+function withoutKey(provider: Provider): { warning: string } {
+  try {
+    provider.requireKey()
+    return { warning: 'has no key.' }
+  } catch (error) {
+    return { warning: `${(error as Error).message} Until then nothing is asked of it.` }
+  }
+}
+
+/** The models that routes ask of an upstream by name. */
+function routedTo(id: string, routes: Gateway['loaded']['config']['routes']): string[] {
+  return routes
+    .flatMap(({ to }) => to.map(routeTarget))
+    .flatMap(({ upstream, model }) => (upstream === id && model !== null ? [model] : []))
+}
+
+/** Compares what an upstream lists with our names for its models, with the models of the roles, and with those of routes. */
+function compareModels(
+  { provider }: NamedUpstream,
+  ids: readonly string[],
+  routed: readonly string[],
+): string | { warning: string } {
+  const answers = `${provider.name} answers at ${provider.baseUrl}`
+  const [first] = ids
+  if (first === undefined) return { warning: `${answers}, and lists no model: load or install one there.` }
+  const names = [...new Set([...provider.aliases, ...routed])]
+  const lacking = lackingNames({ resolve: provider.resolve, aliases: names }, ids).map((name) => {
+    const { upstream } = provider.resolve(name, 'chat')
+    return name === upstream ? name : `${upstream} (${name})`
+  })
+  const { section } = provider
+  const settings = section === 'upstream' ? 'upstream.aliases or upstream.models' : `${section}.aliases or routes`
+  if (lacking.length > 0)
+    return {
+      warning: `${answers}, and does not list ${lacking.join(', ')}: set ${settings} to models that it lists, such as ${first}.`,
+    }
+  const open = ROLES.filter((role) => provider.isUnassigned(provider.resolve(undefined, role).requested))
+  const isOpen = section === 'upstream' && open.length > 0
+  const chosen = isOpen ? `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}` : ''
+  return `${answers}, models: ${ids.length}${chosen}`
+}
+
+/** Routes and upstreams may lie in different places: a file, and the settings in a store. */
+async function checkRoutes({ upstream: { routing }, loaded }: Gateway): Promise<string | { warning: string }> {
+  const known = new Map(routing.upstreams.map(({ provider }) => [provider.id, provider]))
+  const faults = loaded.config.routes.flatMap(({ model, to }) => {
+    const names = to.map((target) => routeTarget(target).upstream)
+    const answering = names.filter((name) => known.get(name)?.hasKey)
+    const unknown = names.filter((name) => !known.has(name))
+    if (unknown.length > 0) return [`${model} leads to ${unknown.join(', ')}, which is no upstream`]
+    return answering.length === 0 ? [`no upstream of ${model} has its key`] : []
+  })
+  if (faults.length > 0) return { warning: `${faults.join('; ')}.` }
+  return `${loaded.config.routes.length} routes between ${known.size} upstreams`
+}
+
+const addressOf = ({ section }: Provider): string =>
+  section === 'upstream' ? '--upstream' : `${section}.provider or ${section}.base_url`
+
+/** The variables that set an upstream's key. */
+function keyVariables({ provider }: NamedUpstream): string {
+  const { id, name } = provider
+  if (id !== DEFAULT_UPSTREAM) return `${keyVariableOf(id)}, or ${provider.section}.api_keys`
+  const own = presetOf(name)?.key?.variable
+  return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
+}
