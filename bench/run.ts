@@ -5,6 +5,7 @@ import { section as http } from './http.ts'
 import { section as memory } from './memory.ts'
 import { createReport } from './report.ts'
 import { section as resident } from './resident.ts'
+import { section as retrieval } from './retrieval.ts'
 import { section as settlement } from './settlement.ts'
 import { section as skills } from './skills.ts'
 import { section as socket } from './socket.ts'
@@ -26,6 +27,7 @@ const SECTIONS = {
   start,
   resident,
   memory,
+  retrieval,
   context,
   http,
   store,
