@@ -21,8 +21,10 @@ export async function section(report: Report): Promise<void> {
       report.add({ what: `${what}, ${all} memories`, unit: '%', figure, ...(bar && { bar }) })
     add('keyword questions answered among the first 3', aliased.keyword, { atLeast: 98 })
     add('the same, memories without also', plain.keyword)
-    add('paraphrased questions answered among the first 3', aliased.paraphrase, PARAPHRASE_BARS.get(others))
-    add('the same, memories without also', plain.paraphrase)
+    add('paraphrased questions answered among the first 3', aliased.near, PARAPHRASE_BARS.get(others))
+    add('the same, memories without also', plain.near)
+    add('questions in yet other words answered among the first 3', aliased.far)
+    add('the same, memories without also', plain.far)
     add('unanswerable questions that find something', aliased.unanswerable, { atMost: 5 })
     add('the same, memories without also', plain.unanswerable)
   }
@@ -40,34 +42,28 @@ async function measure({ others, withAlso }: { others: number; withAlso: boolean
   for (const { key, value, also } of [...otherMemories(others), ...FACTS])
     await memory.store(MemoryInput.parse({ key, value, ...(withAlso && { also }) }))
   const figures = {
-    keyword: await recall(memory, ({ keyword }) => keyword),
-    paraphrase: await recall(memory, ({ paraphrase }) => paraphrase),
+    keyword: await recall(memory, ({ keyword }) => [keyword]),
+    near: await recall(memory, ({ paraphrases }) => paraphrases.slice(0, 1)),
+    far: await recall(memory, ({ paraphrases }) => paraphrases.slice(1)),
     unanswerable: await answered(memory),
   }
   await store.close()
   return figures
 }
 
-/** The share of facts, in percent, that the question for them finds among the first. */
-async function recall(memory: MemoryService, question: (fact: Fact) => string): Promise<number> {
-  let found = 0
-  for (const fact of FACTS) {
-    const keys = await keysFor(memory, question(fact))
-    if (keys.includes(fact.key)) found++
-    else if (process.env.SHOW_MISSES)
-      process.stderr.write(`missed ${fact.key}: ${question(fact)} → ${keys.join(', ')}\n`)
-  }
-  return (100 * found) / FACTS.length
+/** The share of questions, in percent, that find their fact among the first. */
+async function recall(memory: MemoryService, questionsFor: (fact: Fact) => readonly string[]): Promise<number> {
+  const questions = FACTS.flatMap((fact) => questionsFor(fact).map((question) => ({ key: fact.key, question })))
+  return percentOf(questions, async ({ key, question }) => (await keysFor(memory, question)).includes(key))
 }
 
-async function answered(memory: MemoryService): Promise<number> {
-  let found = 0
-  for (const question of UNANSWERABLE) {
-    const keys = await keysFor(memory, question)
-    if (keys.length > 0) found++
-    if (keys.length > 0 && process.env.SHOW_MISSES) process.stderr.write(`found for ${question}: ${keys.join(', ')}\n`)
-  }
-  return (100 * found) / UNANSWERABLE.length
+const answered = (memory: MemoryService): Promise<number> =>
+  percentOf(UNANSWERABLE, async (question) => (await keysFor(memory, question)).length > 0)
+
+async function percentOf<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<number> {
+  let held = 0
+  for (const item of items) if (await holds(item)) held++
+  return (100 * held) / items.length
 }
 
 async function keysFor(memory: MemoryService, query: string): Promise<string[]> {

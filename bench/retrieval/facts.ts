@@ -1,4 +1,4 @@
-/** A fact that an assistant stored, and two questions for it. */
+/** A fact that an assistant stored, and questions for it. */
 export interface Fact {
   key: string
   value: string
@@ -6,8 +6,8 @@ export interface Fact {
   also: readonly string[]
   /** A question in the words of the fact. */
   keyword: string
-  /** A question of somebody who does not know the words of the fact. */
-  paraphrase: string
+  /** Questions of somebody who does not know the words of the fact: the second is written without a look at `also`, too. */
+  paraphrases: readonly string[]
 }
 
 /** SYNTHETIC facts of an invented shop and its team. */
@@ -17,56 +17,65 @@ export const FACTS: readonly Fact[] = [
     value: 'Orders live in PostgreSQL 16 with logical replication to the reporting replica.',
     also: ['database', 'db engine', 'sql', 'where data is kept', 'persistence', 'purchases', 'tables'],
     keyword: 'orders postgresql replication',
-    paraphrase: 'which database do we keep purchases in?',
+    paraphrases: ['which database do we keep purchases in?', 'what do we use to save what customers bought?'],
   },
   {
     key: 'release/day',
     value: 'We ship on Thursdays before noon, never on a Friday.',
     also: ['deploy schedule', 'go live', 'rollout', 'weekly release', 'when to push to production', 'weekday'],
     keyword: 'ship on thursdays',
-    paraphrase: 'what weekday does the rollout to production happen?',
+    paraphrases: ['what weekday does the rollout to production happen?', 'when do new versions reach customers?'],
   },
   {
     key: 'auth/provider',
     value: 'Sign-in goes through Okta with OIDC; local accounts exist only for the break-glass admin.',
     also: ['sso', 'single sign-on', 'login', 'identity', 'authentication', 'password', 'emergency access'],
     keyword: 'okta oidc sign-in',
-    paraphrase: 'how do people log in to the system?',
+    paraphrases: ['how do people log in to the system?', 'how do employees authenticate?'],
   },
   {
     key: 'ci/runner',
     value: 'The pipelines run on self-hosted ARM builders in the Frankfurt rack.',
     also: ['continuous integration', 'build machines', 'agents', 'jobs', 'test servers', 'hardware'],
     keyword: 'pipelines arm builders',
-    paraphrase: 'on what hardware are the continuous integration jobs executed?',
+    paraphrases: ['on what hardware are the continuous integration jobs executed?', 'where are our builds executed?'],
   },
   {
     key: 'style/errors',
     value: 'Handlers never throw; they return a Result and the edge turns it into a status code.',
     also: ['exception handling', 'failures', 'coding convention', 'http response', 'error policy', 'raise'],
     keyword: 'handlers return result',
-    paraphrase: 'what is our convention for exceptions and failures?',
+    paraphrases: ['what is our convention for exceptions and failures?', 'should a controller raise exceptions?'],
   },
   {
     key: 'payments/processor',
     value: 'Cards are charged with Adyen; refunds have to be approved by Noor.',
     also: ['payment gateway', 'credit card', 'money back', 'checkout', 'reimburse customer', 'psp'],
     keyword: 'adyen refunds',
-    paraphrase: 'who signs off when a customer wants their money back?',
+    paraphrases: [
+      'who signs off when a customer wants their money back?',
+      'who must agree before we give a buyer their money back?',
+    ],
   },
   {
     key: 'cache/sessions',
     value: 'Session tokens sit in Valkey with a lifetime of 30 minutes, sliding.',
     also: ['redis', 'logged out', 'timeout', 'expiry', 'inactivity', 'in-memory store', 'cookie'],
     keyword: 'session tokens valkey',
-    paraphrase: 'after how long of inactivity is a user logged out?',
+    paraphrases: [
+      'after how long of inactivity is a user logged out?',
+      'why do users have to log in again after half an hour?',
+    ],
   },
   {
     key: 'oncall/rotation',
     value: 'The pager rotates every Tuesday at 10:00 between Priya, Tomasz and Bea.',
     also: ['on call', 'duty', 'shift', 'incident responder', 'alerts', 'handover', 'who to wake up'],
     keyword: 'pager rotation tuesday',
-    paraphrase: 'who has duty when an incident wakes somebody up?',
+    paraphrases: [
+      'who has duty when an incident wakes somebody up?',
+      'who gets woken up at night when production is down?',
+    ],
   },
   {
     key: 'frontend/framework',
@@ -81,154 +90,166 @@ export const FACTS: readonly Fact[] = [
       'browser',
     ],
     keyword: 'storefront sveltekit',
-    paraphrase: 'which javascript library is the admin interface written with?',
+    paraphrases: ['which javascript library is the admin interface written with?', 'what is the website written in?'],
   },
   {
     key: 'mail/bounces',
     value: 'Bounced newsletters are suppressed for 90 days by the job at mailer/suppress.py.',
     also: ['email delivery', 'undeliverable', 'unsubscribed', 'smtp', 'blacklist', 'invalid address'],
     keyword: 'bounced newsletters suppressed',
-    paraphrase: 'what happens to undeliverable email addresses?',
+    paraphrases: ['what happens to undeliverable email addresses?', 'what do we do when an email cannot be delivered?'],
   },
   {
     key: 'search/engine',
     value: 'Product lookup is answered by Typesense, reindexed nightly from the catalogue.',
     also: ['full text search', 'elasticsearch', 'query', 'autocomplete', 'index refresh', 'find articles'],
     keyword: 'typesense catalogue',
-    paraphrase: 'how often is the full text search index refreshed?',
+    paraphrases: ['how often is the full text search index refreshed?', 'what powers the search box?'],
   },
   {
     key: 'user/editor',
     value: 'Marta prefers tabs of width 4 and single quotes, and wants no emoji in commit messages.',
     also: ['formatting', 'indentation', 'code style', 'whitespace', 'preferences', 'git log'],
     keyword: 'marta tabs single quotes',
-    paraphrase: 'which indentation does she like in her code?',
+    paraphrases: ['which indentation does she like in her code?', 'how should I indent code for Marta?'],
   },
   {
     key: 'infra/regions',
     value: 'Everything runs in eu-central-1; the standby is in eu-north-1 and is tested each quarter.',
     also: ['aws', 'cloud', 'data centre location', 'disaster recovery', 'failover', 'hosting country', 'backup site'],
     keyword: 'eu-central-1 standby',
-    paraphrase: 'where is our disaster recovery site hosted in the cloud?',
+    paraphrases: ['where is our disaster recovery site hosted in the cloud?', 'in which data centre are our servers?'],
   },
   {
     key: 'backup/schedule',
     value: 'Nightly dumps go to Backblaze and are kept for 35 days; Sunday copies for two years.',
     also: ['restore', 'snapshot', 'retention', 'archive', 'disaster', 'recover lost data', 'offsite'],
     keyword: 'nightly dumps backblaze',
-    paraphrase: 'how far back can we restore a snapshot of lost data?',
+    paraphrases: ['how far back can we restore a snapshot of lost data?', 'how long do we keep backups?'],
   },
   {
     key: 'legal/invoices',
     value: 'Invoices must be archived for ten years as PDF/A because of the GoBD.',
     also: ['accounting', 'bills', 'tax', 'retention period', 'compliance', 'bookkeeping', 'store receipts'],
     keyword: 'invoices archived gobd',
-    paraphrase: 'how many years does the tax office want bills retained?',
+    paraphrases: [
+      'how many years does the tax office want bills retained?',
+      'how long must we keep bills for the tax office?',
+    ],
   },
   {
     key: 'api/versioning',
     value: 'Breaking changes get a dated header, Shop-Version, and old dates stay up for 18 months.',
     also: ['backwards compatibility', 'deprecation', 'rest endpoint', 'clients', 'sunset', 'upgrade path'],
     keyword: 'breaking changes dated header',
-    paraphrase: 'for what time are deprecated endpoints supported?',
+    paraphrases: ['for what time are deprecated endpoints supported?', 'how long can a client keep using the old API?'],
   },
   {
     key: 'testing/e2e',
     value: 'Playwright covers the checkout; run it with make browser and a seeded tenant.',
     also: ['end to end', 'integration test', 'ui automation', 'selenium', 'start test suite', 'qa'],
     keyword: 'playwright checkout seeded tenant',
-    paraphrase: 'how do I start the end-to-end test suite?',
+    paraphrases: ['how do I start the end-to-end test suite?', 'how can I run the browser tests locally?'],
   },
   {
     key: 'secrets/vault',
     value: 'Credentials come from 1Password Connect; nothing secret may be in an env file.',
     also: ['api keys', 'passwords', 'token storage', 'configuration', 'dotenv', 'sensitive values'],
     keyword: 'credentials 1password',
-    paraphrase: 'where are api keys and passwords stored?',
+    paraphrases: ['where are api keys and passwords stored?', 'where should I put an API key?'],
   },
   {
     key: 'logging/retention',
     value: 'Loki holds log lines for 14 days; audit events go to S3 with object lock.',
     also: ['observability', 'grafana', 'debug output', 'traces', 'immutable trail', 'how long are logs kept'],
     keyword: 'loki log lines',
-    paraphrase: 'can I still look at debug output of last month?',
+    paraphrases: ['can I still look at debug output of last month?', 'how long are logs available?'],
   },
   {
     key: 'team/lead',
     value: 'Ingrid decides about the roadmap; Paolo is her deputy in August.',
     also: ['product owner', 'manager', 'priorities', 'boss', 'holiday replacement', 'planning', 'stand-in'],
     keyword: 'ingrid roadmap',
-    paraphrase: 'who sets our priorities while the product owner is on holiday?',
+    paraphrases: ['who sets our priorities while the product owner is on holiday?', 'who decides what we build next?'],
   },
   {
     key: 'docs/location',
     value: 'Runbooks are in the repository handbook under ops/, not in Confluence.',
     also: ['documentation', 'wiki', 'guides', 'how-to', 'instructions', 'procedures', 'knowledge base'],
     keyword: 'runbooks handbook',
-    paraphrase: 'where is the documentation with operating procedures?',
+    paraphrases: [
+      'where is the documentation with operating procedures?',
+      'where do I find instructions for operations?',
+    ],
   },
   {
     key: 'queue/broker',
     value: 'Background work goes through NATS JetStream; a message is retried five times and then parked.',
     also: ['kafka', 'rabbitmq', 'async jobs', 'dead letter', 'event bus', 'worker', 'failed task'],
     keyword: 'nats jetstream retried',
-    paraphrase: 'what is done with an async job that keeps failing?',
+    paraphrases: ['what is done with an async job that keeps failing?', 'how many times is a failed job attempted?'],
   },
   {
     key: 'limits/uploads',
     value: 'Pictures above 12 MB are refused at the edge with 413, and everything is scanned by ClamAV.',
     also: ['file size', 'image', 'maximum', 'virus', 'attachment', 'photo too large', 'malware'],
     keyword: 'pictures refused 413 clamav',
-    paraphrase: 'what is the maximum file size of a photo?',
+    paraphrases: ['what is the maximum file size of a photo?', 'why was my photo rejected?'],
   },
   {
     key: 'pricing/currency',
     value: 'Amounts are integers of minor units; rounding is half-even and happens once, at the line item.',
     also: ['money', 'cents', 'decimal', 'float', 'bankers rounding', 'price calculation', 'euro'],
     keyword: 'minor units rounding half-even',
-    paraphrase: 'may I calculate a price with floats?',
+    paraphrases: ['may I calculate a price with floats?', 'how should prices be represented in code?'],
   },
   {
     key: 'mobile/min-os',
     value: 'The app needs iOS 16 or Android 11; older phones see the web shop.',
     also: ['supported devices', 'minimum version', 'smartphone', 'iphone', 'compatibility', 'operating system'],
     keyword: 'app ios android',
-    paraphrase: 'which smartphones are no longer supported?',
+    paraphrases: ['which smartphones are no longer supported?', 'does the application work on old phones?'],
   },
   {
     key: 'git/branches',
     value: 'Trunk based: short branches, squash merges, and no commits straight to main.',
     also: ['version control', 'pull request', 'workflow', 'feature branch', 'rebase', 'how to contribute'],
     keyword: 'trunk squash merges',
-    paraphrase: 'is the pull request workflow to rebase or something else?',
+    paraphrases: [
+      'is the pull request workflow to rebase or something else?',
+      'can I push directly to the main branch?',
+    ],
   },
   {
     key: 'feature/flags',
     value: 'Toggles are read from Unleash, and one that is older than 60 days fails the build.',
     also: ['feature flag', 'experiment', 'a/b test', 'gradual enablement', 'switch', 'stale', 'clean up'],
     keyword: 'toggles unleash',
-    paraphrase: 'when must a stale feature flag be cleaned up?',
+    paraphrases: ['when must a stale feature flag be cleaned up?', 'how long may an experiment stay in the code?'],
   },
   {
     key: 'vendor/shipping',
     value: 'Parcels go out with GLS; islands and bulky goods with a local haulier called Brandt.',
     also: ['delivery', 'carrier', 'logistics', 'freight', 'package', 'dhl', 'courier', 'oversized'],
     keyword: 'parcels gls islands',
-    paraphrase: 'which courier takes an oversized package?',
+    paraphrases: ['which courier takes an oversized package?', 'who delivers our packages?'],
   },
   {
     key: 'monitoring/slo',
     value: 'The checkout has an objective of 99.95 % a month; the error budget freezes features when spent.',
     also: ['availability', 'uptime', 'reliability', 'sla', 'downtime', 'service level'],
     keyword: 'checkout objective error budget',
-    paraphrase: 'how much downtime may we have by our service level?',
+    paraphrases: ['how much downtime may we have by our service level?', 'what availability did we promise?'],
   },
   {
     key: 'onboarding/laptop',
     value: 'New colleagues get a ThinkPad with NixOS; the script bootstrap.sh installs the rest.',
     also: ['setup', 'workstation', 'first day', 'new hire', 'developer machine', 'environment', 'computer'],
     keyword: 'thinkpad nixos bootstrap',
-    paraphrase: 'what computer does a new hire receive on the first day?',
+    paraphrases: [
+      'what computer does a new hire receive on the first day?',
+      'how do I set up my machine as a new developer?',
+    ],
   },
 ]
 

@@ -3,17 +3,24 @@ import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
 import { newId } from '../text/ids.ts'
-import { indexedText, textOf } from '../text/words.ts'
+import { textOf } from '../text/words.ts'
+import { indexedWords } from './indexed-words.ts'
 import { marked } from './marks.ts'
-import { deleteMemories } from './memory-expiry.ts'
+import { deleteMemories, REMOVED, type Removed, sweepExpired, wordsOfRow } from './memory-expiry.ts'
 import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { addToTotals } from './memory-totals.ts'
+import { createWordChanges, type WordChanges } from './memory-words.ts'
 
-type Existing = Pick<Selectable<MemoryRow>, 'seq' | 'id' | 'version' | 'created_at' | 'project' | 'tags' | 'bytes'>
+/** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
+const SWEPT = 8
+/** Distinct words of a value that it is found by: more than a text of its length has. */
+const MOST_WORDS = 10_000
+
+type Existing = Removed & Pick<Selectable<MemoryRow>, 'id' | 'version' | 'created_at' | 'project' | 'tags' | 'also'>
 
 /**
  * Stores a memory in a space within `trx`: a new one, or the next version of the one under the same key. An expired memory is as
- * good as gone, so its key starts again at version 1.
+ * good as gone, so its key starts again at version 1; some more that have expired are deleted.
  *
  * @param now RFC 3339 UTC with milliseconds
  * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`
@@ -24,8 +31,10 @@ export async function keepMemory(
   input: MemoryInput,
   now: string,
 ): Promise<{ memory: Memory; created: boolean }> {
+  const changes = createWordChanges()
+  await sweepExpired(trx, { now, limit: SWEPT, changes })
   for (;;) {
-    const existing = await liveOrNothing(trx, space, input, now)
+    const existing = await liveOrNothing(trx, { space, input, now, changes })
     checkVersion(input, existing?.version ?? 0)
     const row = compose(space, input, existing, now)
     const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
@@ -38,7 +47,11 @@ export async function keepMemory(
       namespace: row.namespace,
       memories: existing ? 0 : 1,
       bytes: row.bytes - (existing?.bytes ?? 0),
+      words: row.words - (existing?.words ?? 0),
     })
+    if (existing) changes.take(space, wordsOfRow(existing))
+    changes.add(space, wordsOfRow(row))
+    await changes.write(trx)
     return { memory: toMemory(row), created: !existing }
   }
 }
@@ -56,20 +69,19 @@ async function tag(
 
 async function liveOrNothing(
   trx: Transaction<Schema>,
-  space: number,
-  { namespace, key }: MemoryInput,
-  now: string,
+  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: WordChanges },
 ): Promise<Existing | undefined> {
+  const { namespace, key } = input
   const existing = await trx
     .selectFrom('memories')
-    .select(['seq', 'id', 'space', 'project', 'namespace', 'version', 'created_at', 'tags', 'bytes', 'expires_at'])
+    .select([...REMOVED, 'id', 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
     .where('space', '=', space)
     .where('namespace', '=', namespace)
     .where('key', '=', key)
     .forUpdate()
     .executeTakeFirst()
   if (!existing || existing.expires_at === null || existing.expires_at > now) return existing
-  await deleteMemories(trx, [existing])
+  await deleteMemories(trx, [existing], changes)
   return undefined
 }
 
@@ -92,6 +104,9 @@ function compose(
   const { namespace, key, ttl_seconds: ttl } = input
   const value = JSON.stringify(input.value)
   const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (existing?.tags ?? '[]')
+  const also = input.also ? JSON.stringify([...new Set(input.also)]) : (existing?.also ?? '[]')
+  const words = upTo(MOST_WORDS, indexedWords(textOf(input.value)))
+  const text = (found: readonly string[]) => marked(space, found.join(' '))
   return {
     id: existing?.id ?? newId('mem'),
     space,
@@ -100,15 +115,24 @@ function compose(
     key,
     value,
     tags,
+    also,
     bytes: Buffer.byteLength(key) + Buffer.byteLength(value) + Buffer.byteLength(tags),
+    words: words.length,
     version: (existing?.version ?? 0) + 1,
     created_at: existing?.created_at ?? now,
     updated_at: now,
     expires_at: ttl === undefined ? null : new Date(Date.parse(now) + ttl * 1000).toISOString(),
-    key_text: marked(space, indexedText(key)),
-    value_text: marked(space, indexedText(textOf(input.value))),
-    tags_text: marked(space, indexedText(textOf(JSON.parse(tags)))),
+    key_text: text(indexedWords(key)),
+    value_text: text(words),
+    tags_text: text(indexedWords(textOf(JSON.parse(tags)))),
+    also_text: text(indexedWords(textOf(JSON.parse(also)))),
   }
+}
+
+/** `words` without those that come after so many distinct ones. */
+function upTo(most: number, words: readonly string[]): string[] {
+  const distinct = new Set<string>()
+  return words.filter((word) => distinct.has(word) || (distinct.size < most && distinct.add(word)))
 }
 
 async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promise<number | undefined> {

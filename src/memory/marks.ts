@@ -2,9 +2,8 @@
 const MARK = '·'
 
 /**
- * What begins every indexed word of a space, so that the spaces share no word: what a search finds, counts, ranks by and
- * corrects a typo to comes from its own space alone. Those of space 0 are as they are. It has no digits, because words
- * with digits are not corrected.
+ * What begins every indexed word of a space, so that the spaces share no word and a search finds those of its own alone. Those of space 0 are as they are. It has no digits, because those
+ * are words of their own to some.
  *
  * @example markOf(12) // '·bc·'
  */
@@ -15,4 +14,12 @@ export const markOf = (space: number): string =>
 export function marked(space: number, words: string): string {
   const mark = markOf(space)
   return mark === '' ? words : words.replaceAll(/[^ ]+/g, (word) => mark + word)
+}
+
+/** The distinct words of `texts` as the index of a space holds them. */
+export function unmarked(space: number, texts: readonly string[]): Set<string> {
+  const { length } = markOf(space)
+  const words = new Set<string>()
+  for (const text of texts) for (const word of text.split(' ')) if (word !== '') words.add(word.slice(length))
+  return words
 }

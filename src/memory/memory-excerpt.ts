@@ -1,5 +1,5 @@
 import { normalized } from '../text/normalized.ts'
-import { wordsOf } from '../text/words.ts'
+import { charactersOf, isUnspaced, wordsOf } from '../text/words.ts'
 
 const MAX_LENGTH = 200
 /** How much of the text before the match is shown. */
@@ -22,7 +22,8 @@ export function excerpt(original: string, spellings: readonly string[]): string 
 const whole = (text: string): string => text.replace(/\p{Cs}/gu, '')
 
 function firstMatch(text: string, spellings: readonly string[]): number {
-  const beginnings = spellings.map((spelling) => spelling.split(' ', 1)[0] ?? spelling)
+  // Characters of scripts without spaces are words of their own here.
+  const beginnings = spellings.map((spelling) => (isUnspaced(spelling) ? charactersOf(spelling)[0] : spelling) ?? '')
   for (const word of wordsOf(text))
     if (beginnings.some((beginning) => word.text.startsWith(beginning))) return word.start
   return 0

@@ -1,47 +1,68 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
+import { unmarked } from './marks.ts'
 import { addToTotals, type Totals } from './memory-totals.ts'
+import type { WordChanges } from './memory-words.ts'
+
+/** The columns whose words memories are found by. */
+export const TEXTS = ['key_text', 'value_text', 'tags_text', 'also_text'] as const
 
 /** What has to be known of a memory to delete it. */
-export type Removed = Pick<Selectable<MemoryRow>, 'seq' | 'space' | 'namespace' | 'bytes'>
+export const REMOVED = ['seq', 'space', 'namespace', 'bytes', 'words', ...TEXTS] as const
+export type Removed = Pick<Selectable<MemoryRow>, (typeof REMOVED)[number]>
+
+/** The distinct words that a memory is found by. */
+export const wordsOfRow = (row: Pick<MemoryRow, 'space' | (typeof TEXTS)[number]>): Set<string> =>
+  unmarked(
+    row.space,
+    TEXTS.map((column) => row[column]),
+  )
 
 /** The condition that a row of `memories` has not expired at `now`. */
 export const isLive = (now: string): RawBuilder<boolean> =>
   sql<boolean>`(memories.expires_at is null or memories.expires_at > ${now})`
 
-/** Deletes memories that this transaction has locked, with their tags and their share of the totals. */
-export async function deleteMemories(trx: Transaction<Schema>, removed: readonly Removed[]): Promise<void> {
+/** Deletes memories that this transaction has locked, with their tags and their share of the totals and of the words. */
+export async function deleteMemories(
+  trx: Transaction<Schema>,
+  removed: readonly Removed[],
+  changes: WordChanges,
+): Promise<void> {
   if (removed.length === 0) return
   const rows = removed.map((row) => row.seq)
   await trx.deleteFrom('memory_tags').where('seq', 'in', rows).execute()
   await trx.deleteFrom('memories').where('seq', 'in', rows).execute()
-  for (const { space, namespace, memories, bytes } of sumsOf(removed))
-    await addToTotals(trx, { space, namespace, memories: -memories, bytes: -bytes })
+  for (const row of removed) changes.take(row.space, wordsOfRow(row))
+  for (const { space, namespace, memories, bytes, words } of sumsOf(removed))
+    await addToTotals(trx, { space, namespace, memories: -memories, bytes: -bytes, words: -words })
 }
 
 /** What `rows` hold of each namespace; in one order, so that two transactions never wait for each other in a circle. */
 function sumsOf(rows: readonly Removed[]): Totals[] {
   const sums = new Map<string, Totals>()
-  for (const { space, namespace, bytes } of rows) {
+  for (const { space, namespace, bytes, words } of rows) {
     const id = `${space} ${namespace}`
-    const sum = sums.get(id) ?? { space, namespace, memories: 0, bytes: 0 }
-    sums.set(id, { ...sum, memories: sum.memories + 1, bytes: sum.bytes + bytes })
+    const sum = sums.get(id) ?? { space, namespace, memories: 0, bytes: 0, words: 0 }
+    sums.set(id, { ...sum, memories: sum.memories + 1, bytes: sum.bytes + bytes, words: sum.words + words })
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
 /** Deletes the longest expired memories, at most `limit`; returns how many. */
-export async function sweepExpired(trx: Transaction<Schema>, now: string, limit: number): Promise<number> {
+export async function sweepExpired(
+  trx: Transaction<Schema>,
+  { now, limit, changes }: { now: string; limit: number; changes: WordChanges },
+): Promise<number> {
   const expired = await trx
     .selectFrom('memories')
-    .select(['seq', 'space', 'namespace', 'bytes'])
+    .select(REMOVED)
     .where('expires_at', '<=', now)
     .orderBy('expires_at')
     .limit(limit)
     .forUpdate()
     .skipLocked()
     .execute()
-  await deleteMemories(trx, expired)
+  await deleteMemories(trx, expired, changes)
   return expired.length
 }

@@ -27,6 +27,10 @@ const name = (max: number) =>
 const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
 const Namespace = name(128).default('default').describe('A separate set of keys.')
 const Project = name(MAX_PROJECT)
+const Also = z
+  .array(name(64))
+  .max(16)
+  .describe('6-10 words that somebody else might ask for this with: synonyms, questions. Not shown in results.')
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
 /** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
@@ -62,7 +66,7 @@ export const Memory = z.object({
 export type Memory = z.infer<typeof Memory>
 
 /**
- * What storing a memory takes. On an existing key, `tags` and `project` left out keep what it has, and `ttl_seconds` left
+ * What storing a memory takes. On an existing key, `tags`, `also` and `project` left out keep what it has, and `ttl_seconds` left
  * out ends its expiry.
  */
 export const MemoryInput = z.object({
@@ -77,6 +81,7 @@ export const MemoryInput = z.object({
     .describe('The fact itself: text, or any JSON value. Whole numbers beyond 9007199254740991 (2^53 - 1) go as text.'),
   namespace: Namespace,
   tags: Tags.optional(),
+  also: Also.optional(),
   project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
   ttl_seconds: z
     .int()
@@ -99,7 +104,10 @@ export const Projects = z.literal('all').optional().describe('"all": memories of
 
 /** What searching takes. `from` and `to` bound `updated_at`, both included. */
 export const MemorySearch = z.object({
-  query: z.string().max(4000).describe('Words to look for in keys, tags and values; endings and typos are forgiven.'),
+  query: z
+    .string()
+    .max(4000)
+    .describe('A question, or words to look for in keys, tags and values; endings and typos are forgiven.'),
   namespace: Namespace.unwrap().optional().describe('Search only this namespace; all of them when left out.'),
   tags: Tags.optional().describe('Only memories that have all of these tags.'),
   project: Project.nullable().optional().describe('Memories of this project and of none; without it, only of none.'),

@@ -11,16 +11,17 @@ const SHARDS = 16
 /** Adds to (or, with negative figures, takes from) what a namespace holds; a row that holds nothing is forgotten. */
 export async function addToTotals(
   trx: Transaction<Schema>,
-  { space, namespace, memories, bytes }: Totals,
+  { space, namespace, memories, bytes, words }: Totals,
 ): Promise<void> {
   const shard = Math.floor(Math.random() * SHARDS)
   await trx
     .insertInto('memory_totals')
-    .values({ space, namespace, shard, memories, bytes })
+    .values({ space, namespace, shard, memories, bytes, words })
     .onConflict((conflict) =>
       conflict.columns(['space', 'namespace', 'shard']).doUpdateSet({
         memories: sql`memory_totals.memories + excluded.memories`,
         bytes: sql`memory_totals.bytes + excluded.bytes`,
+        words: sql`memory_totals.words + excluded.words`,
       }),
     )
     .execute()
@@ -32,6 +33,7 @@ export async function addToTotals(
       .where('shard', '=', shard)
       .where('memories', '=', 0)
       .where('bytes', '=', 0)
+      .where('words', '=', 0)
       .execute()
 }
 
@@ -42,10 +44,11 @@ export async function addToTotals(
 export async function totals(db: Kysely<Schema>, now: string, space: number, namespace?: string): Promise<Totals[]> {
   const only = namespace === undefined ? sql`` : sql`and namespace = ${namespace}`
   const { rows } = await sql<Totals>`
-    select ${space} as space, namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes from (
-      select namespace, memories, bytes from memory_totals where space = ${space} ${only}
+    select ${space} as space, namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes,
+      cast(sum(words) as bigint) as words from (
+      select namespace, memories, bytes, words from memory_totals where space = ${space} ${only}
       union all
-      select namespace, -1, -bytes from memories where space = ${space} ${only} and expires_at <= ${now}
+      select namespace, -1, -bytes, -words from memories where space = ${space} ${only} and expires_at <= ${now}
     ) as held group by namespace having sum(memories) > 0 order by namespace`.execute(db)
   return rows
 }

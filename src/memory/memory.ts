@@ -7,7 +7,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { keepMemory } from './keep.ts'
-import { deleteMemories, isLive, sweepExpired } from './memory-expiry.ts'
+import { deleteMemories, isLive, REMOVED, sweepExpired } from './memory-expiry.ts'
 import { type KeysQuery, memoryKeys } from './memory-keys.ts'
 import {
   MEMORY_COLUMNS,
@@ -19,16 +19,14 @@ import {
 } from './memory-record.ts'
 import { createSearch } from './memory-search.ts'
 import { totals } from './memory-totals.ts'
-import { countAll, recentMemories } from './recent.ts'
+import { createMemoryWords, createWordChanges } from './memory-words.ts'
+import { recentMemories } from './recent.ts'
 import { type MemoryResult, readResults } from './results.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
-
-/** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
-const SWEPT_PER_STORE = 8
 
 /** The memories of one owner. Every method sees those of others, and expired ones, as not there. */
 export interface MemoryService {
@@ -98,11 +96,17 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
   let opening: Promise<ReturnType<typeof createSearch>> | undefined
 
   function opened() {
-    opening ??= openTextIndex(store).then((index) => createSearch(index))
+    opening ??= openTextIndex(store).then((index) => createSearch(index, createMemoryWords(store.reads)))
     return opening
   }
 
-  const sweep: Sweep['batch'] = (limit) => store.write((trx) => sweepExpired(trx, time(), limit))
+  const sweep: Sweep['batch'] = (limit) =>
+    store.write(async (trx) => {
+      const changes = createWordChanges()
+      const swept = await sweepExpired(trx, { now: time(), limit, changes })
+      await changes.write(trx)
+      return swept
+    })
   const sweepEnded: Sweep['batch'] = (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit))
   return {
     ...ownMemory(null, { store, time, opened }),
@@ -131,9 +135,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryS
   return {
     store: (input, keep) =>
       store.write(async (trx) => {
-        const at = time()
-        await sweepExpired(trx, at, SWEPT_PER_STORE)
-        const stored = await keepMemory(trx, await claimSpace(trx, owner), input, at)
+        const stored = await keepMemory(trx, await claimSpace(trx, owner), input, time())
         await keep?.(trx, stored)
         return stored
       }),
@@ -154,12 +156,14 @@ function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryS
       const search = await opened()
       const at = time()
       const space = await findSpace(db, owner)
-      const all = await countAll(db, space, undefined, at)
-      const size = namespace === undefined ? all : await countAll(db, space, namespace, at)
-      const scope = namespace === undefined ? undefined : { name: namespace, share: size / Math.max(1, all) }
+      const all = await totals(db, at, space)
+      const sum = (of: 'memories' | 'words') => all.reduce((total, row) => total + row[of], 0)
+      const held = sum('memories')
+      const inside = all.find((row) => row.namespace === namespace)?.memories ?? 0
+      const scope = namespace === undefined ? undefined : { name: namespace, share: inside / Math.max(1, held) }
       const only = projects === 'all' ? {} : { project }
       const filter = { space, now: at, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
-      const found = await search(query, { filter, size }, limit)
+      const found = await search(query, { filter, held, averageWords: sum('words') / Math.max(1, held) }, limit)
       return { results: await readResults(store, space, found), total: found.total }
     },
 
@@ -204,11 +208,13 @@ async function remove(
   id: string,
   of: { space: number | undefined; now: string },
 ): Promise<void> {
-  let query = trx.selectFrom('memories').select(['seq', 'space', 'namespace', 'bytes']).where('id', '=', id)
+  let query = trx.selectFrom('memories').select(REMOVED).where('id', '=', id)
   if (of.space !== undefined) query = query.where('space', '=', of.space)
   const row = await query.where(isLive(of.now)).forUpdate().executeTakeFirst()
   if (!row) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
-  await deleteMemories(trx, [row])
+  const changes = createWordChanges()
+  await deleteMemories(trx, [row], changes)
+  await changes.write(trx)
 }
 
 const utc = (at: string | undefined) => (at === undefined ? undefined : toUtc(at))

@@ -1,22 +1,17 @@
+import type { HeldWord } from './memory-words.ts'
 import { hasDigit, typosBetween } from './typos.ts'
 
-/** A word of the vocabulary, and how many memories hold it. */
-export interface IndexedWord {
-  term: string
-  doc: number
-}
-
-/** A word of the vocabulary and how many typos lie between it and another. */
-export interface NearWord extends IndexedWord {
+/** A word that memories hold and how many typos lie between it and another. */
+export interface NearWord extends HeldWord {
   typos: number
 }
 
 /** The `candidates` without digits within `most` typos of `word`: the nearest first, then the most frequent. */
-export function nearest(word: string, most: number, candidates: readonly IndexedWord[]): NearWord[] {
-  const distinct = [...new Map(candidates.map((candidate) => [candidate.term, candidate])).values()]
+export function nearest(word: string, most: number, candidates: readonly HeldWord[]): NearWord[] {
+  const distinct = [...new Map(candidates.map((candidate) => [candidate.word, candidate])).values()]
   return distinct
-    .filter(({ term }) => !hasDigit(term))
-    .map(({ term, doc }) => ({ term, doc, typos: typosBetween(word, term, most) }))
+    .filter((candidate) => !hasDigit(candidate.word))
+    .map((candidate) => ({ ...candidate, typos: typosBetween(word, candidate.word, most) }))
     .filter(({ typos }) => typos <= most)
-    .sort((a, b) => a.typos - b.typos || b.doc - a.doc)
+    .sort((a, b) => a.typos - b.typos || b.memories - a.memories || (a.word < b.word ? -1 : 1))
 }

@@ -8,8 +8,7 @@ import { textOf } from '../text/words.ts'
 import { giveWay } from '../wire/give-way.ts'
 import { excerpt } from './memory-excerpt.ts'
 import { MEMORY_COLUMNS, type Memory, toMemory } from './memory-record.ts'
-import type { Found } from './memory-search.ts'
-import type { TextHit } from './text-index.ts'
+import type { Found, Hit } from './memory-search.ts'
 
 /** Bytes of found memories that are read at once. */
 const READ_BYTES = 512 * 1024
@@ -17,7 +16,7 @@ const READ_BYTES = 512 * 1024
 /** One memory that a search found. */
 export interface MemoryResult {
   memory: Memory
-  /** In (0, 1]: 1 for the best match, at most 0.5 for one that lacks words of the query. */
+  /** In (0, 1]: what it has of the query; comparable between queries. */
   score: number
   /** At most 200 characters of the value around the first match. */
   excerpt: string
@@ -48,12 +47,12 @@ export async function readResults(
 }
 
 /** Hits in their order, as many in each part as may be read at once. */
-async function partsOf({ db, engine }: Pick<Store, 'db' | 'engine'>, hits: readonly TextHit[]): Promise<TextHit[][]> {
+async function partsOf({ db, engine }: Pick<Store, 'db' | 'engine'>, hits: readonly Hit[]): Promise<Hit[][]> {
   if (hits.length === 0) return []
   const width = widthOf(engine, ['value', 'tags']).as('bytes')
   const sizes = await db.selectFrom('memories').select(['seq', width]).where('seq', 'in', seqsOf(hits)).execute()
   const bytesOf = new Map(sizes.map(({ seq, bytes }) => [seq, bytes]))
-  const parts: TextHit[][] = []
+  const parts: Hit[][] = []
   let room = 0
   for (const hit of hits) {
     const bytes = bytesOf.get(hit.seq) ?? 0
@@ -67,10 +66,10 @@ async function partsOf({ db, engine }: Pick<Store, 'db' | 'engine'>, hits: reado
   return parts
 }
 
-async function rowsOf(db: Kysely<Schema>, space: number, hits: readonly TextHit[]) {
+async function rowsOf(db: Kysely<Schema>, space: number, hits: readonly Hit[]) {
   const of = db.selectFrom('memories').where('space', '=', space).where('seq', 'in', seqsOf(hits))
   const rows = await of.select(['seq', ...MEMORY_COLUMNS]).execute()
   return new Map(rows.map((row) => [row.seq, row]))
 }
 
-const seqsOf = (hits: readonly TextHit[]): number[] => hits.map(({ seq }) => seq)
+const seqsOf = (hits: readonly Hit[]): number[] => hits.map(({ seq }) => seq)

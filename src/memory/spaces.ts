@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Identity } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
-import { deleteMemories } from './memory-expiry.ts'
+import { deleteMemories, REMOVED } from './memory-expiry.ts'
+import { createWordChanges } from './memory-words.ts'
 
 /** Whose memories: the operator's (null), or those of the key with this id. */
 export type MemoryOwner = string | null
@@ -51,6 +52,7 @@ export async function endSpace(trx: Transaction<Schema>, { id, at }: { id: strin
 
 /** Deletes memories of keys that were revoked 30 days ago, at most `limit`; returns how many. */
 export async function sweepEndedSpaces(trx: Transaction<Schema>, now: string, limit: number): Promise<number> {
+  const changes = createWordChanges()
   let deleted = 0
   while (deleted < limit) {
     const ended = await trx
@@ -65,15 +67,16 @@ export async function sweepEndedSpaces(trx: Transaction<Schema>, now: string, li
     if (ended === undefined) break
     const rows = await trx
       .selectFrom('memories')
-      .select(['seq', 'space', 'namespace', 'bytes'])
+      .select(REMOVED)
       .where('space', '=', ended.space)
       .orderBy('seq')
       .limit(limit - deleted)
       .forUpdate()
       .execute()
-    await deleteMemories(trx, rows)
+    await deleteMemories(trx, rows, changes)
     deleted += rows.length
     if (deleted < limit) await trx.deleteFrom('memory_spaces').where('space', '=', ended.space).execute()
   }
+  await changes.write(trx)
   return deleted
 }

@@ -1,18 +1,17 @@
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 
-/** A spelling to look for: one word, or words in a row separated by spaces; with `prefix`, also what begins with it. */
-export interface Spelling {
-  text: string
-  prefix: boolean
-}
-
-/** The spellings that stand for one word of a query: any of them will do. */
-export type Alternatives = readonly Spelling[]
-
-/** What a search looks for: memories that have all of the words, or any of them. */
-export interface TextQuery {
-  match: 'all' | 'any'
-  words: readonly Alternatives[]
+/** A memory that may match, by its row, with its words. */
+export interface Candidate {
+  seq: number
+  /** How many words its value has. */
+  words: number
+  key_text: string
+  tags_text: string
+  also_text: string
+  /** Null where it is long: see `longText`. */
+  value_text: string | null
 }
 
 /** One namespace; `share` of all memories are in it (0–1), which tells the index whether to narrow by it first. */
@@ -36,37 +35,60 @@ export interface TextFilter {
   to?: string | undefined
 }
 
-/** A memory found, by its row; a higher `score` is a better match, comparable within one query only. */
-export interface TextHit {
-  seq: number
-  score: number
+/** What is looked for: memories that hold one word of each group, or one of any. */
+export interface Wanted {
+  match: 'all' | 'any'
+  groups: ReadonlyArray<readonly string[]>
+  where: 'everywhere' | 'in key or tags'
 }
 
-/**
- * The full-text index that an engine offers. It only looks words up: what a query means, and what is tried when it
- * finds too little, is the same on every engine and is decided in `search.ts`.
- */
-export interface TextIndex {
-  /**
-   * The best `limit` matches, best first (a word in the key weighs more than in the tags, and there more than in the
-   * value), and how many there are, counted up to 1,000. Of more than 500 matches, those with the words in key and tags
-   * are ranked, and then the newest.
-   */
-  match(query: TextQuery, filter: TextFilter, limit: number): Promise<{ hits: TextHit[]; total: number }>
-  /** How many memories that pass the filter hold the word, counted up to `limit`. */
-  count(word: Alternatives, filter: TextFilter, limit: number): Promise<number>
-  /** At most `limit` words of a space within `typos` typos of `word`, the nearest first, then the most frequent. */
-  similar(word: string, of: { space: number; typos: number; limit: number }): Promise<string[]>
+/** How an engine looks words up. What a query means and how memories are ranked is decided elsewhere, for all engines alike. */
+export interface TextMatcher {
+  /** The `from … where …` of the memories that match, with `memories` among its tables. */
+  matching(wanted: Wanted, filter: TextFilter): RawBuilder<unknown>
+  /** By which the newest come first, read from the index. */
+  newestFirst: RawBuilder<unknown>
 }
+
+/** The words of memories by the engine's full-text index. */
+export interface TextIndex {
+  /** The newest `limit` memories that match. */
+  candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
+  /** How many match, counted up to `limit`. */
+  count(wanted: Wanted, filter: TextFilter, limit: number): Promise<number>
+  /** The words of a value; undefined for a memory that is gone. */
+  longText(seq: number): Promise<string | undefined>
+}
+
+/** Values of more words are read apart, when their memory is ranked. */
+const LONG = 2000
 
 /** The full-text index of the store's engine. */
 export async function openTextIndex({ engine, reads }: Store): Promise<TextIndex> {
-  const create = await LOAD[engine]()
-  return create(reads)
+  const { matching, newestFirst } = await LOAD[engine]()
+  return {
+    async candidates(wanted, filter, limit) {
+      const { rows } = await sql<Candidate>`select memories.seq, memories.words, memories.key_text, memories.tags_text,
+          memories.also_text, case when memories.words <= ${LONG} then memories.value_text end as value_text
+        from ${matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`.execute(reads)
+      return rows
+    },
+
+    async count(wanted, filter, limit) {
+      const { rows } = await sql<{ found: number }>`select count(*) as found from (
+        select 1 from ${matching(wanted, filter)} limit ${limit}) as counted`.execute(reads)
+      return rows[0]?.found ?? 0
+    },
+
+    async longText(seq) {
+      const row = await reads.selectFrom('memories').select('value_text').where('seq', '=', seq).executeTakeFirst()
+      return row?.value_text
+    },
+  }
 }
 
 /** Each is loaded only where it is used. */
 const LOAD = {
-  sqlite: async () => (await import('./sqlite-text-index.ts')).createSqliteTextIndex,
-  postgres: async () => (await import('./postgres-text-index.ts')).createPostgresTextIndex,
+  sqlite: async (): Promise<TextMatcher> => (await import('./sqlite-text-matcher.ts')).sqliteTextMatcher,
+  postgres: async (): Promise<TextMatcher> => (await import('./postgres-text-matcher.ts')).postgresTextMatcher,
 }

@@ -38,6 +38,7 @@ export const RECORD_TABLES = {
   memories: ['seq'],
   memory_tags: ['seq', 'tag'],
   memory_totals: ['space', 'namespace', 'shard'],
+  memory_words: ['space', 'word'],
   calls: ['call_id'],
   call_rollups: ['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'],
   call_sums: ['level', 'start', 'caller_id', 'model', 'path', 'status'],

@@ -68,9 +68,9 @@ function withoutForms(composed: string): { plain: string; starts: number[] | nul
   return { plain, starts }
 }
 
-/** `text` as the full-text index reads it: its words, folded, with single spaces between, the same to every engine. */
-export function indexedText(text: string): string {
-  return Array.from(wordsOf(text), (word) => word.text).join(' ')
+/** The words of `text` as they are written, without compatibility forms; characters of an unspaced script in a row are one. */
+export function* runsOf(text: string): Generator<string> {
+  for (const [run] of withoutForms(normalized(text, 'NFC')).plain.matchAll(RUN)) yield run
 }
 
 /** The distinct words of texts, folded and shortened; 20,000 characters of each text are looked at. */
@@ -101,8 +101,11 @@ export function queryWords(query: string, limit: number): string[] {
 /** Whether `word` is of a script that is written without spaces. */
 export const isUnspaced = (word: string): boolean => word.search(UNSPACED_CHARACTERS) === 0
 
+/** The characters of an unspaced script in `run`, each with what it takes along. */
+export const charactersOf = (run: string): string[] => run.match(UNSPACED_CHARACTERS) ?? []
+
 function pairs(run: string): string[] {
-  const characters = run.match(UNSPACED_CHARACTERS) ?? []
+  const characters = charactersOf(run)
   if (characters.length === 1) return characters
   return characters.slice(1).map((character, i) => `${characters[i]} ${character}`)
 }

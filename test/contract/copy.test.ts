@@ -189,8 +189,8 @@ async function contents(store: Store): Promise<Record<RecordTable, unknown[]>> {
     const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)} order by ${order}`.execute(
       store.db,
     )
-    // The words of a memory are PostgreSQL's own.
-    found[table] = rows.map(({ words: _, ...row }) => ({ ...row }))
+    // The lexemes of a memory are PostgreSQL's own.
+    found[table] = rows.map(({ lexemes: _, ...row }) => ({ ...row }))
   }
   return found
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -48,7 +47,10 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual((await keys('billing')).slice(2).toSorted(), ['faq/8', 'notes/monday'])
       const { results, total } = await search('billing')
       assert.equal(total, 4)
-      assert.equal(results[0]?.score, 1)
+      assert.ok(
+        results.every(({ score }) => score > 0 && score < 1),
+        'scores are in (0, 1)',
+      )
       assert.deepEqual(
         results.map((r) => r.score),
         results.map((r) => r.score).toSorted((a, b) => b - a),
@@ -82,14 +84,11 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('5432'), ['database'])
     })
 
-    it('takes no word with a digit for what a word with a typo means, and PostgreSQL keeps none in its vocabulary', async () => {
+    it('takes no word with a digit for what a word with a typo means', async () => {
       const put = (key: string) => memory.store(MemoryInput.parse({ key, value: key, namespace: 'digits' }))
       await put('quokkab7x')
       await put('quokkabey')
       assert.deepEqual(await keys('quokkabx', { namespace: 'digits' }), ['quokkabey'])
-      if (store.engine !== 'postgres') return
-      const withDigits = await sql`select term from memory_terms where term ~ '[0-9]'`.execute(store.db)
-      assert.deepEqual(withDigits.rows, [])
     })
 
     it('finds a word with typos beside many nearer ones that no memory holds any more', async () => {
@@ -111,10 +110,8 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.equal((await keys('grace invoices'))[0], 'faq/7')
       const { results } = await search('grace invoices')
       assert.deepEqual(results.map((result) => result.memory.key).toSorted(), ['billing/owner', 'faq/7', 'faq/8'])
-      assert.deepEqual(
-        results.map((result) => result.score > 0.5),
-        [true, false, false],
-      )
+      const [first, second] = results.map(({ score }) => score)
+      assert.ok((first ?? 0) > 1.5 * (second ?? 1), 'what has all words scores well above what has one')
       assert.equal((await keys('what is the staging cluster called again?'))[0], 'deploy/staging')
       assert.equal((await keys('invoices quokka'))[0] !== undefined, true)
     })
@@ -220,7 +217,7 @@ export function searchContract(open: () => Promise<Store>): void {
         '"deploy',
         'deploy*',
         'NEAR(deploy staging)',
-        '{key_text} : deploy',
+        '{key} : deploy',
         '-deploy',
         '^deploy',
       ])

@@ -15,6 +15,7 @@ import { memorySpacesContract } from './memory-spaces.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
+import { searchMeaningContract } from './search-meaning.ts'
 import { sessionsContract } from './sessions.ts'
 import { togetherContract } from './together.ts'
 
@@ -124,6 +125,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     memoryContract(open)
     memorySpacesContract(open)
     searchContract(open)
+    searchMeaningContract(open)
     gazeContract(open)
     gazeBatchesContract(open)
     callsContract(open)

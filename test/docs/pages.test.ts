@@ -77,7 +77,10 @@ describe('a page', () => {
   })
 
   it('gives the formulas that the code says it computes', () => {
-    const sources = [...filesIn('src/gaze'), ...filesIn('src/context')].map((file) => flat(read(file))).join(' ')
+    const sources = ['src/gaze', 'src/context', 'src/memory']
+      .flatMap(filesIn)
+      .map((file) => flat(read(file)))
+      .join(' ')
     const formulas = pages.flatMap((file) => blocksOf(read(file)).filter(({ language }) => language === 'formula'))
     assert.ok(formulas.length >= 5)
     for (const line of formulas.flatMap(({ text }) => text.trim().split('\n')))

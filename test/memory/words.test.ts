@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { normalized } from '../../src/text/normalized.ts'
-import { fold, indexedText, queryWords, textOf, wordsOf } from '../../src/text/words.ts'
+import { fold, queryWords, textOf, wordsOf } from '../../src/text/words.ts'
+
+const indexedText = (text: string) => Array.from(wordsOf(text), (word) => word.text).join(' ')
 
 describe('words', () => {
   it('fold case and accents, composed or not', () => {

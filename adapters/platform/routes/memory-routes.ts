@@ -59,7 +59,7 @@ const Recall = z
 
 const FoundMemory = z.object({
   memory: Memory,
-  score: z.number().describe('In (0, 1]; 1 for the best match.'),
+  score: z.number().describe('In (0, 1): what it has of the query; comparable between queries.'),
   excerpt: z.string().describe('At most 200 characters of the value around the first match.'),
 })
 
@@ -112,7 +112,8 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     path: '/api/memory/search',
     tag,
     summary: 'The memories that match best',
-    description: 'Beginnings of words and typos match too. from and to bound when a memory was last stored.',
+    description:
+      'Words that inflect alike, beginnings of words and typos match too; stop words do not count. from and to bound when a memory was last stored.',
     access: 'platform',
     body: Search,
     reply: FoundMemories,

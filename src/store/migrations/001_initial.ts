@@ -356,16 +356,20 @@ const memory = (types: Columns, engine: Engine): Statements => {
       project ${text},                 -- folder that it belongs to; null for none
       namespace ${text} not null,
       key ${text} not null,
-      value ${text} not null,          -- JSON exactly as it was stored: key order, numbers, \\u0000
       tags ${text} not null,           -- JSON
-      bytes ${integer} not null,       -- counted in memory_totals
+      also ${text} not null,           -- JSON; words that others may ask with
+      bytes ${integer} not null,       -- counted in memory_totals, as words is
+      words ${integer} not null,       -- of the value
       version ${integer} not null,
       created_at ${time} not null,
       updated_at ${time} not null,
       expires_at ${time},
-      key_text ${text} not null,       -- words of key, value and tags, for the index; see src/text/words.ts
-      value_text ${text} not null,
+      key_text ${text} not null,       -- words for the index; see src/memory/indexed-words.ts
       tags_text ${text} not null,
+      also_text ${text} not null,
+      -- Last: what stands after long values is looked for in all their pages.
+      value ${text} not null,          -- JSON exactly as it was stored: key order, numbers, \\u0000
+      value_text ${text} not null,
       unique (space, namespace, key)
     )`,
     sql`create index memories_in_space on memories (space, seq)`,
@@ -395,8 +399,21 @@ const memory = (types: Columns, engine: Engine): Statements => {
       shard ${integer} not null,
       memories ${integer} not null,
       bytes ${integer} not null,
+      words ${integer} not null,
       primary key (space, namespace, shard)
     )`,
+
+    // The words of a space and how many memories hold each of them, expired ones included until they are swept.
+    sql`create table memory_words (
+      space ${integer} not null,
+      word ${text} not null,
+      stem ${text} not null,           -- which words that inflect alike share
+      ending ${text} not null,         -- the word backwards; empty where nobody looks for words by how they end
+      memories ${integer} not null,
+      primary key (space, word)
+    )`,
+    sql`create index memory_words_stems on memory_words (space, stem)`,
+    sql`create index memory_words_endings on memory_words (space, ending) where ending <> ''`,
     ...{ sqlite: memoryWordsOnSqlite, postgres: memoryWordsOnPostgres }[engine],
   ]
 }
@@ -407,51 +424,45 @@ const memory = (types: Columns, engine: Engine): Statements => {
  */
 const memoryWordsOnSqlite: Statements = [
   sql`create virtual table memories_text using fts5(
-    key_text, value_text, tags_text, namespace, content='memories', content_rowid='seq',
-    tokenize='ascii', prefix='2 3 4'
+    key_text, value_text, tags_text, also_text, namespace, content='memories', content_rowid='seq', tokenize='ascii'
   )`,
-  sql`create virtual table memories_terms using fts5vocab(memories_text, 'row')`,
   sql`create trigger memories_text_added after insert on memories begin
-    insert into memories_text (rowid, key_text, value_text, tags_text, namespace)
-      values (new.seq, new.key_text, new.value_text, new.tags_text, new.namespace);
+    insert into memories_text (rowid, key_text, value_text, tags_text, also_text, namespace)
+      values (new.seq, new.key_text, new.value_text, new.tags_text, new.also_text, new.namespace);
   end`,
   sql`create trigger memories_text_removed after delete on memories begin
-    insert into memories_text (memories_text, rowid, key_text, value_text, tags_text, namespace)
-      values ('delete', old.seq, old.key_text, old.value_text, old.tags_text, old.namespace);
+    insert into memories_text (memories_text, rowid, key_text, value_text, tags_text, also_text, namespace)
+      values ('delete', old.seq, old.key_text, old.value_text, old.tags_text, old.also_text, old.namespace);
   end`,
-  sql`create trigger memories_text_changed after update of namespace, key_text, value_text, tags_text on memories begin
-    insert into memories_text (memories_text, rowid, key_text, value_text, tags_text, namespace)
-      values ('delete', old.seq, old.key_text, old.value_text, old.tags_text, old.namespace);
-    insert into memories_text (rowid, key_text, value_text, tags_text, namespace)
-      values (new.seq, new.key_text, new.value_text, new.tags_text, new.namespace);
+  sql`create trigger memories_text_changed after update of namespace, key_text, value_text, tags_text, also_text
+    on memories begin
+    insert into memories_text (memories_text, rowid, key_text, value_text, tags_text, also_text, namespace)
+      values ('delete', old.seq, old.key_text, old.value_text, old.tags_text, old.also_text, old.namespace);
+    insert into memories_text (rowid, key_text, value_text, tags_text, also_text, namespace)
+      values (new.seq, new.key_text, new.value_text, new.tags_text, new.also_text, new.namespace);
   end`,
 ]
 
 /**
- * Words with their weights (A key, B tags, D value), and the vocabulary for typos. No parser, dictionary or extension of
- * the server decides what a word is. Positions start over at 15,000, below the 16,383 that a tsvector can tell apart:
- * neighbours stay neighbours in longer texts. The vocabulary only grows, so it has no words with digits, which are ids,
- * hashes and times more often than not.
+ * Words with their places: A key, B tags, C also, D value. No parser, dictionary or extension of the server decides what a
+ * word is.
  */
 const memoryWordsOnPostgres: Statements = [
-  sql`alter table memories add column words tsvector`,
-  sql`create index memories_words on memories using gin (words)`,
-  sql`create table memory_terms (term text collate "C" not null primary key)`,
-  sql`create function memory_words(words text, weight text) returns tsvector language sql immutable as $$
-    select coalesce(string_agg(quote_literal(left(word, 500)) || ':' || (1 + (place - 1) % 15000) || weight, ' '), '')::tsvector
-    from unnest(string_to_array(words, ' ')) with ordinality as split (word, place) where word <> ''
+  sql`alter table memories add column lexemes tsvector`,
+  sql`create index memories_lexemes on memories using gin (lexemes)`,
+  sql`create function memory_lexemes(words text, place text) returns tsvector language sql immutable as $$
+    select coalesce(string_agg(distinct quote_literal(word) || ':1' || place, ' '), '')::tsvector
+    from unnest(string_to_array(words, ' ')) as split (word) where word <> ''
   $$`,
-  sql`create function memory_words_kept() returns trigger language plpgsql as $$
+  sql`create function memory_lexemes_kept() returns trigger language plpgsql as $$
     begin
-      new.words := memory_words(new.key_text, 'A') || memory_words(new.tags_text, 'B') || memory_words(new.value_text, 'D');
-      insert into memory_terms (term)
-        select lexeme collate "C" from unnest(new.words) where length(lexeme) > 2 and lexeme !~ '[0-9]' order by 1
-        on conflict do nothing;
+      new.lexemes := memory_lexemes(new.key_text, 'A') || memory_lexemes(new.tags_text, 'B')
+        || memory_lexemes(new.also_text, 'C') || memory_lexemes(new.value_text, 'D');
       return new;
     end
   $$`,
-  sql`create trigger memory_words_kept before insert or update of key_text, value_text, tags_text on memories
-    for each row execute function memory_words_kept()`,
+  sql`create trigger memory_lexemes_kept before insert or update of key_text, value_text, tags_text, also_text on memories
+    for each row execute function memory_lexemes_kept()`,
 ]
 
 /** Where people look, and what that proves. */

@@ -8,8 +8,8 @@ export interface MemorySpaceRow {
 }
 
 /**
- * One memory. `value` and `tags` are JSON; the `_text` columns hold what the full-text index reads; `bytes` is what the
- * memory counts for in its namespace's total.
+ * One memory. `value`, `tags` and `also` are JSON; the `_text` columns hold what the full-text index reads; `bytes` is what the
+ * memory counts for in its namespace's total, `words` what its value does.
  */
 export interface MemoryRow {
   seq: Generated<number>
@@ -21,7 +21,9 @@ export interface MemoryRow {
   key: string
   value: string
   tags: string
+  also: string
   bytes: number
+  words: number
   version: number
   created_at: string
   updated_at: string
@@ -29,6 +31,7 @@ export interface MemoryRow {
   key_text: string
   value_text: string
   tags_text: string
+  also_text: string
 }
 
 /** One tag of one memory, with what the newest-first list of a tag is ordered and filtered by. */
@@ -41,8 +44,8 @@ export interface MemoryTagRow {
 }
 
 /**
- * A part of how many memories a namespace holds, expired ones that are not yet swept included, and of their bytes: the
- * rows of a namespace add up, and one alone may be negative.
+ * A part of how many memories a namespace holds, expired ones that are not yet swept included, of their bytes and of the words
+ * of their values: the rows of a namespace add up, and one alone may be negative.
  */
 export interface MemoryTotalsRow {
   space: number
@@ -50,6 +53,16 @@ export interface MemoryTotalsRow {
   shard: number
   memories: number
   bytes: number
+  words: number
+}
+
+/** A word of a space, and how many memories hold it. `ending` is the word backwards, or empty. */
+export interface MemoryWordRow {
+  space: number
+  word: string
+  stem: string
+  ending: string
+  memories: number
 }
 
 export interface MemoryTables {
@@ -57,4 +70,5 @@ export interface MemoryTables {
   memories: MemoryRow
   memory_tags: MemoryTagRow
   memory_totals: MemoryTotalsRow
+  memory_words: MemoryWordRow
 }

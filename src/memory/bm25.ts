@@ -1,0 +1,63 @@
+import type { Term } from './term.ts'
+import type { Candidate } from './text-index.ts'
+
+/** How soon more of a word adds nothing, and how much the length of a value counts, in BM25 (both as in most of the literature). */
+const K1 = 1.2
+const B = 0.75
+/** What a word counts for by where it stands. */
+const FIELDS = { key: 3, tags: 2, value: 1, also: 0.6 }
+
+/** How a memory matches a query. */
+export interface Match {
+  /** In (0, 1): what it has of the query, by the importance of each word and how much the memory is about it. */
+  score: number
+  /** In (0, 1]: the share of the query's importance that it has at all. */
+  coverage: number
+}
+
+/** The words of a memory. */
+export type MemoryText = Omit<Candidate, 'seq' | 'value_text'> & { value_text: string }
+
+/**
+ * Scores memories by BM25 over fields (BM25F: Robertson and Zaragoza 2009, section 3.6), as a share of what a memory could
+ * have at most, so that scores of different queries compare. `tf` sums over the words that stand for a term, by weight.
+ *
+ * ```formula
+ * x = Σ field × weight × tf, and for the value divided by 1 − b + b × words / average
+ * score = Σ importance × x / (x + k1) / Σ importance
+ * ```
+ *
+ * @param averageWords words of a value, on average
+ * @param mark what begins each indexed word: see `marks.ts`
+ */
+export function createScorer(terms: readonly Term[], { averageWords, mark }: { averageWords: number; mark: string }) {
+  const byWord = new Map<string, Array<{ term: number; weight: number }>>()
+  for (const [term, { words }] of terms.entries())
+    for (const [word, weight] of words) byWord.set(mark + word, [...(byWord.get(mark + word) ?? []), { term, weight }])
+  const asked = terms.reduce((sum, { importance }) => sum + importance, 0)
+
+  return function score(memory: MemoryText): Match {
+    const frequency = new Float64Array(terms.length)
+    const best = new Float64Array(terms.length)
+    const lengthNorm = 1 - B + (B * memory.words) / Math.max(1, averageWords)
+    const add = (text: string, field: number) => {
+      for (const word of text.split(' '))
+        for (const { term, weight } of byWord.get(word) ?? []) {
+          frequency[term] = (frequency[term] ?? 0) + field * weight
+          if (weight > (best[term] ?? 0)) best[term] = weight
+        }
+    }
+    add(memory.key_text, FIELDS.key)
+    add(memory.tags_text, FIELDS.tags)
+    add(memory.also_text, FIELDS.also)
+    add(memory.value_text, FIELDS.value / lengthNorm)
+    let total = 0
+    let covered = 0
+    for (const [term, { importance }] of terms.entries()) {
+      const x = frequency[term] ?? 0
+      total += (importance * x) / (x + K1)
+      covered += importance * (best[term] ?? 0)
+    }
+    return { score: total / asked, coverage: covered / asked }
+  }
+}

@@ -1,0 +1,52 @@
+import { charactersOf, fold, isUnspaced, runsOf, shortened } from '../text/words.ts'
+
+/** Where the parts of an identifier meet: `getUser`, `HTTPServer`. */
+const JOINT = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+
+/** A word of a text as the index has it. */
+export interface IndexedWord {
+  text: string
+  /** The words that it is joined of, as in `getUserName`; empty for others. */
+  parts: string[]
+}
+
+/**
+ * The words of `text` for the index: folded, shortened to 64 letters, in order. Words that are joined by capitals come
+ * with their parts. Scripts without spaces give pairs of neighbouring characters: a lone character is a word as it is.
+ *
+ * @example [...wordsIn('getUser 数据库')] // getuser (get, user), 数据, 据库
+ */
+export function* wordsIn(text: string): Generator<IndexedWord> {
+  for (const run of runsOf(text)) {
+    if (isUnspaced(run)) for (const pair of pairsOf(charactersOf(fold(run)))) yield { text: pair, parts: [] }
+    else yield { text: shortened(fold(run)), parts: partsOf(run) }
+  }
+}
+
+/** All that a memory is found by: its words, the parts of joined ones, and each character of scripts without spaces. */
+export function indexedWords(text: string): string[] {
+  const words: string[] = []
+  for (const run of runsOf(text)) {
+    if (!isUnspaced(run)) {
+      words.push(shortened(fold(run)), ...partsOf(run))
+      continue
+    }
+    const characters = charactersOf(fold(run))
+    words.push(...characters.flatMap((character, i) => [character, ...pairAt(characters, i)]))
+  }
+  return words
+}
+
+function partsOf(run: string): string[] {
+  const parts = run.split(JOINT)
+  if (parts.length === 1) return []
+  return parts.map((part) => shortened(fold(part))).filter((part) => part.length > 1)
+}
+
+const pairsOf = (characters: readonly string[]): readonly string[] =>
+  characters.length < 2 ? characters : characters.flatMap((_, i) => pairAt(characters, i))
+
+function pairAt(characters: readonly string[], i: number): string[] {
+  const next = characters[i + 1]
+  return next === undefined ? [] : [`${characters[i]}${next}`]
+}

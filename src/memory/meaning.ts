@@ -1,0 +1,124 @@
+import { stemOf } from '../text/stem.ts'
+import { withoutStopWords } from '../text/stop-words.ts'
+import { isUnspaced } from '../text/words.ts'
+import { type IndexedWord, wordsIn } from './indexed-words.ts'
+import type { HeldWord, MemoryWords } from './memory-words.ts'
+import { nearest } from './nearest.ts'
+import { splitsOf } from './splits.ts'
+import { type Alternative, type Term, termOf } from './term.ts'
+import { typosAllowed } from './typos.ts'
+
+/** Words of a query that are looked at; what follows adds cost, not meaning. */
+const MOST_WORDS = 24
+/** Unknown words of one query that are taken apart or for which similar ones are looked up, each up to a few milliseconds. */
+const MOST_RESPELLED = 4
+const MOST_SIMILAR = 5
+/** Letters of a word that is looked for as it is, where it is known: nearly everything begins with it. */
+const SHORT = 2
+/** A word in so many memories is looked for as it is: there is no need for more. */
+const MANY = 1000
+
+/** How much a word counts for one of a query that it shares the stem with, that it ends with, or that is so many typos away. */
+const SAME_STEM = 0.9
+const ENDING = 0.5
+const BY_TYPOS = [1, 0.7, 0.5]
+/** How much one counts that begins with it: nearly as much the less it is longer. */
+const BEGINNING = { most: 0.9, least: 0.5 }
+
+/** Whose words a query is understood by; `held` memories are in the space. */
+export interface Vocabulary {
+  words: MemoryWords
+  space: number
+  held: number
+}
+
+/**
+ * What a query asks for: each of its words but stop words, neighbours that memories hold as one word as that. A word stands for itself, for those that inflect alike and for
+ * those that begin with it. Where no memory holds any, it stands for compounds that end with it, for its own parts, or for
+ * the words within one typo (from 4 letters) or two (from 8), unless it has a digit.
+ */
+export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
+  const said = distinct(query)
+  const looked = [...said.flatMap(({ text, parts }) => [text, ...parts]), ...joints(said)]
+  const known = groupByStem(await words.alike(space, looked))
+  const same = (text: string) => known.get(stemOf(text)) ?? []
+  const asked = withoutStopWords(joined(said, (text) => same(text).some(({ word }) => word === text)))
+  const texts = [...new Set(asked.flatMap((word) => (isKnown(word, same) ? [word.text] : word.parts)))]
+  const begun = await words.begunWith(
+    space,
+    texts.filter((text) => takesMore(text, same(text))),
+  )
+
+  let respelled = 0
+  const terms: Term[] = []
+  for (const text of texts) {
+    const alike = same(text).map((it) => weighed(it, it.word === text ? 1 : SAME_STEM))
+    const longer = (begun.get(text) ?? []).map((it) => weighed(it, shareOf(text, it.word)))
+    const found = [...alike, ...longer]
+    if (found.length > 0) terms.push(termOf(text, { found, counted: alike.length > 0 ? alike : longer, held }))
+    else if (isUnspaced(text) || respelled++ >= MOST_RESPELLED) terms.push(termOf(text, { found, counted: [], held }))
+    else terms.push(...(await instead(text, { words, space, held })))
+  }
+  return terms
+}
+
+/** What may be meant by a word that no memory holds. */
+async function instead(text: string, { words, space, held }: Vocabulary): Promise<Term[]> {
+  const ended = ((await words.endingWith(space, [text])).get(text) ?? []).map((it) => weighed(it, ENDING))
+  if (ended.length > 0) return [termOf(text, { found: ended, counted: ended, held })]
+  const parts = await splitsOf(text, (some) => words.alike(space, some))
+  if (parts.length > 0)
+    return parts.map((part) => termOf(part.word, { found: [weighed(part, 1)], counted: [weighed(part, 1)], held }))
+  const typos = typosAllowed(text)
+  const near = typos === 0 ? [] : nearest(text, typos, await words.maybe(space, text, typos))
+  const closest = near.filter((it) => near[0]?.typos !== 1 || it.typos === 1).slice(0, MOST_SIMILAR)
+  const found = closest.map((it) => weighed(it, BY_TYPOS[it.typos] ?? 0))
+  return [termOf(text, { found, counted: found, held })]
+}
+
+function distinct(query: string): IndexedWord[] {
+  const words = new Map<string, IndexedWord>()
+  for (const word of wordsIn(query)) {
+    if (!words.has(word.text)) words.set(word.text, word)
+    if (words.size >= MOST_WORDS) break
+  }
+  return [...words.values()]
+}
+
+/** Each two neighbours as one word: "log in" may be asked for what is stored as "login". */
+const joints = (words: readonly IndexedWord[]): string[] =>
+  words.slice(1).flatMap(({ text }, i) => {
+    const before = words[i]?.text ?? ''
+    return isUnspaced(text) || isUnspaced(before) ? [] : [before + text]
+  })
+
+/** `words` with those in place of two neighbours that memories hold as one. */
+function joined(words: readonly IndexedWord[], isHeld: (word: string) => boolean): IndexedWord[] {
+  const found: IndexedWord[] = []
+  for (let i = 0; i < words.length; i++) {
+    const [joint] = joints(words.slice(i, i + 2))
+    const isOne = joint !== undefined && isHeld(joint)
+    found.push(isOne ? { text: joint, parts: [] } : (words[i] as IndexedWord))
+    if (isOne) i++
+  }
+  return found
+}
+
+function groupByStem(words: readonly HeldWord[]): Map<string, HeldWord[]> {
+  const groups = new Map<string, HeldWord[]>()
+  for (const word of words) groups.set(word.stem, [...(groups.get(word.stem) ?? []), word])
+  return groups
+}
+
+const isKnown = ({ text, parts }: IndexedWord, same: (text: string) => HeldWord[]): boolean =>
+  parts.length === 0 || same(text).length > 0
+
+const takesMore = (text: string, same: readonly HeldWord[]): boolean =>
+  !isUnspaced(text) &&
+  !(same.length > 0 && text.length <= SHORT) &&
+  !same.some(({ word, memories }) => word === text && memories >= MANY)
+
+const weighed = ({ word, memories }: HeldWord, weight: number): Alternative => ({ word, memories, weight })
+
+const shareOf = (beginning: string, word: string): number =>
+  Math.max(BEGINNING.least, (BEGINNING.most * beginning.length) / word.length)

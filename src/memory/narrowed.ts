@@ -1,0 +1,15 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { TextFilter } from './text-index.ts'
+
+/** What a filter asks of the rows of `memories` beside their words. */
+export function narrowed({ namespace, project, tags = [], from, to }: TextFilter): Array<RawBuilder<unknown>> {
+  const conditions: Array<RawBuilder<unknown>> = tags.map(
+    (tag) => sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`,
+  )
+  if (project === null) conditions.push(sql`memories.project is null`)
+  else if (project !== undefined) conditions.push(sql`(memories.project is null or memories.project = ${project})`)
+  if (namespace) conditions.push(sql`memories.namespace = ${namespace.name}`)
+  if (from !== undefined) conditions.push(sql`memories.updated_at >= ${from}`)
+  if (to !== undefined) conditions.push(sql`memories.updated_at <= ${to}`)
+  return conditions
+}

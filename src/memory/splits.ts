@@ -1,0 +1,36 @@
+import type { HeldWord } from './memory-words.ts'
+
+/** Letters of a part of a compound. */
+const SHORTEST = 4
+/** Letters of a compound that is taken apart. */
+const LONGEST = 64
+
+/**
+ * The two words that a compound is joined of, with or without an s between, as German joins them: those in `lookUp` whose
+ * first part is the longest. None for others.
+ *
+ * @example await splitsOf('rechnungsnummer', lookUp) // rechnung and nummer
+ */
+export async function splitsOf(
+  compound: string,
+  lookUp: (words: readonly string[]) => Promise<readonly HeldWord[]>,
+): Promise<HeldWord[]> {
+  const letters = [...compound]
+  if (letters.length < 2 * SHORTEST || letters.length > LONGEST || !letters.every(isLetter)) return []
+  const ends = Array.from({ length: letters.length - 2 * SHORTEST + 1 }, (_, i) => i + SHORTEST).reverse()
+  const joint = ends.map((end) => ({ head: letters.slice(0, end).join(''), tail: letters.slice(end).join('') }))
+  const asked = joint.flatMap(({ head, tail }) => [head, ...tailsOf(tail)])
+  const held = new Map((await lookUp([...new Set(asked)])).map((word) => [word.word, word]))
+  for (const { head, tail } of joint) {
+    const first = held.get(head)
+    const last = tailsOf(tail)
+      .map((word) => held.get(word))
+      .find((word) => word !== undefined)
+    if (first && last) return [first, last]
+  }
+  return []
+}
+
+const tailsOf = (tail: string): string[] => (tail.startsWith('s') ? [tail, tail.slice(1)] : [tail])
+
+const isLetter = (letter: string): boolean => /\p{L}/u.test(letter)
