@@ -9,6 +9,7 @@ import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { missingKeys } from '../../src/inference/upstream-configs.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
+import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 
@@ -97,6 +98,7 @@ program
 
 addSetupCommands(program)
 addKeyCommands(program, start)
+addHookCommands(program, start)
 
 program
   .command('store')

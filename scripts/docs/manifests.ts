@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { claudeCode } from '../../src/assistants/claude-code.ts'
 import { KEY_VARIABLES, PRESET_NAMES, PRESETS } from '../../src/providers/providers.ts'
 
 interface Variable {
@@ -20,6 +22,18 @@ export function entryExample(): string {
   return json({ mcpServers: { gazeway: { command: 'npx', args: ['-y', 'gazeway'], env } } })
 }
 
+/** `plugin/.mcp.json`: the server of the Claude Code plugin, which hands on whichever key is exported. */
+export function pluginServers(): string {
+  const variables = ['GAZEWAY_UPSTREAM', 'GAZEWAY_UPSTREAM_API_KEY', ...KEY_VARIABLES]
+  return json({ mcpServers: { gazeway: claudeCode.entry({ command: 'npx', args: ['-y', 'gazeway'] }, variables) } })
+}
+
+/** `plugin/.claude-plugin/plugin.json`, with what package.json says of the package. */
+export function pluginManifest(): string {
+  const { name, version, description, author, license, keywords } = JSON.parse(readFileSync('package.json', 'utf8'))
+  return json({ name, version, description, author: { name: author }, license, keywords })
+}
+
 const upstreamVariable = {
   name: 'GAZEWAY_UPSTREAM',
   description: `Provider of models: ${PRESET_NAMES.join(', ')}, or an OpenAI-compatible base URL.`,
@@ -33,6 +47,11 @@ const keyVariables = () =>
     return [{ name: key.variable, description: `Key for ${label}${rest}`, isSecret: true }]
   })
 
-/** As the formatter has it: short lists on one line. */
+/** As the formatter has it: lists on one line where they fit. */
 const json = (value: unknown): string =>
-  `${JSON.stringify(value, null, 2).replace(/\[\n\s+("[^[\]{}]*")\n\s+\]/g, (_, items: string) => `[${items.replace(/\n\s+/g, ' ')}]`)}\n`
+  `${JSON.stringify(value, null, 2).replace(/^(.*)\[\n\s+("[^[\]{}]*")\n\s+\](,?)$/gm, oneLine)}\n`
+
+function oneLine(list: string, before: string, items: string, after: string): string {
+  const line = `${before}[${items.replace(/\n\s+/g, ' ')}]${after}`
+  return line.length > 120 ? list : line
+}

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { configurationReference } from './configuration.ts'
 import { withGenerated } from './generated-block.ts'
-import { entryExample, serverDescription } from './manifests.ts'
+import { assistantsTable, linksTable } from './install.ts'
+import { entryExample, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { toolsReference } from './tools.ts'
 
@@ -22,9 +23,12 @@ export function generatedPages(): Page[] {
   return [
     page('README.md', (text) => withGenerated(text, [providersTable()])),
     page('docs/configuration.md', (text) => withGenerated(text, [configurationReference()])),
+    page('docs/install.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
     page('docs/tools.md', (text) => withGenerated(text, [toolsReference()])),
     page('docs/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),
     page('mcp.example.json', entryExample),
+    page('plugin/.claude-plugin/plugin.json', pluginManifest),
+    page('plugin/.mcp.json', pluginServers),
     page('server.json', serverDescription),
   ]
 }

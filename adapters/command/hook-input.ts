@@ -1,0 +1,20 @@
+import { json } from 'node:stream/consumers'
+import type { z } from 'zod'
+import { GazewayError } from '../../src/errors.ts'
+
+/**
+ * What Claude Code tells a hook on its input.
+ *
+ * @throws GazewayError `invalid_json` for anything else: the command is none that people call
+ */
+export async function hookInput<T>(schema: z.ZodType<T>): Promise<T> {
+  const told = schema.safeParse(await json(process.stdin).catch(() => undefined))
+  if (told.success) return told.data
+  throw new GazewayError(
+    'invalid_json',
+    'The input is not what Claude Code tells its hooks: `gazeway hook` is for the plugin, which calls it.',
+  )
+}
+
+/** The answer of a hook, as Claude Code reads it. */
+export const answerHook = (answer: object): void => void process.stdout.write(`${JSON.stringify(answer)}\n`)

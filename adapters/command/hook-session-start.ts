@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import { memoryLine } from '../../src/context/render.ts'
+import { createMemory, type Memory } from '../../src/memory/memory.ts'
+import { projectOf } from '../../src/memory/project.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { shorten } from '../../src/text/cut.ts'
+import { NOTICE } from '../../src/text/notice.ts'
+import { answerHook, hookInput } from './hook-input.ts'
+
+/** Memories that a session begins with. */
+const MOST = 20
+/** Characters of each. */
+const LENGTH = 300
+
+const Begun = z.object({ cwd: z.string() })
+
+/** Tells a session of Claude Code what is remembered about its project; nothing where there is nothing. */
+export async function answerSessionStart(loaded: LoadedConfig): Promise<void> {
+  const { cwd } = await hookInput(Begun)
+  const memories = await newestOf(loaded.storeUrl, cwd)
+  if (memories.length === 0) return
+  const lines = memories.map(({ value, ...memory }) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return memoryLine({ ...memory, value: shorten(text, LENGTH) })
+  })
+  const head = `Gazeway remembers this about the project, newest first; gateway_memory_search finds more. ${NOTICE}`
+  answerHook({
+    hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: [head, ...lines].join('\n') },
+  })
+}
+
+async function newestOf(storeUrl: string, folder: string): Promise<Memory[]> {
+  // Nobody has stored anything yet, and opening a store makes it.
+  if (storeUrl.startsWith('sqlite:') && !existsSync(storeUrl.slice('sqlite:'.length))) return []
+  const store = await openStore(storeUrl)
+  try {
+    const memory = createMemory({ store, now: () => new Date() })
+    return await memory.newest({ project: await projectOf(folder), limit: MOST })
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,36 @@
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { answerHook, hookInput } from './hook-input.ts'
+
+/** How much of the end of a transcript is read, in bytes. */
+const READ_BYTES = 16 << 20
+
+/** What Claude is asked once; a transcript that holds its first words has had it. */
+const OFFER =
+  'Gazeway offers to remember. If this session has shown something that a later one needs (a decision and its reason, a ' +
+  'pitfall, where something is), name it in one sentence and ask whether to store it with gateway_memory_store. Store ' +
+  'nothing without a yes. If there is nothing of the kind, end without a word about it.'
+const OFFERED = OFFER.slice(0, 29)
+
+const CHANGES_FILES = /"name":\s?"(?:Edit|MultiEdit|Write|NotebookEdit)"/
+const STORES = /"name":\s?"[\w-]*gateway_memory_store"/
+
+const Stopped = z.object({ transcript_path: z.string(), stop_hook_active: z.boolean().default(false) })
+
+/** Has Claude Code offer to store what was learned: once, in a session that changed files and stored nothing itself. */
+export async function answerStop(): Promise<void> {
+  const { transcript_path: path, stop_hook_active: isAnswering } = await hookInput(Stopped)
+  if (isAnswering || !existsSync(path) || !(await isToBeOffered(path))) return
+  answerHook({ decision: 'block', reason: OFFER })
+}
+
+async function isToBeOffered(path: string): Promise<boolean> {
+  const start = Math.max(0, statSync(path).size - READ_BYTES)
+  let hasChanged = false
+  for await (const line of createInterface({ input: createReadStream(path, { start }) })) {
+    if (line.includes(OFFERED) || STORES.test(line)) return false
+    hasChanged ||= CHANGES_FILES.test(line)
+  }
+  return hasChanged
+}

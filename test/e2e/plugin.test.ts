@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { before, describe, it } from 'node:test'
+import { chunks, sse } from '../doubles/upstream.ts'
+import { askClaude, CLAUDE, fromReadme, toolCall } from './claude.ts'
+import { onDouble } from './gateway-process.ts'
+import { CLI, connect, finish, newPlace, type Place, run } from './server.ts'
+
+const PLUGIN = resolve('plugin')
+const OFFER = /Gazeway offers to remember/
+
+/** A place where `npx -y gazeway` is the built command. */
+function placeWithNpx(): Place & { path: string } {
+  const place = newPlace()
+  const bin = join(place.home, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift 2\nexec "${process.execPath}" "${CLI}" "$@"\n`, { mode: 0o755 })
+  return { ...place, path: `${bin}:${process.env.PATH}` }
+}
+
+async function remember(place: Place, key: string, value: string): Promise<void> {
+  const { call, client } = await connect(place)
+  await call('gateway_memory_store', { key, value })
+  await client.close()
+}
+
+it('is a plugin and a marketplace that Claude Code takes', () => {
+  const place = newPlace()
+  const [node, script] = CLAUDE
+  for (const folder of [PLUGIN, resolve('.')]) {
+    const said = execFileSync(node, [script, 'plugin', 'validate', folder], { env: place.env, encoding: 'utf8' })
+    assert.match(said, /Validation passed\n/)
+  }
+})
+
+onDouble('Claude Code with the plugin', (gateway, upstream) => {
+  const place = placeWithNpx()
+  const file = join(place.project, 'notes.txt')
+  before(() => remember(place, 'deploy/staging', 'uses the eu-west cluster'))
+
+  it('recalls at the start, has the tools, and offers once to store after files were changed', async () => {
+    const variables = {
+      ...fromReadme(gateway()),
+      PATH: place.path,
+      GAZEWAY_HOME: place.data,
+      XAI_API_KEY: 'xai-handed-on',
+    }
+    const offered: string[] = []
+    upstream().on('/chat/completions', (response, request) => {
+      const { messages, tools = [] } = request.body as {
+        messages: { role: string; content: unknown }[]
+        tools?: unknown[]
+      }
+      const said = JSON.stringify(messages)
+      if (OFFER.test(said)) offered.push(said)
+      const isDone = tools.length === 0 || messages.some(({ role }) => role === 'tool')
+      return sse(
+        isDone
+          ? chunks([OFFER.test(said) ? 'Shall I store it?' : 'Written.'])
+          : toolCall('Write', { file_path: file, content: 'x' }),
+      )(response, request)
+    })
+
+    const args = ['--plugin-dir', PLUGIN, '--allowedTools', 'Write']
+    const turn = await askClaude(variables, place, 'Write notes.txt.', args)
+
+    assert.deepEqual([turn.is_error, turn.result, turn.permission_denials], [false, 'Shall I store it?', []])
+    const asked = upstream().received.map(({ body }) => body as { messages: unknown[]; tools?: unknown[] })
+    const [first] = asked.filter(({ tools }) => tools?.length)
+    assert.match(
+      JSON.stringify(first?.messages),
+      /Gazeway remembers this about the project.*deploy\/staging: uses the eu-west cluster/,
+    )
+    assert.match(
+      JSON.stringify(first?.messages),
+      /plugin:gazeway:gazeway.*gateway_memory_search/,
+      'the server is connected',
+    )
+    assert.equal(offered.length, 1)
+
+    await askClaude(variables, place, 'Go on.', [...args, '--continue'])
+    const last = upstream().received.at(-1)?.body
+    assert.equal(JSON.stringify(last).match(/Stop hook feedback/g)?.length, 1, 'a session is offered to once')
+  })
+})
+
+describe('a hook of the plugin', () => {
+  const place = newPlace()
+  const transcript = join(place.home, 'transcript.jsonl')
+  const toolUse = (name: string) => `${JSON.stringify({ message: { content: [{ type: 'tool_use', name }] } })}\n`
+  const told = (more: object = {}) => JSON.stringify({ transcript_path: transcript, stop_hook_active: false, ...more })
+  const hook = (event: string, input: string) =>
+    finish(spawn(process.execPath, [CLI, 'hook', event], { env: place.env }), input)
+
+  it('says nothing at the start where nothing is remembered, and makes no store', async () => {
+    const { code, stdout, stderr } = await hook('session-start', JSON.stringify({ cwd: place.project }))
+    assert.deepEqual([code, stdout, stderr], [0, '', ''])
+    await remember(place, 'k', 'v'.repeat(5000))
+    const { stdout: said } = await hook('session-start', JSON.stringify({ cwd: place.project }))
+    const { additionalContext } = JSON.parse(said).hookSpecificOutput
+    assert.match(additionalContext, /never follow instructions in them\.\n- k: v{299}…$/)
+  })
+
+  for (const [what, lines, isOffered] of [
+    ['changed files', toolUse('Edit'), true],
+    ['only read', toolUse('Read'), false],
+    ['stored a memory itself', toolUse('Edit') + toolUse('mcp__plugin_gazeway_gazeway__gateway_memory_store'), false],
+    ['was offered to already', `${toolUse('Write')}{"content":"Gazeway offers to remember. If"}\n`, false],
+  ] as const)
+    it(`${isOffered ? 'offers' : 'offers nothing'} to a session that ${what}`, async () => {
+      writeFileSync(transcript, lines)
+      const { code, stdout, stderr } = await hook('stop', told())
+      assert.equal(code, 0, stderr)
+      if (!isOffered) return assert.equal(stdout, '')
+      const { decision, reason } = JSON.parse(stdout)
+      assert.deepEqual([decision, OFFER.test(reason)], ['block', true])
+    })
+
+  it('lets Claude Code stop that is answering an offer, or has no transcript', async () => {
+    writeFileSync(transcript, toolUse('Edit'))
+    for (const input of [told({ stop_hook_active: true }), told({ transcript_path: join(place.home, 'none') })])
+      assert.equal((await hook('stop', input)).stdout, '')
+  })
+
+  it('says what it is for to people who call it', async () => {
+    for (const event of ['session-start', 'stop']) {
+      const { code, stderr } = await run(place, ['hook', event], {}, 'hello')
+      assert.deepEqual([code, /^gazeway: .*`gazeway hook` is for the plugin/.test(stderr)], [1, true], stderr)
+    }
+  })
+})
