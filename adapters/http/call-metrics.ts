@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { PASSED_PATHS } from '../../src/inference/passed-paths.ts'
 import type { Routing } from '../../src/inference/routing.ts'
 import { OWN_MODELS } from '../../src/providers/preset.ts'
 import { cached } from './cached.ts'
@@ -10,7 +11,7 @@ import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 /** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
 const OTHER = 'other'
 /** The endpoints that Gazeway itself asks, whatever else may be passed through. */
-const OWN_PATHS = ['/chat/completions', '/responses', '/messages']
+const OWN_PATHS = ['/chat/completions', '/responses', '/messages', ...new Set(PASSED_PATHS.map(({ path }) => path))]
 
 /** Counts upstream calls from their records: each call once, when it has ended. */
 export function callMetrics(

@@ -16,6 +16,7 @@ import { listenToMetrics } from './metrics.ts'
 import { memoryRoutes } from './routes/gateway-memory-routes.ts'
 import { health } from './routes/health-route.ts'
 import { modelRoutes } from './routes/models-routes.ts'
+import { passedRoutes } from './routes/passed-routes.ts'
 
 /**
  * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
@@ -55,6 +56,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       await endpoint(arrivalOf(c))
       return ALREADY_SENT
     })
+  passedRoutes(app, calls, gateway)
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
   refuseOtherMethods(app)

@@ -10,6 +10,7 @@ import type { CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
 import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
+import { addObjects } from './upstream-objects.ts'
 
 /** Existing records looked for in one statement. */
 const LOOKED_FOR = 500
@@ -18,6 +19,8 @@ const LOOKED_FOR = 500
 export interface QueuedCall {
   record: CallRecord
   spend: CallSpend | null
+  /** Ids that the upstream gave to what the call made there. */
+  made: readonly string[]
 }
 
 /** Writes what calls take from budgets, as part of a transaction. */
@@ -45,6 +48,7 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
       await addTotals(trx, rollups)
       const spends = fresh.flatMap(({ spend }) => spend ?? [])
       if (spends.length > 0) await writeSpending(trx, spends)
+      await addObjects(trx, fresh)
     })
 }
 

@@ -8,6 +8,7 @@ import { type CallStats, type ChartQuery, callStats } from './call-stats.ts'
 import { createCallWriter, type QueuedCall, type WriteSpending, writeCounts } from './call-writer.ts'
 import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
+import { findOwner, type ObjectOwner } from './upstream-objects.ts'
 
 /** Records wait at most this long before they are written together. On SQLite a batch holds up everything else: keep it small. */
 const BATCH_DELAY_MS = 25
@@ -25,8 +26,9 @@ export interface Calls {
    * Queues a record; it is stored within 25 ms, or when `flush` resolves.
    *
    * @param spend what the call takes from its caller's budgets, written with it
+   * @param made ids that the upstream gave to what the call made there, written with it
    */
-  record(record: CallRecord, context?: CallContext, spend?: CallSpend | null): void
+  record(record: CallRecord, context?: CallContext, spend?: CallSpend | null, made?: readonly string[]): void
   /** Counts a refused call in the statistics, without a record of its own; written within a second. */
   count(record: CallRecord): void
   /** Hears of every call as it ends, before its record is stored. @returns a function that stops it */
@@ -39,6 +41,8 @@ export interface Calls {
   history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
   /** One call; null where the trail does not hold it. */
   find(callId: string): Promise<CallRecord | null>
+  /** Where an id of an upstream comes from, seen by a caller; null where the trail does not know it. */
+  ownerOf(id: string, callerId: string | null): Promise<ObjectOwner | null>
   /** Sums over a time range, without reading the calls one by one. */
   stats(query: ChartQuery): Promise<CallStats>
   /** How often the responses endpoint had to be stood in for. */
@@ -151,8 +155,8 @@ export function createCalls({
     model === undefined ? undefined : [...new Set([model, idOf(model)])]
 
   return {
-    record(record, context, spend = null) {
-      queue.push({ record, spend })
+    record(record, context, spend = null, made = []) {
+      queue.push({ record, spend, made })
       for (const listener of listeners) listener(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
     },
@@ -174,6 +178,10 @@ export function createCalls({
     async find(callId) {
       await flush().catch(onError)
       return findCall(store, callId)
+    },
+    async ownerOf(id, callerId) {
+      await flush().catch(onError)
+      return findOwner(store, id, callerId)
     },
     async stats(query) {
       await flush().catch(onError)

@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { addTotals, type CountedCall } from './call-totals.ts'
 import { foldCalls } from './fold-calls.ts'
+import { pruneObjects } from './upstream-objects.ts'
 
 const DAY_MS = 86_400_000
 /** How often each chore is due, in milliseconds. */
@@ -21,7 +22,9 @@ export const callSweeps = (store: Store, now: () => Date, retentionDays: () => n
     everyMs: EVERY_MS,
     async batch(limit) {
       const days = retentionDays()
-      return days === null ? 0 : pruneCalls(store, new Date(now().getTime() - days * DAY_MS).toISOString(), limit)
+      if (days === null) return 0
+      const before = new Date(now().getTime() - days * DAY_MS).toISOString()
+      return (await pruneCalls(store, before, limit)) || pruneObjects(store, before, limit)
     },
   },
 ]

@@ -135,19 +135,44 @@ function refuseNoted(
  */
 export async function admitFree(
   deps: AdmitDeps,
-  asked: { path: string; model: ModelChoice },
+  asked: { path: string; model: ModelChoice | null },
   context: CallContext,
 ): Promise<CountedCall | null> {
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
   if (key === null) return null
   try {
-    requireModels(key, [asked.model])
+    if (asked.model !== null) requireModels(key, [asked.model])
     return deps.rates.begin(key, 0)
   } catch (error) {
     return refuseNoted(deps, asked, context, error)
   }
 }
+
+/**
+ * Admits a request whose cost nobody can say beforehand, such as a batch of calls that are made later.
+ *
+ * @returns as `admitFree`
+ * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, and as `admitFree`
+ */
+export async function admitUnbounded(
+  deps: AdmitDeps,
+  asked: { path: string; model: null },
+  context: CallContext,
+): Promise<CountedCall | null> {
+  const { callerId } = context
+  const key = callerId === null ? null : await deps.identity(callerId)
+  if (key !== null && isHeld(key)) refuseNoted(deps, asked, context, unbounded(asked.path))
+  return admitFree(deps, asked, context)
+}
+
+/** The refusal of what has no bound. */
+export const unbounded = (path: string): GazewayError =>
+  new GazewayError(
+    'forbidden_path',
+    `What ${path} leads to cannot be billed, so it is not for keys that are charged or have a budget. Use a key with --billing recorded and without budgets.`,
+    { param: 'path' },
+  )
 
 function billOf(
   deps: AdmitDeps,

@@ -12,7 +12,7 @@ export const ANSWER_LIMITS = [RESPONSES_LIMIT, CHAT_LIMIT, REASONING_LIMIT] as c
  */
 export function limitsAt(endpoint: string): readonly string[] {
   if (endpoint === '/responses') return [RESPONSES_LIMIT]
-  if (endpoint === '/messages') return [CHAT_LIMIT]
+  if (endpoint === '/messages' || endpoint === '/completions') return [CHAT_LIMIT]
   return endpoint === '/chat/completions' ? [CHAT_LIMIT, REASONING_LIMIT] : []
 }
 

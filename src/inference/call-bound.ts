@@ -4,6 +4,7 @@ import type { Micros } from '../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from './answer-limit.ts'
 import { records } from './convert/loose.ts'
 import { countLong, MEDIA_TOKENS } from './estimate.ts'
+import { INPUT_ALONE } from './passed-paths.ts'
 import { requestText } from './request-text.ts'
 
 /** Another tokenizer than ours may count more. */
@@ -70,6 +71,7 @@ export function boundOf(
   models: readonly PricedModel[],
 ): CallBound {
   const cost = (prompt: number, answer: number): Micros => mostCost({ prompt, answer }, models, deps.prices)
+  const isInputAlone = INPUT_ALONE.has(endpoint)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
   // Where its name is not known, what is sent may be ignored.
@@ -77,7 +79,7 @@ export function boundOf(
     known.length > 0
       ? (sent ?? deps.maxOutputTokens)
       : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
-  const answerTokens = limit * choicesOf(json)
+  const answerTokens = isInputAlone ? 0 : limit * choicesOf(json)
   // Names can be written in escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
   const beside = WRAPPING_TOKENS + (readsMore(plain, json) ? deps.searchTokens : 0) + linkedMedia(plain) * MEDIA_TOKENS
@@ -88,6 +90,8 @@ export function boundOf(
     answerLimit: sent === null ? limit : null,
     micros: cost(promptTokens, answerTokens),
     async counted() {
+      // What is no JSON, such as a recording, has no text to count.
+      if (text === '') return cost(promptTokens, answerTokens)
       const { text: said, media } = await requestText(json)
       const tokens = (await countLong(deps.countTokens, said)) + media * MEDIA_TOKENS
       return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)

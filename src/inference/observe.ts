@@ -17,6 +17,8 @@ export interface Observed {
   said: (() => Said) | null
   /** The answer as it is kept where content is; by default the text of `said`. */
   answer?: unknown
+  /** Ids that the upstream gave to what the call made there. */
+  made?: readonly string[]
 }
 
 /** Nothing was answered. */

@@ -1,6 +1,9 @@
 import { admitting, type CallDeps, type CallModel, createCallModel } from './call-model.ts'
 import { type CountPrompt, createCountPrompt } from './count-prompt.ts'
 import type { NamedUpstream } from './named-upstream.ts'
+import { createOwnObjects } from './own-objects.ts'
+import { createPassPath, type PassPath } from './pass-path.ts'
+import { createPlaces } from './places.ts'
 import { inProcessSend } from './relay/in-process.ts'
 import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
@@ -10,6 +13,7 @@ import type { Replaceable } from './relay/succession.ts'
 export interface OpenUpstream extends Replaceable {
   call: CallModel
   countPrompt: CountPrompt
+  passPath: PassPath
   /** What carries requests to one of them. */
   relaysOf(upstream: NamedUpstream): Relays
   /** Ends what is under way, with `service_stopping`, and closes the connections. */
@@ -34,6 +38,7 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   return {
     call: createCallModel(deps, relaysOf),
     countPrompt: createCountPrompt(deps, admitting(deps), relaysOf),
+    passPath: createPassPath(deps, createOwnObjects(deps.calls), createPlaces(deps.routing, relaysOf)),
     relaysOf,
     watch(listener) {
       let busy = 0

@@ -78,7 +78,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     firstToken() {
       firstTokenMs ??= elapsedMs()
     },
-    async settle({ httpStatus, error, usage: reported, said, answer, isHad }) {
+    async settle({ httpStatus, error, usage: reported, said, answer, made, isHad }) {
       const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said, error) : null)
       const name = invocation.model?.requested ?? ''
       const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices)
@@ -110,7 +110,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
           request: invocation.request,
           answer: answer === undefined ? (said?.().text ?? null) : answer,
         }
-      calls.record(record, context, spend)
+      calls.record(record, context, spend, made)
       return { callId, usage, costUsd }
     },
   }

@@ -43,6 +43,7 @@ export const RECORD_TABLES = {
   call_rollups: ['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'],
   call_sums: ['level', 'start', 'caller_id', 'model', 'path', 'status'],
   call_totals: ['model', 'caller_id', 'path', 'status'],
+  upstream_objects: ['id', 'caller_id'],
   gaze_sessions: ['session_id'],
   gaze_records: ['id'],
   gaze_prints: ['hash'],

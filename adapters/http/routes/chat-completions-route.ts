@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody, Endpoint as ModelEndpoint } from '../../../src/inference/admit.ts'
+import { createOwnObjects, mayNameObjects } from '../../../src/inference/own-objects.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
@@ -46,10 +47,18 @@ export function modelCall(
     headers?: (of: Arrival) => CallerContext['headers']
   },
 ): Endpoint {
+  const objects = createOwnObjects(gateway.calls)
+
+  /** Of files and earlier answers, a caller may name only its own. */
+  async function requireOwn(request: ClientRequest<ModelBody>, callerId: string | null): Promise<void> {
+    await objects.requireOwn(request, callerId === null ? null : await gateway.keys.identity(callerId))
+  }
+
   return async (arrival) => {
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
     const { stream } = check(body.json)
     const request = body as ClientRequest<ModelBody>
+    if (mayNameObjects(request)) await requireOwn(request, arrival.callerId)
     await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
       // Clients over HTTP retry by themselves.
       const asked = { endpoint, request, retries: 0, needsText: false }

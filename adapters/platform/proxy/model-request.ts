@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../../src/errors.ts'
 import { type Identity, isHeld } from '../../../src/identity/identity.ts'
-import type { ModelBody } from '../../../src/inference/admit.ts'
+import { type ModelBody, unbounded } from '../../../src/inference/admit.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
@@ -51,13 +51,6 @@ export async function readPost(
   if (json === undefined && /"model"|'model'|\bmodel\s*:|\\u/.test(text)) parseJson(headers, bytes)
   return { asksModel: false, bytes }
 }
-
-const unbounded = (endpoint: string): GazewayError =>
-  new GazewayError(
-    'forbidden_path',
-    `What ${endpoint} leads to cannot be billed, so it is not for keys that are charged or have a budget. Use a key with --billing recorded and without budgets.`,
-    { param: 'path' },
-  )
 
 /** A form, as for a recording, is billed by its length. */
 function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffer): ReadPost {

@@ -43,8 +43,8 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const response = readResponse(reply, provider)
   const usage = readUsage(response.usage)
   const observed: Observed = isUnfinished(response.status)
-    ? { usage, said: null, answer: response }
-    : observedWhole(usage, response.output, response)
+    ? { usage, said: null, answer: response, made: idsOf(response) }
+    : { ...observedWhole(usage, response.output, response), made: idsOf(response) }
   if (response.status === 'failed') {
     const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
     return failed(error, status, { ...observed, said: null, answer: null })
@@ -68,6 +68,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   let heldBytes = 0
   let last: Buffer | null = null
   let complete = false
+  let made: readonly string[] = []
   const tracker = trackResponse(passing.asked as unknown as ResponseRequest, { needsText })
   const output = streamedOutput()
   const headers = passedHeaders(reply.headers, passing)
@@ -92,6 +93,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
         throw fault
       }
       if (data !== null) tracker.push(data)
+      if (data?.type === 'response.created') made = idsOf(data.response)
       told.push(event)
       // What has no type is no event of a Response.
       isOutput ||= data?.type !== undefined && !BEFORE_OUTPUT.has(data.type)
@@ -133,7 +135,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     stallMs: provider.timeoutMs,
     isOver: () => complete,
   })
-  const observed = observedStream(tap)
+  const observed = { ...observedStream(tap), made }
   const reported = tap.failed()
   // Whatever comes after the last event changes nothing about the answer; many clients leave at it.
   const isAnswered = complete && held === null && reported === null
@@ -146,6 +148,10 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const told = reported && upstreamFailure(reported, provider, { cancelled: false })
   return answered(status, observed, told ?? broken)
 }
+
+/** The id under which the upstream keeps a Response. */
+const idsOf = (response: { id?: unknown } | undefined): string[] =>
+  typeof response?.id === 'string' ? [response.id] : []
 
 /** Whether an event reports that its stream has failed. */
 const isFailure = ({ type, error }: EventData): boolean =>

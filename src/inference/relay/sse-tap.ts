@@ -146,11 +146,11 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 export interface EventData {
   type?: string
   usage?: unknown
-  response?: { usage?: unknown; status?: string; error?: unknown }
+  response?: { id?: unknown; usage?: unknown; status?: string; error?: unknown }
   error?: unknown
   message?: unknown
   code?: unknown
-  choices?: Array<{ delta?: Delta | null } | null>
+  choices?: Array<{ delta?: Delta | null; text?: unknown } | null>
   delta?: unknown
   content_block?: unknown
   sequence_number?: number
@@ -207,7 +207,8 @@ function saidBy(event: Buffer): string {
   if (data?.type === 'content_block_start') return saidInBlock(data.content_block)
   if (data?.type === 'content_block_delta') return saidInDelta(data.delta)
   if (!Array.isArray(data?.choices)) return ''
-  return data.choices.map((choice) => saidIn(choice?.delta ?? {})).join('')
+  // Completions of the older kind have a text in place of a delta.
+  return data.choices.map((choice) => saidIn(choice?.delta ?? { text: choice?.text })).join('')
 }
 
 /** What a block of a Message begins with; results of the provider's own tools are not said by the model. */

@@ -93,6 +93,7 @@ export function readCompletion(reply: WholeReply, provider: Provider): Completio
 
 /** A Response, as far as it is read here. */
 export interface ReadResponse {
+  id?: unknown
   output: unknown[]
   status?: string
   usage?: unknown

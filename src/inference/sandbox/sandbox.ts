@@ -4,6 +4,7 @@ import { MODELS } from './models.ts'
 import { parseJson } from './request.ts'
 import { createResponseHistory } from './response-history.ts'
 import { completeChat } from './sandbox-chat.ts'
+import { createEmbeddings } from './sandbox-embeddings.ts'
 import { jsonReply } from './sandbox-reply.ts'
 import { createResponse } from './sandbox-responses.ts'
 
@@ -44,6 +45,11 @@ export function createSandbox(): Sandbox {
       path: /^\/responses$/,
       method: 'POST',
       reply: async (request) => createResponse(request, ...(await readBody(request)), history),
+    },
+    {
+      path: /^\/embeddings$/,
+      method: 'POST',
+      reply: async (request) => createEmbeddings(parseJson(await request.text())),
     },
   ]
 

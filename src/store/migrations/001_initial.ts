@@ -208,6 +208,16 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
     calls ${integer} not null,
     primary key (model, caller_id, path, status)
   )`,
+
+  // Ids that upstreams gave to what callers made there: responses, files, batches. A caller without a key is empty text.
+  sql`create table upstream_objects (
+    id ${text} not null,
+    caller_id ${text} not null,
+    upstream ${text} not null,
+    at ${time} not null,
+    primary key (id, caller_id)
+  )`,
+  sql`create index upstream_objects_at on upstream_objects (at)`,
 ]
 
 /** The ledger and the calls that are paid by it. */

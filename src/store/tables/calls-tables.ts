@@ -66,9 +66,19 @@ export interface CallTotalRow {
   calls: number
 }
 
+/** An id that an upstream gave to what a caller made there: a response, a file, a batch. */
+export interface UpstreamObjectRow {
+  id: string
+  /** Empty for a caller without a key. */
+  caller_id: string
+  upstream: string
+  at: string
+}
+
 export interface CallTables {
   calls: CallRow
   call_rollups: CallRollupRow
   call_sums: CallSumRow
   call_totals: CallTotalRow
+  upstream_objects: UpstreamObjectRow
 }

@@ -1,0 +1,117 @@
+import type { IncomingMessage } from 'node:http'
+import type { Hono } from 'hono'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
+import type { PathRequest } from '../../../src/inference/pass-path.ts'
+import { PASSED_PATHS, type PassedPath } from '../../../src/inference/passed-paths.ts'
+import type { OpenCalls } from '../../../src/inference/upstream.ts'
+import { isObject } from '../../../src/text/json.ts'
+import { type Arrival, arrivalOf } from '../../web/arrival.ts'
+import type { Frame, FrameContext } from '../../web/frame.ts'
+import { ALREADY_SENT, receiverOf } from '../../web/http-receiver.ts'
+import { readBytes, readJson } from '../../web/json-body.ts'
+import { relayOnce } from '../relay-once.ts'
+import { callContext } from './chat-completions-route.ts'
+
+/** What may be named in a path; a dot segment leads elsewhere. */
+const NAME = /^(?!\.+$)[\w.:-]{1,200}$/
+const FORM = /^multipart\/form-data\b/i
+/** Of the client's request, what says in which form it speaks the upstream's API. */
+const FORWARDED = /^(?:anthropic-|openai-beta$)/
+
+/** The routes of `/v1` whose requests go to an upstream as they are. */
+export function passedRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gateway): void {
+  for (const route of PASSED_PATHS)
+    app.on(route.method, `/v1${route.path.replace(/\{(\w+)\}/, ':$1')}`, async (c) => {
+      await passed(c, route, calls, gateway)
+      return ALREADY_SENT
+    })
+}
+
+async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gateway: Gateway): Promise<void> {
+  const arrival = arrivalOf(c)
+  const { incoming } = arrival
+  const { named, target } = targetOf(c, route)
+  const limit = gateway.loaded.config.http.max_body_bytes
+  const { body, formType } = await bodyOf(route, incoming, limit)
+  const id = route.path.includes('{id}') ? named : null
+  const asked: PathRequest = { route, target, id, body, formType }
+  const context = callContext(arrival, forwardedHeaders(arrival))
+  const { passPath } = calls.current()
+  if (!isRepeatable(route, formType)) {
+    refuseKeyed(incoming, route)
+    return passPath(asked, receiverOf(arrival, gateway.upstream.provider.timeoutMs), context)
+  }
+  const once = { path: `/v1${route.path}`, text: body.text, stream: body.json.stream === true }
+  await relayOnce(arrival, gateway, once, (receiver) => passPath(asked, receiver, context))
+}
+
+/** Whether a reply can be kept to be repeated under an `Idempotency-Key`: JSON that a JSON request without a name in its path led to. */
+const isRepeatable = ({ body, path }: PassedPath, formType: string | null): boolean =>
+  body === 'json' && formType === null && !path.includes('{') && path !== '/audio/speech'
+
+function refuseKeyed({ headers }: IncomingMessage, { method, path }: PassedPath): void {
+  if (method !== 'POST' || headers['idempotency-key'] === undefined) return
+  throw new GazewayError(
+    'validation_failed',
+    `Idempotency-Key: what /v1${path} answers cannot be repeated; leave the header out.`,
+    { param: 'Idempotency-Key' },
+  )
+}
+
+/** The path for the upstream, and what it names. @throws GazewayError `not_found` for a name that no upstream gives */
+function targetOf(c: FrameContext, { path }: PassedPath): { named: string | null; target: string } {
+  const { search } = new URL(c.req.url)
+  const [, parameter] = /\{(\w+)\}/.exec(path) ?? []
+  if (parameter === undefined) return { named: null, target: path + search }
+  const named = c.req.param(parameter) ?? ''
+  if (!NAME.test(named)) throw new GazewayError('not_found', `There is nothing at ${c.req.path.slice(0, 200)}.`)
+  return { named, target: path.replace(`{${parameter}}`, named) + search }
+}
+
+const NO_BODY = { bytes: Buffer.alloc(0), text: '', json: {} }
+
+async function bodyOf(
+  route: PassedPath,
+  incoming: IncomingMessage,
+  limit: number,
+): Promise<Pick<PathRequest, 'body' | 'formType'>> {
+  if (route.body === 'none') {
+    incoming.resume()
+    return { body: NO_BODY, formType: null }
+  }
+  const type = incoming.headers['content-type'] ?? ''
+  if (route.body === 'form' || (route.body === 'any' && FORM.test(type))) {
+    if (!FORM.test(type) || incoming.headers['content-encoding'] !== undefined)
+      throw new GazewayError(
+        'unsupported_media_type',
+        'The body must be a form: send content-type multipart/form-data.',
+      )
+    const bytes = await readBytes(incoming, limit)
+    return { body: { bytes, text: '', json: await modelIn(bytes, type) }, formType: type }
+  }
+  const body = await readJson(incoming, limit)
+  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: accepted is an object of JSON.')
+  return { body: { ...body, json: body.json as ModelBody }, formType: null }
+}
+
+/** The model that a form names, and whether it asks for a stream. @throws GazewayError `validation_failed` */
+async function modelIn(bytes: Buffer, type: string): Promise<ModelBody> {
+  const form = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch((cause: unknown) => {
+    throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
+  })
+  const models = form.getAll('model')
+  const [model] = models
+  // Servers differ in which of several they take.
+  if (models.length > 1 || (model !== undefined && typeof model !== 'string'))
+    throw new GazewayError('validation_failed', 'model: accepted is one name of a model.', { param: 'model' })
+  return { ...(model !== undefined && { model }), ...(form.get('stream') === 'true' && { stream: true }) }
+}
+
+function forwardedHeaders({ incoming }: Arrival): CallerContext['headers'] {
+  const given = Object.entries(incoming.headers).filter(
+    (header): header is [string, string] => FORWARDED.test(header[0]) && typeof header[1] === 'string',
+  )
+  return Object.fromEntries(given)
+}

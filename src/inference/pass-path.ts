@@ -1,0 +1,192 @@
+import { GazewayError } from '../errors.ts'
+import type { Identity } from '../identity/identity.ts'
+import { type AdmitDeps, admitFree, admitUnbounded, billFor, type CallerContext, type ModelBody } from './admit.ts'
+import { limitsAt } from './answer-limit.ts'
+import { type Bill, NO_BILL } from './bill.ts'
+import { type BilledReceiver, billedReceiver } from './billed-receiver.ts'
+import { billedFields } from './call-bound.ts'
+import { admitting, type CallDeps } from './call-model.ts'
+import { upstreamFailure } from './failure.ts'
+import { NOTHING } from './observe.ts'
+import { mayNameObjects, type OwnObjects } from './own-objects.ts'
+import { type PassedReply, passReply } from './pass-path-reply.ts'
+import { asksModel, type PassedPath } from './passed-paths.ts'
+import type { Place, Places } from './places.ts'
+import type { ModelChoice } from './provider.ts'
+import { errorEvent } from './relay/error-event.ts'
+import type { Receiver } from './relay/receiver.ts'
+import { type ClientRequest, requestBody } from './relay/request-body.ts'
+import { endingOf } from './relay/send.ts'
+import { type BegunCall, beginCall } from './settle.ts'
+import { askForUsage } from './usage-request.ts'
+
+/** A request to a passed path. */
+export interface PathRequest {
+  route: PassedPath
+  /** Below `/v1`, as it was sent, with its query. */
+  target: string
+  /** What the path names; null where it names nothing. */
+  id: string | null
+  /** The body; of a form, `json` has the model that it names, and `text` is empty. */
+  body: ClientRequest<ModelBody>
+  /** The type of a body that is no JSON; null for JSON, and for none. */
+  formType: string | null
+}
+
+/**
+ * Passes a request to the upstream that its model, or what its path names, belongs to: recorded, held to the limits of its
+ * caller and charged as every call is. Status and body of the reply stay as they are, errors too.
+ *
+ * @returns when the reply is over
+ * @throws GazewayError as `billFor` and `OwnObjects`; `forbidden_path` for what nobody can bill where the caller is held to a
+ *   bill; and where no reply came, before the first byte of one
+ */
+export type PassPath = (asked: PathRequest, receiver: Receiver, context: CallerContext) => Promise<void>
+
+/** Passes requests on under the bills of their callers. */
+export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Places): PassPath {
+  const admits = admitting(deps)
+
+  return async (asked, receiver, context) => {
+    const caller = context.callerId === null ? null : await admits.identity(context.callerId)
+    const place = await placeOf(asked, caller)
+    const { bill, end } = await billOf(admits, asked, place, context)
+    const started = performance.now()
+    const held = billedReceiver(receiver, bill, {
+      errorEvent: (error, number) => errorEvent(asked.route.path, error, context.requestId, number),
+      countTokens: deps.countTokens,
+    })
+    try {
+      const call = beginCall(
+        deps,
+        {
+          provider: place.relay.provider,
+          path: asked.route.path,
+          model: place.model,
+          stream: asked.body.json.stream === true,
+          request: asked.body.json,
+          bill,
+        },
+        context,
+      )
+      const passed = await sendAndPass(asked, { place, held, call, bill, caller, context })
+      const { callId, usage } = await call.settle(passed)
+      const billed = {
+        callId,
+        model: place.model?.requested ?? '',
+        path: `/v1${asked.route.path}`,
+        usage,
+        latencyMs: Math.round(performance.now() - started),
+      }
+      const charged = await bill.settle(billed).catch((fault) => {
+        if (!held.fail(fault)) throw fault
+        return null
+      })
+      held.finish(callId, charged)
+    } finally {
+      end()
+    }
+  }
+
+  async function placeOf({ route, id, body }: PathRequest, caller: Identity | null): Promise<Place> {
+    const named = id ?? (route.cost === 'unbounded' ? inputFileOf(body.json) : null)
+    if (named !== null) {
+      const upstream = await objects.upstreamOf(named, caller)
+      const relay = upstream === null ? places.first() : places.named(upstream)
+      if (relay !== null) return { relay, model: null }
+      throw new GazewayError('not_found', `The upstream ${upstream} that keeps it is no longer configured.`)
+    }
+    if (!asksModel(route)) return { relay: places.first(), model: null }
+    if (mayNameObjects(body)) await objects.requireOwn(body, caller)
+    const { model } = body.json
+    if (typeof model === 'string' && model !== '') return places.ofModel(model)
+    if (route.hasDefault && (model ?? '') === '') return { relay: places.first(), model: DEFAULT_MODEL }
+    throw new GazewayError('validation_failed', 'model: accepted is the name of a model.', { param: 'model' })
+  }
+
+  /** Sends the request and passes its reply on. What was asked and not answered is recorded, too. */
+  async function sendAndPass(asked: PathRequest, { place, ...passing }: Sending): Promise<PassedReply> {
+    const { relay, model } = place
+    const { held, call, bill, context } = passing
+    const { route, target, body, formType } = asked
+    try {
+      const request = {
+        method: route.method,
+        body: await bodyOf(asked, model, bill),
+        stream: body.json.stream === true,
+        via: context.via,
+        headers: { ...context.headers, ...(formType !== null && { 'content-type': formType }) },
+      }
+      const reply = await relay.open(target, request, held)
+      return await passReply(asked, { ...passing, provider: relay.provider, objects }, reply)
+    } catch (cause) {
+      const error = upstreamFailure(cause, relay.provider, endingOf(held))
+      error.callId = call.callId
+      await call.settle({ httpStatus: null, error, ...NOTHING, isHad: false })
+      throw error
+    }
+  }
+}
+
+interface Sending {
+  place: Place
+  held: BilledReceiver
+  call: BegunCall
+  bill: Bill
+  caller: Identity | null
+  context: CallerContext
+}
+
+/** Of a request that names none; the upstream's own answers. */
+const DEFAULT_MODEL: ModelChoice = { requested: '', upstream: '', catalogue: {} }
+
+/** The file of requests that a batch is made of. @throws GazewayError `validation_failed` */
+function inputFileOf({ input_file_id }: ModelBody): string {
+  if (typeof input_file_id === 'string' && input_file_id !== '') return input_file_id
+  throw new GazewayError('validation_failed', 'input_file_id: accepted is the id of a file.', {
+    param: 'input_file_id',
+  })
+}
+
+/** A token of a recording has more bytes: Opus at 6 kbit/s has 750 of them in a second, which is 10 tokens. */
+const BYTES_PER_RECORDED_TOKEN = 16
+
+async function billOf(
+  admits: AdmitDeps,
+  { route, body, formType }: PathRequest,
+  { model }: Place,
+  context: CallerContext,
+): Promise<{ bill: Bill; end(): void }> {
+  const path = `/v1${route.path}`
+  if (model !== null) {
+    const most = formType === null ? body.bytes.length : Math.ceil(body.bytes.length / BYTES_PER_RECORDED_TOKEN)
+    const request = { ...body, bytes: body.bytes.subarray(0, most) }
+    const bill = await billFor(admits, { path, request, models: () => [model] }, context)
+    return { bill, end: bill.end }
+  }
+  const admitted = route.cost === 'unbounded' ? admitUnbounded : admitFree
+  const counted = await admitted(admits, { path, model: null }, context)
+  return { bill: { ...NO_BILL, ...(counted && { headers: counted.headers }) }, end: () => counted?.end(0) }
+}
+
+/**
+ * The client's bytes where they say once what its bill goes by, with the upstream's id of the model and the limit of the
+ * answer where it needs one; a form as it is.
+ */
+function bodyOf(
+  { route, body, formType }: PathRequest,
+  model: ModelChoice | null,
+  { isBounded, answerLimit }: Bill,
+): Buffer | string | null | Promise<string> {
+  if (route.body === 'none') return null
+  if (formType !== null) return body.bytes
+  const { json } = body
+  const [limit] = limitsAt(route.path)
+  const fields = {
+    ...(isBounded && billedFields(json)),
+    ...(model !== null && model.upstream !== '' && { model: model.upstream }),
+    ...(route.path === '/completions' && json.stream === true && askForUsage(json)),
+    ...(limit !== undefined && answerLimit !== null && { [limit]: answerLimit }),
+  }
+  return requestBody(body, { ...json, ...fields }, fields)
+}
