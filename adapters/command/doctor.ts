@@ -75,9 +75,11 @@ const OTHER_CHECKS: readonly Check[] = [
   },
   {
     name: 'prices',
-    async run({ upstream: { provider }, loaded }) {
+    async run({ upstream: { routing }, loaded }) {
       const { models } = loaded.config.pricing
-      return ageOfPrices(provider, models, new Date())
+      const found = routing.upstreams.map(({ provider }) => ageOfPrices(provider, models, new Date()))
+      const told = found.map((one) => (typeof one === 'string' ? one : one.warning)).join('; ')
+      return found.every((one) => typeof one === 'string') ? told : { warning: told }
     },
   },
   {

@@ -3,6 +3,7 @@ import type { Config } from '../../src/config/config-schema.ts'
 import type { Log } from '../../src/config/log.ts'
 import { type ListedPrice, listPrices } from '../../src/inference/price-list.ts'
 import { createProvider } from '../../src/inference/provider.ts'
+import { namedConfigs } from '../../src/inference/upstream-configs.ts'
 import { flatPrices } from '../../src/providers/prices.ts'
 import { aligned } from './aligned.ts'
 import { withKeys } from './with-keys.ts'
@@ -11,8 +12,10 @@ const HEAD = ['UPSTREAM', 'MODEL', 'ASKED AS', 'INPUT', 'CACHED', 'CACHE WRITE',
 
 /** Prints the prices that calls are recorded and charged at, and where each comes from: as a table, or as JSON. */
 export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
-  const { pricing, upstream } = await configOf(loaded, log)
-  const items = listPrices([createProvider(upstream)], pricing)
+  const config = await configOf(loaded, log)
+  const { pricing } = config
+  const providers = [createProvider(config.upstream), ...namedConfigs(config).map(createProvider)]
+  const items = listPrices(providers, pricing)
   const { input: other } = flatPrices(pricing)
   const list = { currency: 'USD', per_tokens: 1_000_000, margin_usd: pricing.margin_usd, other_models: other, items }
   process.stdout.write(json ? `${JSON.stringify(list, null, 2)}\n` : aligned(HEAD, items.map(row)))

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { PASSED_PATHS } from '../../src/inference/passed-paths.ts'
+import { CALL_PATHS } from '../../src/inference/endpoints.ts'
 import type { Routing } from '../../src/inference/routing.ts'
 import { OWN_MODELS } from '../../src/providers/preset.ts'
 import { cached } from './cached.ts'
@@ -10,8 +10,6 @@ import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 
 /** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
 const OTHER = 'other'
-/** The endpoints that Gazeway itself asks, whatever else may be passed through. */
-const OWN_PATHS = ['/chat/completions', '/responses', '/messages', ...new Set(PASSED_PATHS.map(({ path }) => path))]
 
 /** Counts upstream calls from their records: each call once, when it has ended. */
 export function callMetrics(
@@ -84,7 +82,7 @@ export function callMetrics(
     for (const { provider } of routing.upstreams) {
       for (const name of [...Object.values(OWN_MODELS), ...provider.aliases])
         models.add(name).add(provider.resolve(name, 'chat').upstream)
-      for (const endpoint of [...OWN_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
+      for (const endpoint of [...CALL_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
         paths.add(provider.pathname + endpoint)
     }
   }

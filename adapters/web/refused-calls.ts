@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { CALL_PATHS } from '../../src/inference/endpoints.ts'
 
 /** What refuses a caller: no key, no money, no permission, too much. */
 const REFUSING = new Set([401, 402, 403, 429])
@@ -11,13 +12,9 @@ export const refusesCaller = ({ status, callId, isNoted, code }: GazewayError): 
   REFUSING.has(status) && callId === undefined && !isNoted && code !== 'upstream_error'
 
 /** Endpoints below `/v1` that are told apart; all others are one, for anyone may name any. */
-const ENDPOINTS = new Set([
-  'chat/completions',
-  'responses',
-  'messages',
-  'messages/count_tokens',
-  'embeddings',
-  'models',
+const ENDPOINTS: ReadonlyArray<[path: RegExp, name: string]> = ['/models', ...CALL_PATHS].map((path) => [
+  new RegExp(`^/v1${path.replace(/\{\w+\}/, '[^/]+')}$`),
+  `/v1${path}`,
 ])
 /** The platform's routes that ask a model, by their names. */
 const ROUTES: ReadonlyArray<[path: RegExp, name: string]> = [
@@ -55,6 +52,6 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
 
 /** The route of a request that asks a model; null for any other. */
 export function callPath(path: string): string | null {
-  if (path.startsWith('/v1/')) return ENDPOINTS.has(path.slice('/v1/'.length)) ? path : '/v1/*'
+  if (path.startsWith('/v1/')) return ENDPOINTS.find(([pattern]) => pattern.test(path))?.[1] ?? '/v1/*'
   return ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? null
 }

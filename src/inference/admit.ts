@@ -7,15 +7,13 @@ import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, requireCounts, UNBOUNDED } from './call-bound.ts'
 import type { CallRates, CountedCall } from './call-rates.ts'
+import type { Endpoint } from './endpoints.ts'
 import type { ModelChoice } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type ClientRequest, withField } from './relay/request-body.ts'
 
 /** A token of ordinary text has about as many bytes. */
 const BYTES_PER_TOKEN = 4
-
-/** The endpoints that a model is asked at, below the base URL: two of OpenAI's API, and Anthropic's. */
-export type Endpoint = '/chat/completions' | '/responses' | '/messages'
 
 /** A request to a model as its client wrote it, as far as Gazeway acts on it; everything else is passed on. */
 export interface ModelBody {

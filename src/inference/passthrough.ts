@@ -7,6 +7,7 @@ import { billFor } from './admit.ts'
 import { type Bill, NO_BILL } from './bill.ts'
 import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
+import { ENDPOINTS } from './endpoints.ts'
 import { badReply, hideSecrets, streamFailure, upstreamFailure } from './failure.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
@@ -27,7 +28,7 @@ const READ_LIMIT_BYTES = 16 * 1024 * 1024
 /** How deep a reply may nest: what reads it on the way to a client does so level by level. */
 const MOST_LEVELS = 1000
 /** Endpoints whose reply is a model's answer: it is counted where no usage is reported. */
-const ANSWERED = ['/chat/completions', '/responses', '/messages']
+const ANSWERED: readonly string[] = ENDPOINTS
 /** Headers that tell the caller something and hold nothing of the account. */
 const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'

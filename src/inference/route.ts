@@ -1,5 +1,5 @@
 import type { CallContext } from '../calls/call-record.ts'
-import type { Endpoint } from './admit.ts'
+import type { Endpoint } from './endpoints.ts'
 import { fallbackModel, modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import type { ModelChoice, ModelRole } from './provider.ts'

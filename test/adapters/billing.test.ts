@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
+import { asksModel, PASSED_PATHS } from '../../src/inference/passed-paths.ts'
 import type { Burn } from '../../src/wallet/burn.ts'
 import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform, until } from './platform.ts'
@@ -369,6 +370,30 @@ const ASK_NO_MODEL = [
   ...['PUT /v1/{path}', 'PATCH /v1/{path}'],
 ]
 
+/** What the passed paths that ask a model are asked. */
+const INPUTS: Record<string, object> = {
+  '/embeddings': { input: 'Hello' },
+  '/moderations': { input: 'Hello' },
+  '/rerank': { query: 'Hello', documents: ['Hello'] },
+  '/completions': { prompt: 'Hello', max_tokens: 10 },
+  '/images/generations': { prompt: 'Hello' },
+  '/audio/speech': { input: 'Hello', voice: 'x' },
+  '/responses/compact': { input: 'Hello' },
+}
+const FORMS = ['/audio/transcriptions', '/audio/translations', '/audio/{name}']
+async function askPassed(url: string, path: string, key: string): Promise<number> {
+  const target = `${url}/v1${path.replace('{name}', 'isolations')}`
+  if (!FORMS.includes(path)) return (await post(target, { model: 'm', ...INPUTS[path] }, key)).status
+  const body = new FormData()
+  body.set('model', 'm')
+  body.set('file', new Blob(['sound']), 'a.wav')
+  return (await fetch(target, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body })).status
+}
+for (const { path } of PASSED_PATHS.filter(asksModel)) {
+  WAYS[`gateway POST /v1${path}`] = (key) => askPassed(running.gatewayUrl, path, key)
+  WAYS[`POST /v1/{path}, ${path}`] = (key) => askPassed(running.url, path, key)
+}
+
 /** Counts a prompt, and asks no model. */
 const COSTS_NOTHING = '/v1/messages/count_tokens'
 
@@ -399,6 +424,7 @@ describe('every way to a model', () => {
     assert.deepEqual(routes.toSorted(), [...ASK_NO_MODEL, ...ways].toSorted())
     for (const path of Object.keys(MODEL_ENDPOINTS))
       assert.ok(path === COSTS_NOTHING || WAYS[`gateway POST ${path}`], path)
+    for (const { path } of PASSED_PATHS.filter(asksModel)) assert.ok(path in INPUTS || FORMS.includes(path), path)
   })
 
   it('is listed: each file that asks a model belongs to one', () => {

@@ -9,6 +9,7 @@ export interface Received {
   headers: IncomingHttpHeaders
   /** The body as it came, and the JSON that it holds. */
   text: string
+  bytes: Buffer
   body: unknown
   /** Resolves when the client has gone before the reply was complete, rejects when all of it was sent. */
   aborted: Promise<void>
@@ -35,8 +36,10 @@ export async function startUpstream(tls?: { key: string; cert: string }, at = 0)
   const received: Received[] = []
   const scripts = new Map<string, Behaviour[]>()
   const answer: RequestListener = async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
+    const pieces: Buffer[] = []
+    for await (const chunk of request) pieces.push(chunk)
+    const bytes = Buffer.concat(pieces)
+    const text = bytes.toString('utf8')
     const path = (request.url ?? '').replace(/^\/v1/, '').split('?')[0] ?? ''
     const aborted = new Promise<void>((resolve, reject) => {
       response.on('close', () => {
@@ -47,7 +50,7 @@ export async function startUpstream(tls?: { key: string; cert: string }, at = 0)
     // Most tests do not ask.
     aborted.catch(() => undefined)
     const { method = '', url = '', headers } = request
-    const entry = { method, path: url, headers, text, body: parsed(text), aborted }
+    const entry = { method, path: url, headers, text, bytes, body: parsed(text), aborted }
     const script = scripts.get(path)
     // `GET /health` looks for the list of models; that is no call of the test's own.
     if (script !== undefined || path !== '/models') received.push(entry)

@@ -40,7 +40,10 @@ describe('gazeway prices', () => {
     const { from, input, unknown } = of('mistral-small-latest')
     assert.deepEqual([from, input, unknown], ['flat', 3, true])
 
+    const upstreams = { fast: { provider: 'groq', api_keys: ['a-key-of-groq'] } }
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstreams }))
     const table = await run(place, ['prices', '--upstream', 'xai'])
+    assert.match(table.stdout, /^fast +openai\/gpt-oss-20b +- +0\.075 +0\.0375 +- +- +0\.3 +catalogue, 2026-11-24: /m)
     assert.match(table.stdout, /^xai +grok-4\.3 +llm-3-fast +1\.25 +0\.2 +- +- +2\.5 +catalogue, 2026-07: https:/m)
     assert.match(table.stdout, /^xai +grok-4\.3 +llm-4-1-fast-reasoning +3 +.* flat price$/m)
   })

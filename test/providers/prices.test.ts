@@ -146,6 +146,6 @@ describe('the age of a catalogue', () => {
   })
 
   it('does not matter for models whose price is configured', () => {
-    assert.match(String(of({ fable: own, 'fable-2026-01-02': own }, '2030-01-01')), /^no catalogue/)
+    assert.match(String(of({ fable: own, 'fable-2026-01-02': own }, '2030-01-01')), /^fables has no catalogue/)
   })
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { CallerContext, ModelBody, Endpoint as ModelEndpoint } from '../../../src/inference/admit.ts'
+import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
+import type { Endpoint as ModelEndpoint } from '../../../src/inference/endpoints.ts'
 import { createOwnObjects, mayNameObjects } from '../../../src/inference/own-objects.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'

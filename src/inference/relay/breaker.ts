@@ -1,3 +1,5 @@
+import { ASKING_PATHS } from '../endpoints.ts'
+
 /** This many failures in a row, and an endpoint counts as down. */
 export const FAILURES = 10
 /** So long it is then left alone before one request tries it, in milliseconds; twice as long after each try. */
@@ -65,7 +67,7 @@ export function createBreaker(): Breaker {
 
 /** The breakers of one upstream, by the path of the endpoint: other paths are as many as clients make up. */
 export const createBreakers = (): ReadonlyMap<string, Breaker> =>
-  new Map(['/chat/completions', '/responses', '/messages'].map((path) => [path, createBreaker()]))
+  new Map(ASKING_PATHS.map((path) => [path, createBreaker()]))
 
 /** The time on the clock that nobody sets, whole: sums of it are exact. */
 const elapsedMs = () => Math.floor(performance.now())
