@@ -98,9 +98,11 @@ async function bodyOf(
 
 /** The model that a form names, and whether it asks for a stream. @throws GazewayError `validation_failed` */
 async function modelIn(bytes: Buffer, type: string): Promise<ModelBody> {
-  const form = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch((cause: unknown) => {
-    throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
-  })
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+    .formData()
+    .catch((cause: unknown) => {
+      throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
+    })
   const models = form.getAll('model')
   const [model] = models
   // Servers differ in which of several they take.
