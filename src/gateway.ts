@@ -13,7 +13,7 @@ import { openConfig } from './config/open-config.ts'
 import { redactText } from './config/redact.ts'
 import { connectionSweeps } from './connections/connections.ts'
 import { createAllowRoot } from './context/allowed-root.ts'
-import { type ContextInput, createContext, type WorkContext } from './context/context.ts'
+import { type Caller, type ContextInput, createContext, type WorkContext } from './context/context.ts'
 import { GazewayError } from './errors.ts'
 import { createEscrows, type Escrows } from './escrow/escrow.ts'
 import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
@@ -83,12 +83,12 @@ export interface Gateway {
   }
   context: {
     /** The work context of a project. @throws see `createContext` */
-    get(input: ContextInput, declaredRoots: readonly string[], signal?: AbortSignal): Promise<WorkContext>
+    get(input: ContextInput, declaredRoots: readonly string[], caller?: Caller): Promise<WorkContext>
     /** The same as a model reads it. */
     text(
       input: ContextInput,
       declaredRoots: readonly string[],
-      signal?: AbortSignal,
+      caller?: Caller,
     ): Promise<{ text: string; tokens: number }>
   }
   calls: Calls

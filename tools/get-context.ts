@@ -22,5 +22,5 @@ export const getContext = defineTool({
 
 async function run(gateway: Pick<Gateway, 'context'>, input: z.output<typeof Input>, context: ToolContext) {
   const max_tokens = Math.min(input.max_tokens, context.mostTokens ?? input.max_tokens)
-  return gateway.context.get({ ...input, max_tokens }, await context.roots(), context.signal)
+  return gateway.context.get({ ...input, max_tokens }, await context.roots(), context)
 }

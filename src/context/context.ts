@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { CallContext } from '../calls/call-record.ts'
 import { errorBody, GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'
 import { Projects } from '../memory/memory-record.ts'
@@ -13,11 +14,11 @@ import { fit } from './fit.ts'
 import { distanceTo } from './focus-distance.ts'
 import { type Form, jsonForm, textForm } from './form.ts'
 import { createOutline } from './outline.ts'
-import { findPassages } from './passages.ts'
 import type { ContextMemory, WorkContext } from './place.ts'
-import { createQueryMatcher } from './query-matcher.ts'
 import { renderContext } from './render.ts'
 import { scoreFiles } from './score.ts'
+import { createMatcher } from './search/matcher.ts'
+import { findPassages } from './search/passages.ts'
 import { createTreeReader, type ProjectTree } from './tree.ts'
 
 export { Place, WorkContext } from './place.ts'
@@ -60,6 +61,9 @@ export interface MemoriesOf {
   limit: number
 }
 
+/** Who waits for a context: may cancel it, and is told of what takes long. */
+export type Caller = Pick<CallContext, 'signal' | 'onStep'>
+
 /** What the work context is made of, beside the project's files. */
 export interface ContextDeps {
   /** Attention by place since a time; indexed, it is asked once or twice a call. */
@@ -78,7 +82,7 @@ export interface ContextDeps {
 
 /** Attention older than this has lost 99 % of its interest. */
 const SINCE_MS = 7 * 24 * 3_600_000
-const FILES = 20_000
+const FILES = 50_000
 const MEMORIES = 20
 const MEMORY_LENGTH = 800
 /** No place takes less of the budget: its line has a name, a weight and a reason. */
@@ -86,6 +90,7 @@ const TOKENS_PER_PLACE = 8
 
 /** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
 export function createContext(deps: ContextDeps) {
+  const matcher = createMatcher()
   const readTree = createTreeReader({ limit: FILES, dataFolder: deps.dataFolder ?? null })
 
   async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {
@@ -123,7 +128,7 @@ export function createContext(deps: ContextDeps) {
     input: ContextInput,
     declared: readonly string[],
     form: Form,
-    signal: AbortSignal | undefined,
+    { signal, onStep }: Caller,
   ): Promise<WorkContext> {
     const { focus: asked, query, projects, max_tokens: maxTokens } = parseInput(ContextInput, input)
     const now = deps.now()
@@ -147,12 +152,17 @@ export function createContext(deps: ContextDeps) {
     const { attention, memories, notes: ofStore } = await stored()
     const focus = resolved && asListed(resolved, tree.files)
 
-    const matcher = query === undefined ? null : createQueryMatcher(query, tree.files)
+    const hasSignal = focus !== null || attention.size > 0 || tree.changes.size > 0
+    const {
+      found,
+      match,
+      referred,
+      notes: ofIndex,
+    } = await matcher(root, tree, { query, hasSignal }, { signal, onStep })
     const isFile = focus !== null && tree.files.includes(focus.path)
     const distance = focus === null ? () => null : distanceTo(focus.path, isFile)
-    const matchPath = matcher?.matchPath ?? (() => 0)
-    const scored = await scoreFiles(root, tree, { attention, distance, matchPath, now })
-    const files = matcher === null ? scored : await findPassages(root, scored, matcher)
+    const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
+    const files = found === null ? scored : await findPassages(root, scored, found)
     const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
     const outline = createOutline(root, files, {
       limit,
@@ -166,6 +176,7 @@ export function createContext(deps: ContextDeps) {
       ...(focus ? aboutFocus(focus, tree) : []),
       ...(tree.complete ? [] : [`more than ${FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
       ...tree.notes,
+      ...ofIndex,
       ...ofStore,
     ]
     return fit({
@@ -184,12 +195,12 @@ export function createContext(deps: ContextDeps) {
 
   return {
     /** The context as a structured result: as JSON, and as text, it is never longer than `max_tokens`. @throws see above */
-    get: (input: ContextInput, declared: readonly string[], signal?: AbortSignal) =>
-      read(input, declared, jsonForm, signal),
+    get: (input: ContextInput, declared: readonly string[], caller: Caller = {}) =>
+      read(input, declared, jsonForm, caller),
 
     /** The context as text for a model, never longer than `max_tokens`. @throws see above */
-    async text(input: ContextInput, declared: readonly string[], signal?: AbortSignal) {
-      const context = await read(input, declared, textForm, signal)
+    async text(input: ContextInput, declared: readonly string[], caller: Caller = {}) {
+      const context = await read(input, declared, textForm, caller)
       return { text: renderContext(context), tokens: context.tokens }
     },
   }

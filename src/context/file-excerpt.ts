@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { isBinaryFile } from 'isbinaryfile'
+import { isBinaryFileSync } from 'isbinaryfile'
 import { cut } from '../text/cut.ts'
-import { readInside } from './confine.ts'
+import { readInside, readInsideSync } from './confine.ts'
 import { holdsPrivateKey, looksSecret } from './secrets.ts'
 
 const LINE_LENGTH = 200
@@ -29,7 +29,19 @@ export function createExcerptReader(root: string) {
 export async function readText(root: string, path: string, limit: number): Promise<string | null> {
   if (looksSecret(join(root, path))) return null
   const bytes = await readInside(root, path, limit)
-  if (bytes === null || (await isBinaryFile(bytes, bytes.length))) return null
+  return bytes === null ? null : textOfFile(bytes)
+}
+
+/** The same at once: for a thread that does nothing else. */
+export function readTextSync(root: string, path: string, limit: number): string | null {
+  if (looksSecret(join(root, path))) return null
+  const bytes = readInsideSync(root, path, limit)
+  return bytes === null ? null : textOfFile(bytes)
+}
+
+/** Null for a binary file, and for one with a private key. */
+function textOfFile(bytes: Buffer): string | null {
+  if (isBinaryFileSync(bytes, bytes.length)) return null
   // Byte by byte, so that a key is seen in whatever encoding: the other half of a UTF-16 letter is a NUL.
   if (holdsPrivateKey(withoutControls(bytes.toString('latin1')))) return null
   return withoutControls(decode(bytes))

@@ -1,12 +1,17 @@
 const FILE_MODE = '100'
+const FILE_MODE_LENGTH = '100644'.length
 
-/** The files of `git ls-files -s -z` (`100644 <hash> 0\t<path>`): no links, no submodules, an unmerged file once. */
-export function parseIndex(output: string): string[] {
-  const paths = new Set<string>()
+/**
+ * The files of `git ls-files -s -z` (`100644 <hash> 0\t<path>`) with the hashes of their content: no links, no submodules,
+ * an unmerged file once.
+ */
+export function parseIndex(output: string): Map<string, string> {
+  const objects = new Map<string, string>()
   for (const entry of output.split('\0')) {
-    if (entry.startsWith(FILE_MODE)) paths.add(entry.slice(entry.indexOf('\t') + 1))
+    const tab = entry.indexOf('\t')
+    if (entry.startsWith(FILE_MODE)) objects.set(entry.slice(tab + 1), entry.slice(FILE_MODE_LENGTH + 1, tab - 2))
   }
-  return [...paths]
+  return objects
 }
 
 /**
@@ -42,19 +47,26 @@ function stateOf(entry: string): string {
   return both.includes('A') ? 'added' : 'modified'
 }
 
+/** Authors that are programs: `dependabot[bot]`, `renovate`, `github-actions`. Their commits say nothing of people's work. */
+const BOT =
+  /\[bot\]|\b(?:dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|snyk-bot|weblate)\b|[-_]bot(?:@|\s*$)/i
+
 /**
- * The files of each commit of `git log -z --name-only --format=//%H`. No path has two slashes in a row, so none passes for
- * a commit; the first path of a commit has a line feed before it.
+ * The files of each commit of `git log -z --name-only --format=//%H%x20%an%x20%ae` but those of bots. No path has two
+ * slashes in a row, so none passes for a commit; the first path of a commit has a line feed before it.
  */
 export function parseLog(output: string): { head: string; commits: string[][] } {
   const commits: string[][] = []
   let head = ''
+  let files: string[] = []
   for (const entry of output.split('\0')) {
-    if (/^\/\/[0-9a-f]{40,64}$/.test(entry)) {
-      head ||= entry.slice(2)
-      commits.push([])
+    const [, hash, author = ''] = /^\/\/([0-9a-f]{40,64}) (.*)$/s.exec(entry) ?? []
+    if (hash !== undefined) {
+      head ||= hash
+      files = []
+      if (!BOT.test(author)) commits.push(files)
     } else if (entry !== '') {
-      commits.at(-1)?.push(entry.replace(/^\n/, ''))
+      files.push(entry.replace(/^\n/, ''))
     }
   }
   return { head, commits }

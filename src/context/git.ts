@@ -5,6 +5,8 @@ import { parseIndex, parseLog, parseStatus } from './git-output.ts'
 import { findRepository } from './repository.ts'
 
 const COMMITS = 50
+/** As many are asked for: those of bots are left out. */
+const COMMITS_READ = 100
 const UNKNOWN = 'changes and commits are unknown'
 /** Roots whose commits and tracked files are kept. */
 const ROOTS_KEPT = 8
@@ -15,11 +17,11 @@ const NO_COMMITS = '(initial)'
 
 /** What git knows about a root. Paths are relative to the root, with forward slashes. */
 interface GitState {
-  /** Tracked files, without links and submodules. */
-  tracked: string[]
+  /** Tracked files, without links and submodules, with the hashes of their content. */
+  tracked: ReadonlyMap<string, string>
   /** Uncommitted state by path: modified, added, untracked, renamed, deleted, conflicted. */
   changes: Map<string, string>
-  /** The files of each of the newest commits (at most 50), newest first. */
+  /** The files of each of the newest commits of people (at most 50), newest first. */
   commits: string[][]
 }
 
@@ -34,7 +36,7 @@ interface GitReading {
 interface Index {
   version: string | null
   failure: string | null
-  tracked: string[]
+  tracked: ReadonlyMap<string, string>
 }
 
 interface History {
@@ -59,9 +61,10 @@ export function createGitReader(): (
   const indexes = new Map<string, Index>()
 
   async function readHistory(checkout: Checkout, signal?: AbortSignal): Promise<History> {
-    const log = ['log', `-n${COMMITS}`, '--format=//%H', '--name-only', '-z', '--no-renames', '--relative']
+    const log = ['log', `-n${COMMITS_READ}`, '--format=//%H %an %ae', '--name-only', '-z', '--no-renames', '--relative']
     const { output } = await git(checkout, log, signal)
-    return keep(histories, checkout.root, parseLog(output))
+    const { head, commits } = parseLog(output)
+    return keep(histories, checkout.root, { head, commits: commits.slice(0, COMMITS) })
   }
 
   async function readIndex(checkout: Checkout, version: string | null, signal?: AbortSignal): Promise<Index> {

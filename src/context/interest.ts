@@ -1,22 +1,23 @@
 /**
  * The degree of interest of a place: a sum of named terms, each a pure function, squashed to a weight.
  *
- *     interest = attention + change + history + focus + query + landmark
+ *     interest = attention + change + history + focus + query + landmark + referred
  *     weight   = 1 − e^(−interest)
  *
  * It is the degree-of-interest model of Mylyn (Kersten & Murphy, "Mylar: a degree-of-interest model for IDEs", AOSD 2005;
  * "Using task context to improve programmer productivity", FSE 2006): what a person looks at and edits gains interest, and
  * interest decays. `landmark` and `focus` are the a-priori importance and the distance term of Furnas ("Generalized
  * fisheye views", CHI 1986). The coefficients are Gazeway's own: a minute of attention just now (1.5) outweighs an
- * uncommitted change (1.2), which outweighs any commit history (0.6); what the caller asked for (2 each) outweighs all.
+ * uncommitted change (1.2), which outweighs any commit history (0.6); what the caller asked for (focus 2, query 3) outweighs all.
  */
 
 const ATTENTION = 1.5
 const CHANGE = 1.2
 const HISTORY = 0.6
 const FOCUS = 2
-const QUERY = 2
+const QUERY = 3
 const LANDMARK = 0.25
+const REFERRED = 0.2
 
 /** Attention and the age of a change lose half of their interest in a day. */
 export const HALF_LIFE_MS = 24 * 3_600_000
@@ -67,7 +68,7 @@ export function focusInterest(distance: number | null): number {
   return distance === null ? 0 : FOCUS * 4 ** -Math.max(0, distance)
 }
 
-/** Interest from the query: 2 · match, `match` being the share (0–1) of the query that is found. */
+/** Interest from the query: 3 · match, `match` being how well the place answers it (0–1). */
 export function queryInterest(match: number): number {
   return QUERY * Math.min(1, Math.max(0, match))
 }
@@ -84,6 +85,8 @@ export interface InterestTerms {
   focusDistance: number | null
   /** 0–1, see {@link queryInterest}. */
   match: number
+  /** How many files refer to it, relative to the most referred one: 0–1. Known only where nothing else is. */
+  referred: number
   /** A file that describes the project (README, manifest). */
   landmark: boolean
 }
@@ -96,7 +99,8 @@ export function interestOf(terms: InterestTerms): number {
     historyInterest(terms.commitRanks) +
     focusInterest(terms.focusDistance) +
     queryInterest(terms.match) +
-    (terms.landmark ? LANDMARK : 0)
+    (terms.landmark ? LANDMARK : 0) +
+    REFERRED * terms.referred
   )
 }
 

@@ -14,7 +14,7 @@ export interface ScoredFile {
   attention: FileAttention | null
   /** Uncommitted state; null when clean. */
   change: string | null
-  /** A passage that matches the query, with its own match (0–1). */
+  /** The passage that matches the query, with the match of its file (0–1). */
   passage: { from: number; to: number; match: number } | null
 }
 
@@ -27,14 +27,17 @@ const BULK_COMMIT = 100
 /** Changed files whose age is looked up; beyond it they count as old. */
 const AGED_CHANGES = 2_000
 
-/** Every file of the tree with its interest, the query's text matches not yet among it. */
+/** Every file of the tree with its interest. */
 export async function scoreFiles(
   root: string,
   tree: ProjectTree,
   signals: {
     attention: Map<string, FileAttention>
     distance: (path: string) => number | null
-    matchPath: (path: string) => number
+    /** The share of the query that a file has, see {@link InterestTerms}. */
+    match: (path: string) => number
+    /** See {@link InterestTerms}. */
+    referred: (path: string) => number
     now: Date
   },
 ): Promise<ScoredFile[]> {
@@ -47,7 +50,8 @@ export async function scoreFiles(
       changeAgeMs: ages.get(path) ?? null,
       commitRanks: ranks.get(path) ?? [],
       focusDistance: signals.distance(path),
-      match: signals.matchPath(path),
+      match: signals.match(path),
+      referred: signals.referred(path),
       landmark: LANDMARK.test(path),
     }
     return {

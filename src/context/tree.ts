@@ -8,6 +8,8 @@ export interface ProjectTree {
   files: string[]
   /** Uncommitted state by path. */
   changes: Map<string, string>
+  /** What git calls the content of tracked files, by path; of a changed one, what it was before. */
+  objects: ReadonlyMap<string, string>
   /** The files of each recent commit, newest commit first. */
   commits: string[][]
   /** False when the project has more files than the limit. */
@@ -44,15 +46,23 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
     const { state: git, notes } = await readGit(root, signal, async () => {
       attended = await attend()
     })
-    const known = git ? [...new Set([...git.tracked, ...notInIndex(git.changes)])].filter(isProjectFile) : []
+    const known = git ? [...new Set([...git.tracked.keys(), ...notInIndex(git.changes)])].filter(isProjectFile) : []
     // A folder that the repository around it ignores has no files in git's eyes.
     if (git === null || known.length === 0) {
       const { files, complete } = await walk(root, limit, signal)
-      return { files: await withoutOwnFiles(root, files), complete, changes: new Map(), commits: [], notes }
+      return {
+        files: await withoutOwnFiles(root, files),
+        complete,
+        changes: new Map(),
+        objects: new Map(),
+        commits: [],
+        notes,
+      }
     }
     const listed = await withoutOwnFiles(root, known)
     const files = listed.length > limit ? cut(listed, limit, attended, git.changes) : listed
-    return { files, changes: git.changes, commits: git.commits, complete: listed.length <= limit, notes }
+    const complete = listed.length <= limit
+    return { files, changes: git.changes, objects: git.tracked, commits: git.commits, complete, notes }
   }
 }
 

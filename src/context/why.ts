@@ -14,6 +14,7 @@ export function whyFile(file: ScoredFile, commits: number, now: Date): string[] 
     terms.commitRanks.length > 0 && `changed in ${terms.commitRanks.length} of the last ${commits} commits`,
     terms.focusDistance !== null && terms.focusDistance > 0 && 'near the focus',
     terms.landmark && 'describes the project',
+    terms.referred > 0 && 'other files refer to it',
   ].filter((reason) => typeof reason === 'string')
 }
 

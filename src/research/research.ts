@@ -68,7 +68,7 @@ export function createResearch(deps: {
   workContext: (
     input: { root?: string | undefined; query: string; max_tokens: number },
     roots: readonly string[],
-    signal: AbortSignal | undefined,
+    caller: CallContext,
   ) => Promise<{ text: string; tokens: number }>
 }): Research {
   const { upstream, workContext } = deps
@@ -77,11 +77,7 @@ export function createResearch(deps: {
       upstream.requireKey(question.model, 'primary')
       const { root, query } = question
       const known = question.include_context
-        ? await workContext(
-            { root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS },
-            await roots(),
-            context.signal,
-          )
+        ? await workContext({ root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS }, await roots(), context)
         : { text: '', tokens: 0 }
       const result = await upstream.respond(
         {

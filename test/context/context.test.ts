@@ -124,7 +124,7 @@ describe('work context', () => {
     const { root } = createProject(t, { 'src/escrow.ts': 'x', 'src/hidden.ts': text, 'src/other.ts': 'y' })
     const { places } = await contextWith().get({ query: 'How is the escrow released?' }, [root])
     assert.ok(find(places, 'src/escrow.ts')?.why.includes('matches the query'))
-    const passage = find(places, 'src/hidden.ts#L26-L36')
+    const passage = find(places, 'src/hidden.ts#L31-L54')
     assert.match(passage?.excerpt ?? '', /releaseEscrow/)
     assert.equal(find(places, 'src/other.ts'), undefined)
   })
@@ -354,6 +354,6 @@ describe('work context', () => {
       code: 'validation_failed',
       param: 'max_tokens',
     })
-    await assert.rejects(contextWith().get({}, [root], AbortSignal.abort()), { code: 'cancelled' })
+    await assert.rejects(contextWith().get({}, [root], { signal: AbortSignal.abort() }), { code: 'cancelled' })
   })
 })

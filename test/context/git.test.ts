@@ -15,6 +15,10 @@ function signedCommit(tree: string): string {
   return `tree ${tree}\nauthor ${ada}\ncommitter ${ada}\n${signature}\n\nSigned\n`
 }
 
+const tracked = ({ state }: Awaited<ReturnType<ReturnType<typeof createGitReader>>>) => [
+  ...(state?.tracked.keys() ?? []),
+]
+
 describe('reading git', () => {
   it('tells modified, added, deleted, renamed, untracked and conflicted files apart', async (t) => {
     const { root, write, git, commitAll } = createProject(t, {
@@ -60,14 +64,31 @@ describe('reading git', () => {
     assert.deepEqual((await readGit(root)).state?.commits, [['b.ts'], ['a.ts', 'b.ts']])
   })
 
+  it('leaves the commits of bots out', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, { 'a.ts': '1', 'bot.ts': '1' })
+    commitAll()
+    const readGit = createGitReader()
+    const authors = [
+      'dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>',
+      'Renovate <bot@renovateapp.com>',
+    ]
+    for (const [i, author] of [...authors, 'Abbot Costello <abbot@example.org>'].entries()) {
+      write(i === authors.length ? 'a.ts' : 'bot.ts', `${i + 2}`)
+      git('commit', '-qam', 'Change', '--author', author)
+      assert.deepEqual((await readGit(root)).state?.commits.length, i === authors.length ? 2 : 1, author)
+    }
+    const [newest] = (await readGit(root)).state?.commits ?? []
+    assert.deepEqual(newest, ['a.ts'])
+  })
+
   it('sees a file as tracked as soon as it is added', async (t) => {
     const { root, write, git, commitAll } = createProject(t, { 'a.ts': '1' })
     commitAll()
     const readGit = createGitReader()
-    assert.deepEqual((await readGit(root)).state?.tracked, ['a.ts'])
+    assert.deepEqual(tracked(await readGit(root)), ['a.ts'])
     write('b.ts', '1')
     git('add', 'b.ts')
-    assert.deepEqual((await readGit(root)).state?.tracked, ['a.ts', 'b.ts'])
+    assert.deepEqual(tracked(await readGit(root)), ['a.ts', 'b.ts'])
   })
 
   it('reads a folder inside a repository with paths relative to it', async (t) => {
@@ -76,7 +97,7 @@ describe('reading git', () => {
     write('packages/one/a.ts', '2')
     write('packages/two/b.ts', '2')
     const { state } = await createGitReader()(join(root, 'packages', 'one'))
-    assert.deepEqual(state?.tracked, ['a.ts'])
+    assert.deepEqual([...(state?.tracked.keys() ?? [])], ['a.ts'])
     assert.deepEqual([...(state?.changes ?? [])], [['a.ts', 'modified']])
     assert.deepEqual(state?.commits, [['a.ts']])
   })
@@ -86,7 +107,7 @@ describe('reading git', () => {
     assert.deepEqual(await createGitReader()(root), { state: null, notes: [] })
     symlinkSync('/etc/passwd', join(root, 'link'))
     commitAll()
-    assert.deepEqual((await createGitReader()(root)).state?.tracked, ['a.ts'])
+    assert.deepEqual(tracked(await createGitReader()(root)), ['a.ts'])
   })
 
   it('reads a repository without commits', async (t) => {
@@ -198,14 +219,14 @@ describe('reading git', () => {
     commitAll()
     process.env.GIT_DIR = join(root, 'nowhere')
     t.after(() => delete process.env.GIT_DIR)
-    assert.deepEqual((await createGitReader()(root)).state?.tracked, ['a.ts'])
+    assert.deepEqual(tracked(await createGitReader()(root)), ['a.ts'])
   })
 
   it('reads a linked worktree', async (t) => {
     const { outside, git, commitAll } = createProject(t, { 'a.ts': '1' })
     commitAll()
     git('worktree', 'add', '-q', join(outside, 'linked'))
-    assert.deepEqual((await createGitReader()(join(outside, 'linked'))).state?.tracked, ['a.ts'])
+    assert.deepEqual(tracked(await createGitReader()(join(outside, 'linked'))), ['a.ts'])
     renameSync(join(outside, 'linked', 'a.ts'), join(outside, 'linked', 'b.ts'))
     const { state } = await createGitReader()(join(outside, 'linked'))
     assert.deepEqual([...(state?.changes ?? [])].sort(), [
@@ -222,9 +243,9 @@ describe('reading git', () => {
     git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.root, 'vendor/library')
     write('vendor/library/library.ts', '2')
     const { state, notes } = await createGitReader()(join(root, 'vendor/library'))
-    assert.deepEqual([notes, state?.tracked], [[], ['library.ts']])
+    assert.deepEqual([notes, [...(state?.tracked.keys() ?? [])]], [[], ['library.ts']])
     assert.equal(state?.changes.get('library.ts'), 'modified')
-    assert.deepEqual((await createGitReader()(root)).state?.tracked, ['.gitmodules', 'a.ts'])
+    assert.deepEqual(tracked(await createGitReader()(root)), ['.gitmodules', 'a.ts'])
   })
 
   it('reads a repository whose git folder is elsewhere in the project', async (t) => {
@@ -233,7 +254,7 @@ describe('reading git', () => {
     git('add', 'a.ts')
     write('a.ts', '2')
     const { state, notes } = await createGitReader()(root)
-    assert.deepEqual([notes, state?.tracked], [[], ['a.ts']])
+    assert.deepEqual([notes, [...(state?.tracked.keys() ?? [])]], [[], ['a.ts']])
   })
 
   /** What makes git read another repository, or another folder, than that of the project. */
@@ -304,7 +325,11 @@ describe('reading git', () => {
       const project = createProject(t, { 'a.ts': '1' })
       lead(project, secret)
       const { state, notes } = await createGitReader()(project.root)
-      const names = [...(state?.tracked ?? []), ...(state?.changes.keys() ?? []), ...(state?.commits.flat() ?? [])]
+      const names = [
+        ...(state?.tracked.keys() ?? []),
+        ...(state?.changes.keys() ?? []),
+        ...(state?.commits.flat() ?? []),
+      ]
       assert.ok(!names.some((name) => name.includes('private')), names.join())
       if (state === null) assert.match(notes.join(), /^changes and commits are unknown: /)
     })
@@ -320,7 +345,7 @@ describe('reading git', () => {
     const caller = new AbortController()
     const threads = Array.from({ length: 4 }, () => readGit(hostile.root, caller.signal))
 
-    assert.deepEqual((await readGit(root)).state?.tracked, ['b.ts'])
+    assert.deepEqual(tracked(await readGit(root)), ['b.ts'])
     caller.abort()
     for (const reading of threads) await assert.rejects(reading, { code: 'cancelled' })
   })

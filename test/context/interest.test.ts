@@ -23,6 +23,7 @@ const terms: fc.Arbitrary<InterestTerms> = fc.record({
   commitRanks: fc.array(fc.nat(49)),
   focusDistance: fc.option(fc.nat(5)),
   match: fc.double({ min: 0, max: 1, noNaN: true }),
+  referred: fc.double({ min: 0, max: 1, noNaN: true }),
   landmark: fc.boolean(),
 })
 
@@ -72,7 +73,7 @@ describe('degree of interest', () => {
     assert.equal(focusInterest(0), 2)
     assert.equal(focusInterest(1), 0.5)
     assert.equal(focusInterest(null), 0)
-    assert.equal(queryInterest(1), 2)
+    assert.equal(queryInterest(1), 3)
     assert.equal(historyInterest([]), 0)
     assert.equal(weightOf(0), 0)
     assert.equal(weightOf(1), 0.632)

@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib'
+
+type Numbers = Uint8Array | Uint16Array | Uint32Array
+const TYPES = { Uint8Array, Uint16Array, Uint32Array } as const
+type TypeName = keyof typeof TYPES
+
+/** What is packed: a JSON value, and lists of numbers by name. */
+export interface Packed {
+  meta: unknown
+  parts: Record<string, Numbers>
+}
+
+/** Changes with the format: files of another one are built anew. */
+const MAGIC = 0x315a4d47
+const PREFIX_BYTES = 12
+const ALIGNMENT = 8
+
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+
+/** Packs numbers into bytes that threads share and a file keeps: format, checksum, length of the header, header, lists. */
+export function pack({ meta, parts }: Packed): Uint8Array {
+  let offset = 0
+  const lists = Object.entries(parts).map(([name, numbers]) => {
+    const at = offset
+    offset = aligned(at + numbers.byteLength)
+    return { name, type: numbers.constructor.name as TypeName, at, length: numbers.length }
+  })
+  const header = Buffer.from(JSON.stringify({ meta, lists }))
+  const start = aligned(PREFIX_BYTES + header.length)
+  const bytes = Buffer.from(new SharedArrayBuffer(start + offset))
+  bytes.set(header, PREFIX_BYTES)
+  for (const [i, numbers] of Object.values(parts).entries())
+    bytes.set(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength), start + (lists[i]?.at ?? 0))
+  bytes.writeUInt32LE(MAGIC, 0)
+  bytes.writeUInt32LE(header.length, 8)
+  bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4)
+  return bytes
+}
+
+/** The packed value as a view of `bytes`, which start at a multiple of 8; null where they are damaged or of another format. */
+export function unpack(bytes: Uint8Array): Packed | null {
+  const buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.length < PREFIX_BYTES || buffer.readUInt32LE(0) !== MAGIC) return null
+  if (crc32(buffer.subarray(8)) !== buffer.readUInt32LE(4)) return null
+  const length = buffer.readUInt32LE(8)
+  const { meta, lists } = JSON.parse(buffer.toString('utf8', PREFIX_BYTES, PREFIX_BYTES + length))
+  const start = buffer.byteOffset + aligned(PREFIX_BYTES + length)
+  const parts = (lists as Array<{ name: string; type: TypeName; at: number; length: number }>).map(
+    ({ name, type, at, length }) => [name, new TYPES[type](buffer.buffer, start + at, length)] as const,
+  )
+  return { meta, parts: Object.fromEntries(parts) }
+}

@@ -1,0 +1,82 @@
+import { definitionsIn } from './definitions.ts'
+import type { QueryTerms } from './query-terms.ts'
+import { eachRun, termsOfRun } from './terms.ts'
+
+/** Lines shown of a definition, at most, and on either side of a line that is in none. */
+const DEFINITION_LINES = 24
+const AROUND = 5
+/** Lines below the first one of a definition that count for it. */
+const BODY = 10
+/** A term in a definition's name counts for this much of one in its text. */
+const IN_NAME = 2
+/** Lines of a comment above a definition that are shown with it. */
+const COMMENT_LINES = 8
+const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|;;|"""|@)/
+
+/** Lines of a file, from 1, both included. */
+export interface Passage {
+  from: number
+  to: number
+}
+
+/** The definition of a text that has most of a query, or the lines around the one that has; null where it has nothing of it. */
+export function passageIn(text: string, path: string, query: QueryTerms): Passage | null {
+  const lines = text.split('\n')
+  const maskOf = createMasks(query)
+  const masks = lines.map(maskOf)
+  const weights = rarity(masks, query.terms.length)
+  const weigh = (mask: number) => weights.reduce((sum, weight, t) => (mask & (1 << t) ? sum + weight : sum), 0)
+  const within = (from: number, to: number) => weigh(masks.slice(from, to).reduce((all, mask) => all | mask, 0))
+  if (masks.every((mask) => mask === 0)) return null
+
+  const definitions = definitionsIn(text, path)
+  let best = { weight: 0, at: 0, end: null as number | null }
+  definitions.forEach(({ name, line }, i) => {
+    const next = (definitions[i + 1]?.line ?? lines.length + 1) - 1
+    const end = Math.max(line, Math.min(next, line + DEFINITION_LINES - 1))
+    const weight = IN_NAME * weigh(maskOf(name)) + within(line - 1, Math.min(end, line + BODY))
+    if (weight > best.weight) best = { weight, at: line, end }
+  })
+  masks.forEach((mask, i) => {
+    if (mask === 0) return
+    const weight = within(Math.max(0, i - AROUND), i + AROUND + 1) + weigh(mask) / 2
+    if (weight > best.weight) best = { weight, at: i + 1, end: null }
+  })
+  if (best.end === null) return { from: Math.max(1, best.at - AROUND), to: Math.min(lines.length, best.at + AROUND) }
+  return { from: withComment(lines, best.at), to: best.end }
+}
+
+/** The terms of the query in a text, as bits. */
+function createMasks({ terms }: QueryTerms): (text: string) => number {
+  const bits = new Map(terms.map((term, t) => [term, 1 << t]))
+  const known = new Map<string, number>()
+  return function maskOf(text) {
+    let mask = 0
+    eachRun(text, (run) => {
+      const found = known.get(run) ?? bitsOf(run)
+      known.set(run, found)
+      mask |= found
+    })
+    return mask
+  }
+
+  function bitsOf(run: string): number {
+    const { parts, whole } = termsOfRun(run)
+    return [...parts, whole ?? ''].reduce((mask, term) => mask | (bits.get(term) ?? 0), 0)
+  }
+}
+
+/** The fewer lines have a term, the more it tells. */
+function rarity(masks: readonly number[], count: number): number[] {
+  return Array.from({ length: count }, (_, t) => {
+    const holders = masks.reduce((sum, mask) => (mask & (1 << t) ? sum + 1 : sum), 0)
+    return holders === 0 ? 0 : Math.log(1 + masks.length / holders)
+  })
+}
+
+/** The first line of the comment right above a line, or the line. */
+function withComment(lines: readonly string[], line: number): number {
+  let from = line
+  while (from > 1 && line - from < COMMENT_LINES && COMMENT.test(lines[from - 2] ?? '')) from--
+  return from
+}

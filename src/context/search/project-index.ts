@@ -1,0 +1,181 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { giveWay } from '../../wire/give-way.ts'
+import { inThread } from '../../wire/in-thread.ts'
+import { isUnreadable } from '../confine.ts'
+import type { ProjectTree } from '../tree.ts'
+import type { LiveSegment } from './rank.ts'
+import { searchedText } from './searched-text.ts'
+import { type IndexedFile, openSegment, type Segment } from './segment.ts'
+import { createSegmentBuilder } from './segment-builder.ts'
+import type { IndexUpdate, UpdatedIndex } from './update.ts'
+
+/** Roots whose index is kept in memory. */
+const ROOTS_KEPT = 2
+/** So many files that changed since are indexed beside the index, on this thread; with more it is made anew. */
+const BESIDE = 64
+/** How long a call waits for the index, which goes on being made. */
+const WAIT_MS = 10_000
+/** After it the caller is told how far the index is, as often. */
+const TELL_AFTER_MS = 2_000
+const TELL_EVERY_MS = 500
+
+const CODE = { source: new URL('./index-thread.ts', import.meta.url), name: 'context-index' }
+
+/** Who waits for an index. */
+export interface IndexCaller {
+  signal?: AbortSignal | undefined
+  onStep?: ((step: string) => void) | undefined
+}
+
+/** The index of a project as it is now. */
+export interface FreshIndex {
+  live: LiveSegment[]
+  /** What is not searched, in plain words. */
+  notes: string[]
+}
+
+interface Held {
+  base: Segment
+  numbers: Map<string, number>
+  /** Files whose text no room was left for. */
+  unread: number
+  beside: { files: IndexedFile[]; segment: Segment } | null
+}
+
+/** Keeps the indexes of projects as their files are. */
+export function createProjectIndex() {
+  const held = new LRUCache<string, Held>({ max: ROOTS_KEPT })
+  const updates = new Map<string, Promise<unknown>>()
+
+  /**
+   * The index of the files of a tree. It is made in a thread; the caller is told how far it is where that takes longer than
+   * 2 s, and gets what there is after 10 s.
+   *
+   * @param root with its links resolved
+   * @throws GazewayError `cancelled`, `too_many_requests`
+   */
+  return async function freshIndex(root: string, tree: ProjectTree, caller: IndexCaller): Promise<FreshIndex> {
+    const files = await indexedFiles(root, tree)
+    let known = held.get(root)
+    let compared = compare(files, known)
+    const notes: string[] = []
+    if (known === undefined || compared.stale.length > BESIDE) {
+      const isDone = await updated(root, compared, known, caller)
+      if (!isDone) notes.push('the index of the files is still being made: not all of them were searched')
+      known = held.get(root)
+      compared = compare(files, known)
+    }
+    if (known === undefined) return { live: [], notes }
+    if (known.unread > 0) notes.push(`the text of ${known.unread} files was not searched: the project is too large`)
+    const live: LiveSegment[] = [{ segment: known.base, alive: compared.alive }]
+    const beside = await indexBeside(root, known, compared.stale.slice(0, BESIDE))
+    if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
+    return { live, notes }
+  }
+
+  async function updated(
+    root: string,
+    { stale, alive }: Comparison,
+    known: Held | undefined,
+    { signal, onStep }: IndexCaller,
+  ): Promise<boolean> {
+    const done = new Int32Array(new SharedArrayBuffer(4))
+    const update: IndexUpdate = { root, stale, alive, base: known?.base.bytes ?? null, done }
+    const running = updates.get(root) ?? start(update)
+    const begun = performance.now()
+    const tick = setInterval(() => {
+      if (performance.now() - begun < TELL_AFTER_MS) return
+      onStep?.(`Indexing the project: ${Atomics.load(done, 0)} of ${stale.length} files`)
+    }, TELL_EVERY_MS)
+    const late = new Promise<false>((resolve) => void setTimeout(resolve, WAIT_MS, false).unref())
+    const cancelled = new Promise<false>((resolve) =>
+      signal?.addEventListener('abort', () => resolve(false), { once: true }),
+    )
+    try {
+      return await Promise.race([running.then(() => true), late, cancelled])
+    } finally {
+      clearInterval(tick)
+    }
+  }
+
+  function start(update: IndexUpdate): Promise<unknown> {
+    const { root } = update
+    const running = inThread<IndexUpdate, UpdatedIndex>(CODE, update)
+      .then(({ bytes, unread }) => {
+        const base = openSegment(bytes)
+        if (base === null) throw new Error('The thread made no index.')
+        held.set(root, hold(base, unread))
+      })
+      .finally(() => updates.delete(root))
+    updates.set(root, running)
+    return running
+  }
+
+  async function indexBeside(root: string, known: Held, stale: IndexedFile[]): Promise<Segment | null> {
+    if (stale.length === 0) return null
+    if (known.beside && isSame(known.beside.files, stale)) return known.beside.segment
+    const builder = createSegmentBuilder()
+    for (const file of stale) {
+      await giveWay()
+      const { text, isGenerated } = searchedText(root, file.path)
+      builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
+    }
+    const segment = openSegment(builder.finish(root))
+    known.beside = segment && { files: stale, segment }
+    return segment
+  }
+}
+
+function hold(base: Segment, unread: number): Held {
+  return { base, numbers: new Map(base.files.map(({ path }, i) => [path, i])), unread, beside: null }
+}
+
+/** Which files the base has as they are, and which it has not. */
+interface Comparison {
+  alive: Uint8Array
+  stale: IndexedFile[]
+}
+
+function compare(files: readonly IndexedFile[], known: Held | undefined): Comparison {
+  if (known === undefined) return { alive: new Uint8Array(0), stale: [...files] }
+  const alive = new Uint8Array(known.base.files.length)
+  const stale: IndexedFile[] = []
+  for (const file of files) {
+    const number = known.numbers.get(file.path)
+    if (number !== undefined && known.base.files[number]?.key === file.key) alive[number] = 1
+    else stale.push(file)
+  }
+  return { alive, stale }
+}
+
+function isSame(files: readonly IndexedFile[], others: readonly IndexedFile[]): boolean {
+  return (
+    files.length === others.length &&
+    files.every(({ path, key }, i) => others[i]?.path === path && others[i]?.key === key)
+  )
+}
+
+/** The files of a tree with what changes with their content: git's object for what it has unchanged, else size and times. */
+async function indexedFiles(root: string, { files, changes, objects }: ProjectTree): Promise<IndexedFile[]> {
+  const indexed: IndexedFile[] = []
+  for (const path of files) {
+    const change = changes.get(path)
+    if (change === 'deleted') continue
+    const object = change === undefined ? objects.get(path) : undefined
+    if (object === undefined) await giveWay()
+    indexed.push({ path, key: object ?? stampOf(join(root, path)) })
+  }
+  return indexed
+}
+
+function stampOf(file: string): string {
+  try {
+    const info = lstatSync(file, { throwIfNoEntry: false })
+    return info === undefined ? '' : `${info.size} ${info.mtimeMs} ${info.ctimeMs} ${info.ino}`
+  } catch (error) {
+    if (isUnreadable(error)) return ''
+    throw error
+  }
+}

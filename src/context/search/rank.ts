@@ -1,0 +1,110 @@
+import { type FileKind, kindsAskedFor, kindsOf } from './file-kind.ts'
+import type { QueryTerms } from './query-terms.ts'
+import { IN, type Segment } from './segment.ts'
+import { WEIGHTS, type Weights } from './weights.ts'
+
+/** A segment, and which of its files are still as it has them. */
+export interface LiveSegment {
+  segment: Segment
+  /** 1 for a file that is searched. */
+  alive: Uint8Array
+}
+
+/** A file that has terms of the query. */
+export interface Ranked {
+  path: string
+  /** See {@link rank}. */
+  score: number
+  /** The part of the query that the file has, 0–1: of the sum of its terms' idf. */
+  share: number
+}
+
+/** Results at most. */
+const MOST = 200
+/** What scores less than this part of the best says nothing. */
+const FLOOR = 0.1
+
+/**
+ * The files that answer a query, best first:
+ *
+ *     score = kind · Σ idf · (tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average)) + name + folder + definition)
+ *     idf   = ln(1 + (N − df + ½) / (df + ½))
+ *
+ * over the terms of the query. The first summand is BM25 (Robertson and Zaragoza, "The probabilistic relevance framework:
+ * BM25 and beyond", 2009) on the text; the others are weights, each for a term in that place. `kind` is below 1 for tests,
+ * prose and such, unless the query asks for them.
+ */
+export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: Weights = WEIGHTS): Ranked[] {
+  const { k1, b } = weights
+  const held = live.map(({ segment, alive }) => {
+    const terms = query.terms.map((term) => segment.find(term))
+    return { segment, alive, terms, scores: new Float64Array(alive.length), found: new Uint32Array(alive.length) }
+  })
+  const { count, average } = sizeOf(live)
+  const idf = query.terms.map((_, t) => {
+    const holders = held.reduce((sum, { terms }) => sum + (terms[t]?.files.length ?? 0), 0)
+    return Math.log(1 + Math.max(0, count - holders + 0.5) / (holders + 0.5))
+  })
+  for (const { segment, alive, terms, scores, found } of held)
+    terms.forEach((postings, t) => {
+      const weight = idf[t] ?? 0
+      for (let i = 0; i < (postings?.files.length ?? 0); i++) {
+        const file = postings?.files[i] ?? 0
+        if (alive[file] === 0) continue
+        const mark = postings?.marks[i] ?? 0
+        const times = mark >>> 8
+        const norm = k1 * (1 - b + (b * (segment.lengths[file] ?? 0)) / average)
+        const inText = (times * (k1 + 1)) / (times + norm)
+        const beside =
+          (mark & IN.name ? weights.name : 0) +
+          (mark & IN.folder ? weights.folder : 0) +
+          (mark & IN.definition ? weights.definition : 0)
+        scores[file] = (scores[file] ?? 0) + weight * (inText + beside)
+        found[file] = (found[file] ?? 0) | (1 << t)
+      }
+    })
+
+  const asked = kindsAskedFor(query.terms)
+  const ranked = held.flatMap(({ segment, scores, found }) =>
+    [...scores].flatMap((score, i) => {
+      const file = segment.files[i]
+      if (score === 0 || file === undefined) return []
+      return [
+        {
+          path: file.path,
+          score: score * kindWeight(kindsOf(file.path), file.generated === true),
+          found: found[i] ?? 0,
+        },
+      ]
+    }),
+  )
+
+  function kindWeight(kinds: FileKind[], isGenerated: boolean): number {
+    const all = isGenerated ? [...kinds, 'generated' as const] : kinds
+    return Math.min(1, ...all.filter((kind) => !asked.has(kind)).map((kind) => weights.kinds[kind]))
+  }
+
+  // A whole identifier is no part of its own: the terms that it consists of are.
+  const parts = idf.map((weight, t) => (query.isWhole[t] ? 0 : weight))
+  const total = parts.reduce((sum, weight) => sum + weight, 0) || 1
+  const shareOf = (found: number) =>
+    parts.reduce((sum, weight, t) => (found & (1 << t) ? sum + weight : sum), 0) / total
+  ranked.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1))
+  const least = FLOOR * (ranked[0]?.score ?? 0)
+  return ranked
+    .slice(0, MOST)
+    .filter(({ score }) => score >= least)
+    .map(({ path, score, found }) => ({ path, score, share: shareOf(found) }))
+}
+
+function sizeOf(live: readonly LiveSegment[]): { count: number; average: number } {
+  let count = 0
+  let total = 0
+  for (const { segment, alive } of live)
+    for (let i = 0; i < alive.length; i++) {
+      if (alive[i] === 0) continue
+      count++
+      total += segment.lengths[i] ?? 0
+    }
+  return { count, average: Math.max(1, total / Math.max(1, count)) }
+}

@@ -1,0 +1,66 @@
+import { languageOf } from '../language.ts'
+import { kindsOf } from './file-kind.ts'
+import type { LiveSegment } from './rank.ts'
+
+const QUOTED =
+  /(?:\bfrom|\bimport|\brequire\(|\bimport\(|^#[ \t]*include|\brequire_relative|\brequire|\bsource)[ \t]*['"<]([^'"<>\n]{1,200})['">]/gm
+const DOTTED =
+  /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+(?:static[ \t]+)?([\w.]+)|(?:pub[ \t]+)?(?:use|mod)[ \t]+([\w:]+))/gm
+const GO = /^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"([\w./-]+)"$/gm
+
+/** Names that say nothing of a file: its folder's is taken. */
+const UNNAMED = /^(?:index|__init__|mod|main|lib)$/
+/** No term of a text starts with it. */
+const MARK = '>'
+
+/** The term under which the files that refer to `name` are found. */
+export const referenceTerm = (name: string): string => `${MARK}${name}`
+
+/** The names, as {@link referredName} has them, of the files that a text imports, includes or requires. */
+export function referencesIn(text: string, path: string): Set<string> {
+  const patterns = languageOf(path) === 'go' ? [GO] : [QUOTED, DOTTED]
+  const names = new Set<string>()
+  for (const pattern of patterns)
+    for (const match of text.matchAll(pattern)) {
+      const [, quoted, ...dotted] = match
+      const target = quoted ?? dotted.find((name) => name !== undefined)?.replace(/::|\./g, '/')
+      if (target !== undefined) names.add(referredName(target))
+    }
+  names.delete('')
+  return names
+}
+
+/** What others call a file: its name without the extension, or its folder's where that is `index`, `__init__` and such. */
+export function referredName(path: string): string {
+  const parts = path.split('/')
+  const name = (parts.pop() ?? '').replace(/\.[\w.]+$/, '')
+  return (UNNAMED.test(name) ? (parts.pop() ?? name) : name).toLowerCase()
+}
+
+/**
+ * How many files refer to each file, as far as their names tell, relative to the most referred one: 0–1 on a logarithmic
+ * scale. Files of one name share what refers to it; tests, examples and such count for nothing.
+ */
+export function referredFiles(live: readonly LiveSegment[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { segment, alive } of live)
+    for (const { term, postings } of segment.startingWith(MARK)) {
+      const count = postings.files.reduce((sum, file) => sum + (alive[file] ?? 0), 0)
+      const name = term.slice(MARK.length)
+      counts.set(name, (counts.get(name) ?? 0) + count)
+    }
+  const paths = live.flatMap(({ segment, alive }) =>
+    segment.files.filter((_, i) => alive[i] === 1).map(({ path }) => path),
+  )
+  const named = new Map<string, string[]>()
+  for (const path of paths.filter((each) => kindsOf(each).length === 0)) {
+    const name = referredName(path)
+    named.set(name, [...(named.get(name) ?? []), path])
+  }
+  const shares = [...named].flatMap(([name, files]) => {
+    const share = Math.log1p((counts.get(name) ?? 0) / files.length)
+    return share > 0 ? files.map((path) => [path, share] as const) : []
+  })
+  const most = shares.reduce((max, [, share]) => Math.max(max, share), 1)
+  return new Map(shares.map(([path, share]) => [path, share / most]))
+}

@@ -1,0 +1,70 @@
+import { stemOf } from '../../text/stem.ts'
+import { isUnspaced, queryWords, wordsOf } from '../../text/words.ts'
+
+/** Longer runs are no words: encoded data, or lines of a script without spaces, which are cut. */
+const LONGEST_RUN = 64
+/** Letters, digits and the underscore of ASCII. */
+const IN_WORD = Uint8Array.from({ length: 128 }, (_, code) => (/\w/.test(String.fromCharCode(code)) ? 1 : 0))
+const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
+/** Hashes, and numbers that are no more than values. */
+const NO_WORD = /^(?:[0-9a-f]{16,}|[0-9]{5,}|0x[0-9a-fA-F]+)$/
+const CAMEL = /(\p{Ll}|\p{N})(\p{Lu})/gu
+
+/** The terms of one run: of its parts, and of the whole identifier where it has several. */
+export interface RunTerms {
+  parts: readonly string[]
+  whole: string | null
+}
+
+const NONE: RunTerms = { parts: [], whole: null }
+
+/**
+ * Calls `onRun` for every run of letters and digits in `text`, underscores included. A run of a script without spaces is
+ * cut at 64 characters.
+ */
+export function eachRun(text: string, onRun: (run: string, start: number) => void): void {
+  const { length } = text
+  let at = 0
+  while (at < length) {
+    let code = text.charCodeAt(at)
+    if (code < 128 && IN_WORD[code] === 0) {
+      at++
+      continue
+    }
+    const start = at
+    let isPlain = true
+    while (at < length && (code >= 128 || IN_WORD[code] === 1)) {
+      if (code >= 128) isPlain = false
+      at++
+      code = text.charCodeAt(at)
+      if (!isPlain && at - start >= LONGEST_RUN) break
+    }
+    if (at - start <= LONGEST_RUN) onRun(text.slice(start, at), start)
+  }
+}
+
+/**
+ * The terms of a run as the index holds them: identifiers split at camelCase, digits and underscores, and kept whole;
+ * stems in place of English words; scripts without spaces as their characters and pairs of them.
+ *
+ * @example termsOfRun('parseHTTPRequests') // { parts: ['pars', 'http', 'request'], whole: 'parsehttprequests' }
+ */
+export function termsOfRun(run: string): RunTerms {
+  if (NO_WORD.test(run)) return NONE
+  if (!/^[\0-\x7f]*$/.test(run)) return { parts: wordsBeyondAscii(run), whole: null }
+  const split = run.match(PARTS) ?? []
+  if (split.length === 1)
+    return { parts: run.length > 1 ? [stemOf(run.replaceAll('_', '').toLowerCase())] : [], whole: null }
+  const parts = split.filter((part) => part.length > 1).map((part) => stemOf(part.toLowerCase()))
+  return { parts, whole: run.replaceAll('_', '').toLowerCase() || null }
+}
+
+function wordsBeyondAscii(run: string): string[] {
+  const apart = run.normalize('NFC').replace(CAMEL, '$1 $2')
+  const words = queryWords(apart, Number.POSITIVE_INFINITY)
+  const characters = Array.from(wordsOf(apart), ({ text }) => text).filter(isUnspaced)
+  return [...words.map((word) => stemOf(word.replace(' ', ''))), ...characters]
+}
+
+/** A copy: a slice of a text keeps the whole text in memory. */
+export const detached = (run: string): string => Buffer.from(run, 'utf16le').toString('utf16le')
