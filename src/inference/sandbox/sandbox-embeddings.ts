@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { stemOf } from '../../text/stem.ts'
 import { wordsOf } from '../../text/words.ts'
 import { LIST_LIMIT } from '../../wire/validation.ts'
 import { parseRequest } from './request.ts'
@@ -24,9 +25,6 @@ const EmbeddingsRequest = z.looseObject({
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.int().min(1).max(MOST_DIMENSIONS).nullish(),
 })
-
-/** Endings of English words that say little of what a word means; a stem keeps three letters. */
-const ENDING = /(?<=^.{3,})(?:ations?|ments?|ings?|edly|ies|ers?|ed|es|ly|s|y|e)$/
 
 /**
  * Embeds texts as bags of their stems: those that share words lie near each other, and the same text always has the same
@@ -57,7 +55,7 @@ function inputsOf(input: z.infer<typeof EmbeddingsRequest>['input']): Input[] {
 
 function featuresOf(input: Input): string[] {
   if (typeof input !== 'string') return input.map(String)
-  return Array.from(wordsOf(input), ({ text }) => text.replace(ENDING, ''))
+  return Array.from(wordsOf(input), ({ text }) => stemOf(text))
 }
 
 /** A vector of length 1: each feature adds to one of its numbers, or takes from it, by its hash. */
