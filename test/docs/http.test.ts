@@ -48,14 +48,6 @@ describe('an example in docs/http.md', () => {
     gateway = await startGatewayProcess(place, { env: { GAZEWAY_UPSTREAM: 'sandbox' } })
   })
 
-  it('generates a text with the AI SDK', async () => {
-    const code = `${shown('ts').replace('http://127.0.0.1:8811', gateway.url)}\nconsole.log(text)`
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], {
-      env: { ...process.env, GAZEWAY_KEY: gateway.key },
-    })
-    assert.match(stdout, /^\[sandbox\]/)
-  })
-
   it('makes, lists, rotates and revokes a key', async () => {
     const commands = shown('console').trim().split('\n')
     assert.equal(commands.length, 4)

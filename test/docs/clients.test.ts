@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { askClaude } from '../e2e/claude.ts'
+import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
+import { newPlace } from '../e2e/server.ts'
+import { blocksOf, sectionOf, tableUnder } from './markdown.ts'
+
+const run = promisify(execFile)
+const page = readFileSync('docs/clients.md', 'utf8')
+/** Too large to be installed for a test: each was tried by hand with what the page shows. */
+const BY_HAND = ['Codex', 'opencode', 'qwen-code', 'LangChain']
+
+describe('what docs/clients.md has to paste', () => {
+  let gateway: GatewayProcess
+  before(async () => {
+    gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', 'sandbox'] })
+  })
+  const shown = (client: string, language: string) => {
+    const [block] = blocksOf(sectionOf(page, client)).filter((one) => one.language === language)
+    return block?.text.replaceAll('http://127.0.0.1:8811', gateway.url) ?? assert.fail(`${client} has nothing to paste`)
+  }
+
+  it('runs Claude Code', async () => {
+    const said = shown('Claude Code', 'shell').replaceAll('"$GAZEWAY_KEY"', gateway.key)
+    const variables = Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+    const { is_error, result } = await askClaude(variables, newPlace(), 'Say hello.', ['--allowedTools', 'Read'])
+    assert.equal(is_error, false)
+    assert.match(result, /\[sandbox\]/)
+  })
+
+  const programs: Array<[client: string, says: RegExp]> = [
+    ['Vercel AI SDK', /^\[sandbox\]/],
+    ['OpenAI Agents', /^\[sandbox\]/],
+    ['The OpenAI SDK', /^256 \[sandbox\]/],
+    ['The Anthropic SDK', /type: 'text',\s+text: '\[sandbox\]/],
+  ]
+  for (const [client, says] of programs)
+    it(`runs: ${client}`, async () => {
+      // What is shown is JavaScript, too.
+      const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', shown(client, 'ts')], {
+        env: { ...process.env, GAZEWAY_KEY: gateway.key },
+      })
+      assert.match(stdout, says)
+    })
+
+  it('is said to be checked by a test where one does', () => {
+    const rows = tableUnder(`## Checked\n${page.split('\n## ')[0]}`, 'Checked')
+    const tested = rows.filter(([, , how]) => how === 'by a test').map(([client]) => client)
+    const run = ['Claude Code', ...programs.map(([client]) => client.replace(/^The /, ''))]
+    assert.deepEqual(tested.toSorted(), run.toSorted())
+    assert.deepEqual(
+      rows.filter(([, , how]) => how?.startsWith('by hand, ')).map(([client]) => client),
+      BY_HAND,
+    )
+  })
+})
