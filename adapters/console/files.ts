@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+const compress = promisify(gzip)
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -20,9 +25,13 @@ export interface ConsoleFile {
   path: string
   type: string
   etag: string
-  /** Whether a copy that gzip has compressed is beside it: `PATH.gz`. */
-  hasGzip: boolean
+  /** What it holds, compressed by gzip at the first request; null for what is small, or compressed already. */
+  gzipped: (() => Promise<Buffer>) | null
 }
+
+const COMPRESSED = /\.(html|js|css|svg|json)$/
+/** Smaller files are not worth it. */
+const COMPRESSED_FROM_BYTES = 1024
 
 /** Where the build puts the console, seen from the bundle's chunks, from its start and from the source. */
 const FOLDERS = ['../console', './console', '../../dist/console'].map((to) =>
@@ -36,22 +45,40 @@ export function consoleFolder(): string | null {
 
 /** The files of a built console by their path in the address: `/index.html`, `/assets/main-1a2b.js`. */
 export function consoleFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
-  const names = new Set(
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/')),
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
+  return new Map(
+    names
+      .filter((name) => typeOf(name) !== undefined)
+      .map((name) => {
+        const path = `${folder}/${name}`
+        return [`/${name}`, consoleFile(path, COMPRESSED.test(name) ? gzippedOnce(path) : null)]
+      }),
   )
-  const files = new Map<string, ConsoleFile>()
-  for (const name of names) {
-    if (typeOf(name) === undefined) continue
-    files.set(`/${name}`, consoleFile(`${folder}/${name}`, names.has(`${name}.gz`)))
-  }
-  return files
 }
 
 const typeOf = (name: string): string | undefined => TYPES[name.split('.').at(-1) ?? '']
 
-function consoleFile(path: string, hasGzip: boolean): ConsoleFile {
-  const digest = createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 22)
-  return { path, type: typeOf(path) ?? 'application/octet-stream', etag: `"${digest}"`, hasGzip }
+function consoleFile(path: string, gzipped: ConsoleFile['gzipped']): ConsoleFile {
+  const content = readFileSync(path)
+  const digest = createHash('sha256').update(content).digest('base64url').slice(0, 22)
+  return {
+    path,
+    type: typeOf(path) ?? 'application/octet-stream',
+    etag: `"${digest}"`,
+    gzipped: content.length < COMPRESSED_FROM_BYTES ? null : gzipped,
+  }
+}
+
+/** Compresses a file when it is first asked for; the console together takes some 130 kB. */
+function gzippedOnce(path: string): () => Promise<Buffer> {
+  let zipping: Promise<Buffer> | undefined
+  return () => {
+    zipping ??= readFile(path).then((content) => compress(content, { level: 9 }))
+    zipping.catch(() => {
+      zipping = undefined
+    })
+    return zipping
+  }
 }
 
 /** The optional package that follows eyes in a webcam's picture. */
@@ -65,7 +92,7 @@ export function webcamFiles(): ReadonlyMap<string, ConsoleFile> {
   if (folder === null) return new Map()
   const models = HUMAN_MODELS.flatMap((model) => [`models/${model}.json`, `models/${model}.bin`])
   return new Map(
-    ['dist/human.esm.js', ...models].map((name) => [`/assets/human/${name}`, consoleFile(join(folder, name), false)]),
+    ['dist/human.esm.js', ...models].map((name) => [`/assets/human/${name}`, consoleFile(join(folder, name), null)]),
   )
 }
 

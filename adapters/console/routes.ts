@@ -30,21 +30,21 @@ export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleF
     if (!file) throw new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
     const headers = { ...headersOf(file, path), ...(path.endsWith('.html') && pageHeaders(c)) }
     if (c.req.header('if-none-match')?.includes(file.etag)) return c.body(null, 304, headers)
-    if (!file.hasGzip || !acceptsGzip(c)) return c.body(await readFile(file.path), 200, headers)
-    return c.body(await readFile(`${file.path}.gz`), 200, { ...headers, 'content-encoding': 'gzip' })
+    if (file.gzipped === null || !acceptsGzip(c)) return c.body(await readFile(file.path), 200, headers)
+    return c.body(new Uint8Array(await file.gzipped()), 200, { ...headers, 'content-encoding': 'gzip' })
   }
 
   app.get('/', (c) => answer(c, '/index.html'))
   app.get(`${ASSETS}*`, (c) => answer(c, c.req.path))
 }
 
-function headersOf({ type, etag, hasGzip }: ConsoleFile, path: string): Record<string, string> {
+function headersOf({ type, etag, gzipped }: ConsoleFile, path: string): Record<string, string> {
   return {
     'content-type': type,
     etag,
     'cache-control': NAMED_BY_CONTENT.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
     'x-content-type-options': 'nosniff',
-    ...(hasGzip && { vary: 'accept-encoding' }),
+    ...(gzipped && { vary: 'accept-encoding' }),
   }
 }
 

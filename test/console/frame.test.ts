@@ -253,7 +253,6 @@ function renameScripts(folder: string): void {
   const renamed = (text: string) => names.reduce((all, name) => all.replaceAll(name, newNameOf(name)), text)
   for (const path of ['index.html', ...names.map((name) => `assets/${name}`)]) {
     writeFileSync(`${folder}/${path}`, renamed(readFileSync(`${folder}/${path}`, 'utf8')))
-    rmSync(`${folder}/${path}.gz`, { force: true })
   }
   for (const name of names) renameSync(`${folder}/assets/${name}`, `${folder}/assets/${newNameOf(name)}`)
 }
