@@ -90,7 +90,7 @@ const TOKENS_PER_PLACE = 8
 
 /** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
 export function createContext(deps: ContextDeps) {
-  const matcher = createMatcher()
+  const matcher = createMatcher(deps.dataFolder ?? null)
   const readTree = createTreeReader({ limit: FILES, dataFolder: deps.dataFolder ?? null })
 
   async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {

@@ -4,6 +4,8 @@ import { insideAny, isUnreadable } from './confine.ts'
 
 /** What a data folder of Gazeway's holds: the provider's key, the admin key, everybody's records. */
 const OWN = /^(?:config\.json|admin\.key|gazeway\.db)/
+/** The folder of the indexes in it, which hold words of all projects. */
+const INDEX = /(^|\/)file-index\/[^/]+$/
 /** What tells a data folder from others. */
 const MARKS = new Set(['admin.key', 'gazeway.db'])
 
@@ -23,7 +25,8 @@ export async function ownFiles(
   const inside = dataFolder === null ? null : insideAny([root], await realOf(dataFolder))
   if (inside !== null) folders.add(inside || '.')
   if (folders.size === 0) return () => false
-  return (path) => OWN.test(basename(path)) && folders.has(posix.dirname(path))
+  const isOwn = (path: string) => OWN.test(basename(path)) && folders.has(posix.dirname(path))
+  return (path) => isOwn(path) || (INDEX.test(path) && folders.has(posix.dirname(posix.dirname(path))))
 }
 
 /** The folder with its links resolved; as it is named where it does not exist yet. */

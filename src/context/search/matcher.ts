@@ -18,8 +18,8 @@ export interface Matches {
 const nothing = () => 0
 
 /** Asks the index of a project for what answers a query; without one, and where nothing else is known, for what others refer to. */
-export function createMatcher() {
-  const freshIndex = createProjectIndex()
+export function createMatcher(dataFolder: string | null) {
+  const freshIndex = createProjectIndex(dataFolder)
 
   /** @throws see `createProjectIndex` */
   return async function matches(

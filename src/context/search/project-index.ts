@@ -5,6 +5,7 @@ import { giveWay } from '../../wire/give-way.ts'
 import { inThread } from '../../wire/in-thread.ts'
 import { isUnreadable } from '../confine.ts'
 import type { ProjectTree } from '../tree.ts'
+import { indexFileOf, readIndexFile, touchIndexFile } from './index-file.ts'
 import type { LiveSegment } from './rank.ts'
 import { searchedText } from './searched-text.ts'
 import { type IndexedFile, openSegment, type Segment } from './segment.ts'
@@ -41,11 +42,17 @@ interface Held {
   numbers: Map<string, number>
   /** Files whose text no room was left for. */
   unread: number
+  /** Why the index is not kept for later processes, if so. */
+  fault: string | null
   beside: { files: IndexedFile[]; segment: Segment } | null
 }
 
-/** Keeps the indexes of projects as their files are. */
-export function createProjectIndex() {
+/**
+ * Keeps the indexes of projects as their files are: in memory, and in files for later processes.
+ *
+ * @param dataFolder where Gazeway keeps its own files; null: the indexes are kept in memory alone
+ */
+export function createProjectIndex(dataFolder: string | null) {
   const held = new LRUCache<string, Held>({ max: ROOTS_KEPT })
   const updates = new Map<string, Promise<unknown>>()
 
@@ -58,21 +65,38 @@ export function createProjectIndex() {
    */
   return async function freshIndex(root: string, tree: ProjectTree, caller: IndexCaller): Promise<FreshIndex> {
     const files = await indexedFiles(root, tree)
-    let known = held.get(root)
+    let known = held.get(root) ?? readKept(root)
     let compared = compare(files, known)
     const notes: string[] = []
     if (known === undefined || compared.stale.length > BESIDE) {
       const isDone = await updated(root, compared, known, caller)
-      if (!isDone) notes.push('the index of the files is still being made: not all of them were searched')
       known = held.get(root)
       compared = compare(files, known)
+      if (!isDone || compared.stale.length > BESIDE)
+        notes.push('the index of the files is still being made: not all of them were searched')
     }
     if (known === undefined) return { live: [], notes }
+    if (known.fault !== null)
+      notes.push(`the index of the files cannot be kept (${known.fault}): the next process makes it again`)
     if (known.unread > 0) notes.push(`the text of ${known.unread} files was not searched: the project is too large`)
     const live: LiveSegment[] = [{ segment: known.base, alive: compared.alive }]
     const beside = await indexBeside(root, known, compared.stale.slice(0, BESIDE))
     if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
     return { live, notes }
+  }
+
+  function fileOf(root: string): string | null {
+    return dataFolder === null ? null : indexFileOf(dataFolder, root)
+  }
+
+  function readKept(root: string): Held | undefined {
+    const file = fileOf(root)
+    const base = file === null ? null : readIndexFile(file, root)
+    if (file === null || base === null) return undefined
+    touchIndexFile(file, new Date())
+    const known = hold(base, null)
+    held.set(root, known)
+    return known
   }
 
   async function updated(
@@ -82,7 +106,7 @@ export function createProjectIndex() {
     { signal, onStep }: IndexCaller,
   ): Promise<boolean> {
     const done = new Int32Array(new SharedArrayBuffer(4))
-    const update: IndexUpdate = { root, stale, alive, base: known?.base.bytes ?? null, done }
+    const update: IndexUpdate = { root, stale, alive, base: known?.base.bytes ?? null, done, file: fileOf(root) }
     const running = updates.get(root) ?? start(update)
     const begun = performance.now()
     const tick = setInterval(() => {
@@ -103,13 +127,15 @@ export function createProjectIndex() {
   function start(update: IndexUpdate): Promise<unknown> {
     const { root } = update
     const running = inThread<IndexUpdate, UpdatedIndex>(CODE, update)
-      .then(({ bytes, unread }) => {
+      .then(({ bytes, fault }) => {
         const base = openSegment(bytes)
         if (base === null) throw new Error('The thread made no index.')
-        held.set(root, hold(base, unread))
+        held.set(root, hold(base, fault))
       })
       .finally(() => updates.delete(root))
     updates.set(root, running)
+    // Whoever waits hears of it; whoever went on without waiting makes it again with the next call.
+    running.catch(() => {})
     return running
   }
 
@@ -128,8 +154,9 @@ export function createProjectIndex() {
   }
 }
 
-function hold(base: Segment, unread: number): Held {
-  return { base, numbers: new Map(base.files.map(({ path }, i) => [path, i])), unread, beside: null }
+function hold(base: Segment, fault: string | null): Held {
+  const unread = base.files.filter((file) => file.unread === true).length
+  return { base, numbers: new Map(base.files.map(({ path }, i) => [path, i])), unread, fault, beside: null }
 }
 
 /** Which files the base has as they are, and which it has not. */

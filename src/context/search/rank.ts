@@ -1,6 +1,6 @@
 import { type FileKind, kindsAskedFor, kindsOf } from './file-kind.ts'
 import type { QueryTerms } from './query-terms.ts'
-import { IN, type Segment } from './segment.ts'
+import { IN, type Postings, type Segment } from './segment.ts'
 import { WEIGHTS, type Weights } from './weights.ts'
 
 /** A segment, and which of its files are still as it has them. */
@@ -42,8 +42,8 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
   })
   const { count, average } = sizeOf(live)
   const idf = query.terms.map((_, t) => {
-    const holders = held.reduce((sum, { terms }) => sum + (terms[t]?.files.length ?? 0), 0)
-    return Math.log(1 + Math.max(0, count - holders + 0.5) / (holders + 0.5))
+    const holders = held.reduce((sum, { terms, alive }) => sum + holding(terms[t] ?? null, alive), 0)
+    return Math.log(1 + (count - holders + 0.5) / (holders + 0.5))
   })
   for (const { segment, alive, terms, scores, found } of held)
     terms.forEach((postings, t) => {
@@ -95,6 +95,12 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
     .slice(0, MOST)
     .filter(({ score }) => score >= least)
     .map(({ path, score, found }) => ({ path, score, share: shareOf(found) }))
+}
+
+function holding(postings: Postings | null, alive: Uint8Array): number {
+  let count = 0
+  for (const file of postings?.files ?? []) count += alive[file] ?? 0
+  return count
 }
 
 function sizeOf(live: readonly LiveSegment[]): { count: number; average: number } {

@@ -14,6 +14,8 @@ export interface SegmentBuilder {
   add(file: IndexedFile, text: string | null): void
   /** Takes files over from another segment. */
   addFrom(segment: Segment, isKept: (file: IndexedFile, number: number) => boolean): void
+  /** Terms in the texts so far. */
+  terms(): number
   /** The packed segment. */
   finish(root: string): Uint8Array
 }
@@ -28,6 +30,7 @@ export function createSegmentBuilder(): SegmentBuilder {
   /** Of the file at hand: occurrences × 256 + places, by the number of the term. */
   let marks = new Uint32Array(1 << 12)
   let touched: number[] = []
+  let total = 0
   /** The numbers of each run's terms, since texts repeat their words. */
   const runs = new Map<string, number[]>()
 
@@ -70,6 +73,7 @@ export function createSegmentBuilder(): SegmentBuilder {
     const number = files.length
     files.push(file)
     lengths.push(length)
+    total += length
     for (const term of touched) {
       const held = marks[term] ?? 0
       const occurrences = Math.min(MOST_OCCURRENCES, held >>> 8)
@@ -82,6 +86,8 @@ export function createSegmentBuilder(): SegmentBuilder {
   }
 
   return {
+    terms: () => total,
+
     add(file, text) {
       const slash = file.path.lastIndexOf('/')
       markAll(file.path.slice(0, slash + 1), IN.folder)
@@ -108,6 +114,7 @@ export function createSegmentBuilder(): SegmentBuilder {
         renumbered[i] = files.length
         files.push(segment.files[i] as IndexedFile)
         lengths.push(segment.lengths[i] ?? 0)
+        total += segment.lengths[i] ?? 0
       })
       for (const { term, postings } of segment.startingWith('')) {
         let number = -1

@@ -8,6 +8,8 @@ export interface IndexedFile {
   key: string
   /** Whether its text says that a program wrote it. */
   generated?: boolean
+  /** Whether no room was left for its text. */
+  unread?: boolean
 }
 
 /** Where a term is, beside in the text. */

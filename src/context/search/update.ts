@@ -1,9 +1,11 @@
+import { writeIndexFile } from './index-file.ts'
 import { searchedText } from './searched-text.ts'
 import { type IndexedFile, openSegment } from './segment.ts'
 import { createSegmentBuilder } from './segment-builder.ts'
 
-/** Text that an index holds at most, and how long it is read, in milliseconds: other files are found by their path. */
-const MOST_TEXT = 512 * 1024 * 1024
+/** Terms of texts that an index holds, some 200 MB: further files are found by their path. */
+const MOST_TERMS = 40_000_000
+/** How long files are read; the others are read by the next update. */
 const READ_FOR_MS = 60_000
 
 /** An index to be made. */
@@ -16,29 +18,40 @@ export interface IndexUpdate {
   alive: Uint8Array
   /** Where the thread counts the files that it has read. */
   done: Int32Array
+  /** Where it is kept; null: nowhere. */
+  file: string | null
 }
 
-/** The index, and how many files it has without their text. */
+/** The index, and why it could not be kept, if so. */
 export interface UpdatedIndex {
   bytes: Uint8Array
-  unread: number
+  fault: string | null
 }
 
-/** Makes the index. */
-export function updateIndex({ root, stale, base, alive, done }: IndexUpdate): UpdatedIndex {
+/** Makes the index and keeps it. */
+export function updateIndex({ root, stale, base, alive, done, file: keptIn }: IndexUpdate): UpdatedIndex {
   const builder = createSegmentBuilder()
   const before = base === null ? null : openSegment(base)
   if (before) builder.addFrom(before, (_, i) => alive[i] === 1)
   const begun = performance.now()
-  let left = MOST_TEXT
-  let unread = 0
   for (const file of stale) {
-    const isRead = left > 0 && performance.now() - begun < READ_FOR_MS
-    const { text, isGenerated } = isRead ? searchedText(root, file.path) : { text: null, isGenerated: false }
-    if (!isRead) unread++
-    left -= text?.length ?? 0
-    builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
+    if (performance.now() - begun > READ_FOR_MS) break
+    if (builder.terms() < MOST_TERMS) {
+      const { text, isGenerated } = searchedText(root, file.path)
+      builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
+    } else builder.add({ ...file, unread: true }, null)
     Atomics.add(done, 0, 1)
   }
-  return { bytes: builder.finish(root), unread }
+  const bytes = builder.finish(root)
+  return { bytes, fault: keptIn === null ? null : keep(keptIn, bytes) }
+}
+
+/** The index serves this process all the same where it cannot be kept: a full disk, a folder that may not be written to. */
+function keep(file: string, bytes: Uint8Array): string | null {
+  try {
+    writeIndexFile(file, bytes)
+    return null
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error)
+  }
 }

@@ -1,0 +1,117 @@
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isUnreadable } from '../confine.ts'
+import { openSegment, type Segment } from './segment.ts'
+
+/** The folder of the indexes, in the data folder. */
+export const INDEX_FOLDER = 'file-index'
+const ENDING = '.index'
+const DRAFT = '.draft'
+/** Indexes that are kept: those that were used last. */
+const MOST_FILES = 32
+/** A draft that is older was left behind by a process that died. */
+const DRAFT_FOR_MS = 3_600_000
+/** Bytes of an index that are read at most. */
+const MOST_BYTES = 1024 * 1024 * 1024
+
+/** Where the index of a root is kept. */
+export function indexFileOf(dataFolder: string, root: string): string {
+  return join(dataFolder, INDEX_FOLDER, `${createHash('sha256').update(root).digest('hex').slice(0, 40)}${ENDING}`)
+}
+
+/**
+ * The kept index of a root; null where there is none that can be used: it is damaged, of another format, of another root or
+ * another user, a link, or cannot be read. It is made anew then.
+ */
+export function readIndexFile(path: string, root: string): Segment | null {
+  const bytes = bytesOf(path)
+  const segment = bytes && openSegment(bytes)
+  return segment?.root === root ? segment : null
+}
+
+function bytesOf(path: string): Uint8Array | null {
+  try {
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+    try {
+      const info = fstatSync(file)
+      if (!info.isFile() || info.uid !== (process.getuid?.() ?? info.uid) || info.size > MOST_BYTES) return null
+      const bytes = new Uint8Array(new SharedArrayBuffer(info.size))
+      let length = 0
+      while (length < bytes.length) {
+        const read = readSync(file, bytes, length, bytes.length - length, null)
+        if (read === 0) return null
+        length += read
+      }
+      return bytes
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (isUnreadable(error)) return null
+    throw error
+  }
+}
+
+/** Says that an index was used, so that others go before it. */
+export function touchIndexFile(path: string, now: Date): void {
+  try {
+    utimesSync(path, now, now)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+  }
+}
+
+/**
+ * Keeps an index for later processes, readable by this user alone. It takes the place of the one before as a whole: another
+ * process that reads or writes it at the same time, or a crash, leaves one or the other.
+ *
+ * @throws the error of the file system, where it cannot be kept
+ */
+export function writeIndexFile(path: string, bytes: Uint8Array): void {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}${DRAFT}`
+  try {
+    const file = openSync(draft, 'wx', 0o600)
+    try {
+      let written = 0
+      while (written < bytes.length) written += writeSync(file, bytes, written)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+  removeOld(folder)
+}
+
+function removeOld(folder: string): void {
+  const known = readdirSync(folder).flatMap((name) => {
+    const info = statSync(join(folder, name), { throwIfNoEntry: false })
+    return info?.isFile() ? [{ path: join(folder, name), usedAt: info.mtimeMs }] : []
+  })
+  const left = known.filter(({ path, usedAt }) => path.endsWith(DRAFT) && Date.now() - usedAt > DRAFT_FOR_MS)
+  const unused = known
+    .filter(({ path }) => path.endsWith(ENDING))
+    .sort((a, b) => b.usedAt - a.usedAt)
+    .slice(MOST_FILES)
+  for (const { path } of [...left, ...unused]) rmSync(path, { force: true })
+}
