@@ -10,10 +10,19 @@ export const memoryRecall = defineTool({
     'The memory under an exact key. Use gateway_memory_search when you know only what it is about. An unknown key is no ' +
     'error: found is false. Example: key "deploy/staging".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: z.strictObject({ key: MemoryInput.shape.key, namespace: MemoryInput.shape.namespace }),
-  output: z.object({ found: z.boolean(), memory: Memory.nullable() }),
+  input: z.strictObject({
+    key: MemoryInput.shape.key,
+    namespace: MemoryInput.shape.namespace,
+    version: Memory.shape.version.optional().describe('One of the last 20 versions; the current one when left out.'),
+  }),
+  output: z.object({
+    found: z.boolean(),
+    memory: Memory.nullable(),
+    superseded_by: z.string().nullable().describe('The key of the memory that took its place.'),
+  }),
   run: ({ memory }, input, { memoryOwner = null }) => memory.of(memoryOwner).recall(input),
-  render({ memory }) {
+  render({ memory, superseded_by }) {
+    if (!memory && superseded_by !== null) return `This memory was superseded by ${plain(superseded_by)}: recall that.`
     if (!memory) return 'There is no memory under this key.'
     const value = typeof memory.value === 'string' ? memory.value : JSON.stringify(memory.value, null, 2)
     return `${plain(memory.key)} (version ${memory.version}, ${memory.updated_at})\n${value}`

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Memory, MemoryInput } from '../src/memory/memory-record.ts'
 import { projectOf } from '../src/memory/project.ts'
+import { Similar } from '../src/memory/similar.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
@@ -10,16 +11,24 @@ export const memoryStore = defineTool({
   description:
     'Keep a fact under a key, for you and other assistants in later sessions. Use it for decisions, conventions and ' +
     'findings that will matter again; not for secrets, as memories go along with questions to models. The same key ' +
-    'replaces the value. It is about this project unless project is null. ' +
+    'replaces the value; give also, 6-10 words that others may ask with. It is about this project unless project is null. ' +
     'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.strict(),
-  output: z.object({ memory: Memory, created: z.boolean() }),
+  output: z.object({
+    memory: Memory,
+    created: z.boolean(),
+    similar: z.array(Similar).describe('Others that say nearly the same: update one, or supersede it.'),
+  }),
   async run({ memory }, input, { projectRoot, memoryOwner = null }, keep) {
     const root = input.project === undefined ? await projectRoot() : null
     const about = root === null ? input : { ...input, project: await projectOf(root) }
     return memory.of(memoryOwner).store(about, keep)
   },
-  render: ({ memory, created }) =>
-    `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`,
+  render({ memory, created, similar }) {
+    const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`
+    if (similar.length === 0) return stored
+    const named = similar.map(({ key, namespace }) => plain(`${namespace}/${key}`)).join(', ')
+    return `${stored} Nearly the same: ${named}. Keep one: store it with supersedes.`
+  },
 })

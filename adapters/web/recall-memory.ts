@@ -12,8 +12,12 @@ export async function recallMemory(
   input: z.output<typeof memoryRecall.input>,
   context: ToolContext,
 ): Promise<Memory> {
-  const { memory } = await runTool(memoryRecall, gateway, input, context)
+  const { memory, superseded_by } = await runTool(memoryRecall, gateway, input, context)
   if (memory) return memory
   const { key, namespace } = input
-  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}.`, { param: 'key' })
+  const instead =
+    superseded_by === null ? '' : ` It was superseded by ${superseded_by}: recall that, or a version of it.`
+  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}.${instead}`, {
+    param: 'key',
+  })
 }

@@ -9,7 +9,9 @@ import { marked } from './marks.ts'
 import { deleteMemories, REMOVED, type Removed, sweepExpired, wordsOfRow } from './memory-expiry.ts'
 import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { addToTotals } from './memory-totals.ts'
+import { keepVersion } from './memory-versions.ts'
 import { createWordChanges, type WordChanges } from './memory-words.ts'
+import { supersede } from './supersede.ts'
 
 /** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
 const SWEPT = 8
@@ -23,7 +25,7 @@ type Existing = Removed & Pick<Selectable<MemoryRow>, 'id' | 'version' | 'create
  * good as gone, so its key starts again at version 1; some more that have expired are deleted.
  *
  * @param now RFC 3339 UTC with milliseconds
- * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`
+ * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`; as `supersede`
  */
 export async function keepMemory(
   trx: Transaction<Schema>,
@@ -36,11 +38,19 @@ export async function keepMemory(
   for (;;) {
     const existing = await liveOrNothing(trx, { space, input, now, changes })
     checkVersion(input, existing?.version ?? 0)
-    const row = compose(space, input, existing, now)
+    const row = compose({
+      space,
+      input,
+      existing,
+      version: 1 + (await versionBefore(trx, { space, input, existing })),
+      now,
+    })
+    if (existing) await keepVersion(trx, existing, null)
     const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
     // Another process stored the key since it was looked for: it exists now.
     if (seq === undefined) continue
     await tag(trx, seq, row, existing !== undefined)
+    await supersede(trx, { space, input, now, changes })
     // Last, because writers to one namespace wait for each other from here on.
     await addToTotals(trx, {
       space,
@@ -74,7 +84,7 @@ async function liveOrNothing(
   const { namespace, key } = input
   const existing = await trx
     .selectFrom('memories')
-    .select([...REMOVED, 'id', 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
+    .select([...REMOVED, 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
     .where('space', '=', space)
     .where('namespace', '=', namespace)
     .where('key', '=', key)
@@ -95,12 +105,38 @@ function checkVersion({ namespace, key, if_version: expected }: MemoryInput, ver
   )
 }
 
-function compose(
-  space: number,
-  input: MemoryInput,
-  existing: Existing | undefined,
-  now: string,
-): Omit<MemoryRow, 'seq'> {
+/** The version that a key is at, or was at when its memory was superseded; 0: there never was one, or it is forgotten. */
+async function versionBefore(
+  trx: Transaction<Schema>,
+  { space, input, existing }: { space: number; input: MemoryInput; existing: Existing | undefined },
+): Promise<number> {
+  if (existing) return existing.version
+  const { namespace, key } = input
+  const last = await trx
+    .selectFrom('memory_versions')
+    .select('version')
+    .where('space', '=', space)
+    .where('namespace', '=', namespace)
+    .where('key', '=', key)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last?.version ?? 0
+}
+
+function compose({
+  space,
+  input,
+  existing,
+  version,
+  now,
+}: {
+  space: number
+  input: MemoryInput
+  existing: Existing | undefined
+  version: number
+  now: string
+}): Omit<MemoryRow, 'seq'> {
   const { namespace, key, ttl_seconds: ttl } = input
   const value = JSON.stringify(input.value)
   const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (existing?.tags ?? '[]')
@@ -118,7 +154,7 @@ function compose(
     also,
     bytes: Buffer.byteLength(key) + Buffer.byteLength(value) + Buffer.byteLength(tags),
     words: words.length,
-    version: (existing?.version ?? 0) + 1,
+    version,
     created_at: existing?.created_at ?? now,
     updated_at: now,
     expires_at: ttl === undefined ? null : new Date(Date.parse(now) + ttl * 1000).toISOString(),

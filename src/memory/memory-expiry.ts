@@ -3,13 +3,14 @@ import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
 import { unmarked } from './marks.ts'
 import { addToTotals, type Totals } from './memory-totals.ts'
+import { deleteVersions, forgetVersions } from './memory-versions.ts'
 import type { WordChanges } from './memory-words.ts'
 
 /** The columns whose words memories are found by. */
 export const TEXTS = ['key_text', 'value_text', 'tags_text', 'also_text'] as const
 
 /** What has to be known of a memory to delete it. */
-export const REMOVED = ['seq', 'space', 'namespace', 'bytes', 'words', ...TEXTS] as const
+export const REMOVED = ['seq', 'id', 'space', 'namespace', 'key', 'bytes', 'words', ...TEXTS] as const
 export type Removed = Pick<Selectable<MemoryRow>, (typeof REMOVED)[number]>
 
 /** The distinct words that a memory is found by. */
@@ -23,8 +24,18 @@ export const wordsOfRow = (row: Pick<MemoryRow, 'space' | (typeof TEXTS)[number]
 export const isLive = (now: string): RawBuilder<boolean> =>
   sql<boolean>`(memories.expires_at is null or memories.expires_at > ${now})`
 
-/** Deletes memories that this transaction has locked, with their tags and their share of the totals and of the words. */
+/** Deletes memories that this transaction has locked, with all their versions. */
 export async function deleteMemories(
+  trx: Transaction<Schema>,
+  removed: readonly Removed[],
+  changes: WordChanges,
+): Promise<void> {
+  await forgetVersions(trx, removed)
+  await takeOut(trx, removed, changes)
+}
+
+/** Takes the current version of memories that this transaction has locked away, with their tags and their share of the sums. */
+export async function takeOut(
   trx: Transaction<Schema>,
   removed: readonly Removed[],
   changes: WordChanges,
@@ -49,7 +60,7 @@ function sumsOf(rows: readonly Removed[]): Totals[] {
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-/** Deletes the longest expired memories, at most `limit`; returns how many. */
+/** Deletes the longest expired memories and versions, at most `limit` of each; returns how many memories. */
 export async function sweepExpired(
   trx: Transaction<Schema>,
   { now, limit, changes }: { now: string; limit: number; changes: WordChanges },
@@ -64,5 +75,6 @@ export async function sweepExpired(
     .skipLocked()
     .execute()
   await deleteMemories(trx, expired, changes)
+  await deleteVersions(trx, { expiredBy: now }, limit)
   return expired.length
 }

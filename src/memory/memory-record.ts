@@ -82,6 +82,7 @@ export const MemoryInput = z.object({
   namespace: Namespace,
   tags: Tags.optional(),
   also: Also.optional(),
+  supersedes: Key.optional().describe('The key of a memory that this one takes the place of.'),
   project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
   ttl_seconds: z
     .int()

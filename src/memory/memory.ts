@@ -1,7 +1,6 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
-import { toUtc } from '../store/dates.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -19,9 +18,12 @@ import {
 } from './memory-record.ts'
 import { createSearch } from './memory-search.ts'
 import { totals } from './memory-totals.ts'
+import { earlierVersion, forgetVersions } from './memory-versions.ts'
 import { createMemoryWords, createWordChanges } from './memory-words.ts'
 import { recentMemories } from './recent.ts'
 import { type MemoryResult, readResults } from './results.ts'
+import { scopeOf } from './search-scope.ts'
+import { createSimilar, type Similar } from './similar.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
 
@@ -34,14 +36,12 @@ export interface MemoryService {
    * Stores a memory, or the next version of the one under the same key; durable when the promise resolves.
    *
    * @param keep told of what is stored in the same transaction
-   * @throws GazewayError `version_conflict` when the memory is not at `if_version`; nothing has changed then
+   * @throws GazewayError `version_conflict` when the memory is not at `if_version`, `not_found` when there is none that it
+   *   may supersede; nothing has changed then
    */
-  store(
-    input: MemoryInput,
-    keep?: Keep<{ memory: Memory; created: boolean }>,
-  ): Promise<{ memory: Memory; created: boolean }>
-  /** The memory under a key. */
-  recall(of: { key: string; namespace: string }): Promise<{ found: boolean; memory: Memory | null }>
+  store(input: MemoryInput, keep?: Keep<StoredMemory>): Promise<StoredMemory>
+  /** The memory under a key, or one of its last twenty versions. */
+  recall(of: { key: string; namespace: string; version?: number | undefined }): Promise<RecalledMemory>
   /**
    * The memories that match best, of the project and of none, at most 4 MiB of them; `total` is counted up to 1,000. A query
    * without a word finds nothing.
@@ -62,6 +62,23 @@ export interface MemoryService {
   /** How much there is; `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
   stats(): Promise<MemoryStats>
 }
+
+/** What storing a memory gives back. */
+export interface StoredMemory {
+  memory: Memory
+  created: boolean
+  /** Others that said nearly the same before. */
+  similar: Similar[]
+}
+
+/** What recalling one does; `superseded_by` is the key of the memory that took its place. */
+export interface RecalledMemory {
+  found: boolean
+  memory: Memory | null
+  superseded_by: string | null
+}
+
+const NOT_FOUND: RecalledMemory = { found: false, memory: null, superseded_by: null }
 
 /** How often memories that are over are looked for, in milliseconds. */
 const SWEEP_MS = 600_000
@@ -93,10 +110,10 @@ export interface MemoryStats {
 /** The memories in `store`. */
 export function createMemory({ store, now }: { store: Store; now: () => Date }): Memories {
   const time = () => now().toISOString()
-  let opening: Promise<ReturnType<typeof createSearch>> | undefined
+  let opening: Promise<Finders> | undefined
 
   function opened() {
-    opening ??= openTextIndex(store).then((index) => createSearch(index, createMemoryWords(store.reads)))
+    opening ??= openFinders(store)
     return opening
   }
 
@@ -126,44 +143,62 @@ interface Shared {
   store: Store
   /** RFC 3339 UTC */
   time: () => string
-  opened: () => Promise<ReturnType<typeof createSearch>>
+  opened: () => Promise<Finders>
+}
+
+/** What finds memories by words. */
+interface Finders {
+  search: ReturnType<typeof createSearch>
+  similar: ReturnType<typeof createSimilar>
+}
+
+async function openFinders(store: Store): Promise<Finders> {
+  const index = await openTextIndex(store)
+  const words = createMemoryWords(store.reads)
+  return { search: createSearch(index, words), similar: createSimilar({ db: store.db, index, words }) }
 }
 
 function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryService {
   const { db } = store
 
+  async function similarTo(input: MemoryInput): Promise<Similar[]> {
+    const [{ similar }, space] = [await opened(), await findSpace(db, owner)]
+    return similar(input, await scopeOf(db, space, { project: input.project }, time()))
+  }
+
   return {
-    store: (input, keep) =>
-      store.write(async (trx) => {
-        const stored = await keepMemory(trx, await claimSpace(trx, owner), input, time())
+    async store(input, keep) {
+      const similar = await similarTo(input)
+      return store.write(async (trx) => {
+        const stored = { ...(await keepMemory(trx, await claimSpace(trx, owner), input, time())), similar }
         await keep?.(trx, stored)
         return stored
-      }),
-
-    async recall({ key, namespace }) {
-      const row = await db
-        .selectFrom('memories')
-        .select(MEMORY_COLUMNS)
-        .where('space', '=', await findSpace(db, owner))
-        .where('namespace', '=', namespace)
-        .where('key', '=', key)
-        .where(isLive(time()))
-        .executeTakeFirst()
-      return { found: row !== undefined, memory: row ? toMemory(row) : null }
+      })
     },
 
-    async search({ query, namespace, tags, project = null, projects, from, to, limit }) {
-      const search = await opened()
-      const at = time()
-      const space = await findSpace(db, owner)
-      const all = await totals(db, at, space)
-      const sum = (of: 'memories' | 'words') => all.reduce((total, row) => total + row[of], 0)
-      const held = sum('memories')
-      const inside = all.find((row) => row.namespace === namespace)?.memories ?? 0
-      const scope = namespace === undefined ? undefined : { name: namespace, share: inside / Math.max(1, held) }
-      const only = projects === 'all' ? {} : { project }
-      const filter = { space, now: at, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
-      const found = await search(query, { filter, held, averageWords: sum('words') / Math.max(1, held) }, limit)
+    async recall({ key, namespace, version }) {
+      const [space, at] = [await findSpace(db, owner), time()]
+      const current = await db
+        .selectFrom('memories')
+        .select(MEMORY_COLUMNS)
+        .where('space', '=', space)
+        .where('namespace', '=', namespace)
+        .where('key', '=', key)
+        .where(isLive(at))
+        .executeTakeFirst()
+      if (current && (version ?? current.version) === current.version)
+        return { found: true, memory: toMemory(current), superseded_by: null }
+      const earlier = await earlierVersion(db, { space, namespace, key }, { version, now: at })
+      if (!earlier) return NOT_FOUND
+      const { superseded_by } = earlier
+      return version === undefined
+        ? { ...NOT_FOUND, superseded_by }
+        : { found: true, memory: toMemory(earlier), superseded_by }
+    },
+
+    async search({ query, limit, ...filters }) {
+      const [{ search }, space] = [await opened(), await findSpace(db, owner)]
+      const found = await search(query, await scopeOf(db, space, filters, time()), limit)
       return { results: await readResults(store, space, found), total: found.total }
     },
 
@@ -211,10 +246,21 @@ async function remove(
   let query = trx.selectFrom('memories').select(REMOVED).where('id', '=', id)
   if (of.space !== undefined) query = query.where('space', '=', of.space)
   const row = await query.where(isLive(of.now)).forUpdate().executeTakeFirst()
-  if (!row) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
+  if (!row) return forget(trx, id, of)
   const changes = createWordChanges()
   await deleteMemories(trx, [row], changes)
   await changes.write(trx)
 }
 
-const utc = (at: string | undefined) => (at === undefined ? undefined : toUtc(at))
+/** Deletes all versions of the key of a memory that is superseded. */
+async function forget(
+  trx: Transaction<Schema>,
+  id: string,
+  of: { space: number | undefined; now: string },
+): Promise<void> {
+  let query = trx.selectFrom('memory_versions').select(['space', 'namespace', 'key']).where('id', '=', id)
+  if (of.space !== undefined) query = query.where('space', '=', of.space)
+  const place = await query.where('superseded_by', 'is not', null).executeTakeFirst()
+  if (!place) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
+  await forgetVersions(trx, [place])
+}

@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Identity } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
 import { deleteMemories, REMOVED } from './memory-expiry.ts'
+import { deleteVersions } from './memory-versions.ts'
 import { createWordChanges } from './memory-words.ts'
 
 /** Whose memories: the operator's (null), or those of the key with this id. */
@@ -75,6 +76,7 @@ export async function sweepEndedSpaces(trx: Transaction<Schema>, now: string, li
       .execute()
     await deleteMemories(trx, rows, changes)
     deleted += rows.length
+    if (deleted < limit) deleted += await deleteVersions(trx, { space: ended.space }, limit - deleted)
     if (deleted < limit) await trx.deleteFrom('memory_spaces').where('space', '=', ended.space).execute()
   }
   await changes.write(trx)

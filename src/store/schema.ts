@@ -36,6 +36,7 @@ export interface Schema
 export const RECORD_TABLES = {
   memory_spaces: ['space'],
   memories: ['seq'],
+  memory_versions: ['space', 'namespace', 'key', 'version'],
   memory_tags: ['seq', 'tag'],
   memory_totals: ['space', 'namespace', 'shard'],
   memory_words: ['space', 'word'],

@@ -29,7 +29,7 @@ describe('memories over REST', () => {
     assert.deepEqual([memory.key, memory.version, created], ['deploy/staging', 1, true])
     const again = await store(body, { 'idempotency-key': 'once' })
     assert.equal(again.headers.get('idempotent-replayed'), 'true')
-    assert.deepEqual(await json(again), { memory, created })
+    assert.deepEqual(await json(again), { memory, created, similar: [] })
     const next = await store({ ...body, value: { cluster: 'eu-north' } })
     assert.deepEqual([next.status, (await json(next)).memory.version], [201, 2])
     assert.equal((await errorOf(await store({ ...body, if_version: 1 }))).code, 'version_conflict')

@@ -44,8 +44,9 @@ describe('the text of a chat completion', () => {
 describe('the texts of tools', () => {
   const texts: [tool: string, output: unknown, lines: number][] = [
     ['gateway_memory_search', { results: [{ memory, score: 1, excerpt: NAME }], total: 1 }, 1],
-    ['gateway_memory_recall', { memory }, 2],
-    ['gateway_memory_store', { memory, created: true }, 1],
+    ['gateway_memory_recall', { memory, superseded_by: null }, 2],
+    ['gateway_memory_recall', { memory: null, superseded_by: NAME }, 1],
+    ['gateway_memory_store', { memory, created: true, similar: [{ key: NAME, namespace: NAME, score: 1 }] }, 1],
     ['gateway_retrieve_gaze_data', { items: [gaze], total: 1, next_cursor: null }, 2],
     ['gateway_analyze_gaze_pattern', { metrics: { ...metrics, ...figures }, tensor: '', findings: [] }, 3],
     ['gateway_upstream_api_history', { items: [{ path: NAME, model: NAME, error: NAME }], total: 1 }, 3],

@@ -189,8 +189,9 @@ async function contents(store: Store): Promise<Record<RecordTable, unknown[]>> {
     const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)} order by ${order}`.execute(
       store.db,
     )
-    // The lexemes of a memory are PostgreSQL's own.
-    found[table] = rows.map(({ lexemes: _, ...row }) => ({ ...row }))
+    // The lexemes of texts are PostgreSQL's own; those of memories have a column beside their number of words.
+    const own = table === 'session_texts' ? 'words' : 'lexemes'
+    found[table] = rows.map(({ [own]: _, ...row }) => ({ ...row }))
   }
   return found
 }

@@ -70,6 +70,7 @@ export function memoryContract(open: () => Promise<Store>): void {
       const first = await put({ key: 'deploy/staging', value: 'eu-west', tags: ['deploy', 'deploy'], ttl_seconds: 60 })
       assert.deepEqual(first, {
         created: true,
+        similar: [],
         memory: {
           id: first.memory.id,
           key: 'deploy/staging',
@@ -87,6 +88,7 @@ export function memoryContract(open: () => Promise<Store>): void {
       const again = await put({ key: 'deploy/staging', value: 'us-east' })
       assert.deepEqual(again, {
         created: false,
+        similar: [],
         memory: {
           ...first.memory,
           value: 'us-east',

@@ -12,6 +12,7 @@ import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
 import { memorySpacesContract } from './memory-spaces.ts'
+import { memoryVersionsContract } from './memory-versions.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
@@ -124,6 +125,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     togetherContract(open)
     memoryContract(open)
     memorySpacesContract(open)
+    memoryVersionsContract(open)
     searchContract(open)
     searchMeaningContract(open)
     gazeContract(open)

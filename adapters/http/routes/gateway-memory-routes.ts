@@ -31,7 +31,7 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
     })
   })
   app.get('/memory/recall', async (c) => {
-    const input = parseInput(memoryRecall.input, readQuery(c.req))
+    const input = parseInput(memoryRecall.input, readQuery(c.req, ['version']))
     return c.json({ found: true, memory: await recallMemory(gateway, input, contextOf(c)) })
   })
   app.get('/memory/recent', async (c) => {

@@ -43,6 +43,7 @@ const Recall = z
   .strictObject({
     key: memoryRecall.input.shape.key.optional(),
     q: MemorySearch.shape.query.optional().describe('Words to look for, where the key is not known: the best match.'),
+    version: memoryRecall.input.shape.version,
     caller_id,
     project: project
       .unwrap()
@@ -128,9 +129,9 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     access: 'platform',
     query: Recall,
     reply: z.object({ found: z.literal(true), memory: Memory, score: z.number().describe('1 for a key.') }),
-    async run({ query: { key, q, namespace: where, caller_id: of, ...projects }, c }) {
+    async run({ query: { key, q, version, namespace: where, caller_id: of, ...projects }, c }) {
       if (key === undefined) return best(memoryOf(gateway, c, of), q ?? '', where, projects)
-      const input = parseInput(memoryRecall.input, { key, namespace: where })
+      const input = parseInput(memoryRecall.input, { key, version, namespace: where })
       const memory = await recallMemory(gateway, input, { ...contextOf(c), memoryOwner: ownerOf(c, of) })
       return { found: true as const, memory, score: 1 }
     },

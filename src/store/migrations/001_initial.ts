@@ -401,6 +401,26 @@ const memory = (types: Columns, engine: Engine): Statements => {
     )`,
     sql`create index memory_tags_recent on memory_tags (space, tag, updated_at, seq, namespace)`,
 
+    // Versions that are no longer current: replaced by the next of their key, or superseded by the memory of another.
+    sql`create table memory_versions (
+      space ${integer} not null,
+      namespace ${text} not null,
+      key ${text} not null,
+      version ${integer} not null,
+      id ${text} not null,
+      project ${text},
+      tags ${text} not null,
+      also ${text} not null,
+      created_at ${time} not null,
+      updated_at ${time} not null,
+      expires_at ${time},
+      superseded_by ${text},           -- key
+      value ${text} not null,
+      primary key (space, namespace, key, version)
+    )`,
+    sql`create index memory_versions_of_memory on memory_versions (id)`,
+    sql`create index memory_versions_expiry on memory_versions (expires_at) where expires_at is not null`,
+
     // How much a namespace holds, expired memories included until they are swept. Writers pick a shard: the rows of a
     // namespace add up, and one alone may be negative.
     sql`create table memory_totals (

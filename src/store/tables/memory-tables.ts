@@ -34,6 +34,26 @@ export interface MemoryRow {
   also_text: string
 }
 
+/** A version of a memory that is no longer current; `superseded_by` is the key of the memory that took its place. */
+export interface MemoryVersionRow
+  extends Pick<
+    MemoryRow,
+    | 'space'
+    | 'namespace'
+    | 'key'
+    | 'version'
+    | 'id'
+    | 'project'
+    | 'value'
+    | 'tags'
+    | 'also'
+    | 'created_at'
+    | 'updated_at'
+    | 'expires_at'
+  > {
+  superseded_by: string | null
+}
+
 /** One tag of one memory, with what the newest-first list of a tag is ordered and filtered by. */
 export interface MemoryTagRow {
   seq: number
@@ -68,6 +88,7 @@ export interface MemoryWordRow {
 export interface MemoryTables {
   memory_spaces: MemorySpaceRow
   memories: MemoryRow
+  memory_versions: MemoryVersionRow
   memory_tags: MemoryTagRow
   memory_totals: MemoryTotalsRow
   memory_words: MemoryWordRow

@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely'
+import { toUtc } from '../store/dates.ts'
+import type { Schema } from '../store/schema.ts'
+import type { MemorySearch } from './memory-record.ts'
+import type { SearchScope } from './memory-search.ts'
+import { totals } from './memory-totals.ts'
+
+/** What of a search says which memories it looks at. */
+export type Filters = Omit<MemorySearch, 'query' | 'limit'>
+
+/** The memories of a space that a search looks at, and what the space holds. */
+export async function scopeOf(
+  db: Kysely<Schema>,
+  space: number,
+  { namespace, tags, project = null, projects, from, to }: Filters,
+  now: string,
+): Promise<SearchScope> {
+  const all = await totals(db, now, space)
+  const sum = (of: 'memories' | 'words') => all.reduce((total, row) => total + row[of], 0)
+  const held = sum('memories')
+  const inside = all.find((row) => row.namespace === namespace)?.memories ?? 0
+  const scope = namespace === undefined ? undefined : { name: namespace, share: inside / Math.max(1, held) }
+  const only = projects === 'all' ? {} : { project }
+  const filter = { space, now, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
+  return { filter, held, averageWords: sum('words') / Math.max(1, held) }
+}
+
+const utc = (at: string | undefined) => (at === undefined ? undefined : toUtc(at))

@@ -1,0 +1,83 @@
+import type { Kysely } from 'kysely'
+import { z } from 'zod'
+import type { Schema } from '../store/schema.ts'
+import { stemOf } from '../text/stem.ts'
+import { withoutStopWords } from '../text/stop-words.ts'
+import { textOf } from '../text/words.ts'
+import { createScorer } from './bm25.ts'
+import { wordsIn } from './indexed-words.ts'
+import { markOf } from './marks.ts'
+import type { MemoryInput } from './memory-record.ts'
+import type { SearchScope } from './memory-search.ts'
+import type { MemoryWords } from './memory-words.ts'
+import { type Term, termOf } from './term.ts'
+import type { TextIndex, Wanted } from './text-index.ts'
+
+/** Characters of a value that are looked at, and words. */
+const MOST_CHARACTERS = 2000
+const MOST_WORDS = 24
+/** Words by which memories are looked for, the rarest, and in how many memories each may be. */
+const MOST_TELLING = 6
+const MOST_HELD = 200
+const MOST_CANDIDATES = 50
+/** The share of what a memory says that another has to have, too, and how many are named. */
+const ALIKE = 0.6
+const MOST_NAMED = 3
+
+/** A memory that says nearly the same as one that is stored. */
+export const Similar = z.object({
+  key: z.string(),
+  namespace: z.string(),
+  score: z.number().describe('The share of what is stored that it says, too (0.6 to 1).'),
+})
+export type Similar = z.infer<typeof Similar>
+
+/**
+ * Finds memories that say nearly the same as one that is to be stored: those with three fifths of the words of its key and of the
+ * beginning of its value, by their importance. Inflections count as the same, other words of the same meaning do not.
+ */
+export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index: TextIndex; words: MemoryWords }) {
+  async function termsOf(text: string, { filter, held }: SearchScope): Promise<Term[]> {
+    const said = [...new Set(withoutStopWords([...wordsIn(text)]).map((word) => word.text))].slice(0, MOST_WORDS)
+    const alike = await words.alike(filter.space, said)
+    return said.map((word) => {
+      const stem = stemOf(word)
+      const found = alike.filter((other) => other.stem === stem).map((other) => ({ ...other, weight: 1 }))
+      return termOf(word, { found, counted: found, held })
+    })
+  }
+
+  async function named(hits: ReadonlyArray<{ seq: number; score: number }>): Promise<Array<Similar & { seq: number }>> {
+    const seqs = hits.map(({ seq }) => seq)
+    const rows = await db.selectFrom('memories').select(['seq', 'key', 'namespace']).where('seq', 'in', seqs).execute()
+    return hits.flatMap(({ seq, score }) => rows.filter((row) => row.seq === seq).map((row) => ({ ...row, score })))
+  }
+
+  return async function similar(
+    { key, namespace, value, supersedes }: MemoryInput,
+    scope: SearchScope,
+  ): Promise<Similar[]> {
+    const terms = await termsOf(`${key}\n${textOf(value).slice(0, MOST_CHARACTERS)}`, scope)
+    const telling = terms
+      .filter(({ memories }) => memories > 0 && memories <= MOST_HELD)
+      .sort((a, b) => a.memories - b.memories)
+      .slice(0, MOST_TELLING)
+    if (telling.length === 0) return []
+    const groups = telling.map((term) => [...term.words.keys()])
+    const wanted: Wanted = { match: 'any', groups, where: 'everywhere' }
+    const candidates = await index.candidates(wanted, scope.filter, MOST_CANDIDATES)
+    const scoreOf = createScorer(terms, { averageWords: scope.averageWords, mark: markOf(scope.filter.space) })
+    const alike = candidates
+      // Of long values the first words are not at hand, and key and tags have to do.
+      .map((memory) => ({ seq: memory.seq, ...scoreOf({ ...memory, value_text: memory.value_text ?? '' }) }))
+      .map(({ seq, coverage }) => ({ seq, score: Number(coverage.toFixed(4)) }))
+      .filter(({ score }) => score >= ALIKE)
+      .sort((a, b) => b.score - a.score || b.seq - a.seq)
+    if (alike.length === 0) return []
+    const replaced = [key, ...(supersedes === undefined ? [] : [supersedes])]
+    return (await named(alike.slice(0, MOST_NAMED + replaced.length)))
+      .filter((other) => other.namespace !== namespace || !replaced.includes(other.key))
+      .slice(0, MOST_NAMED)
+      .map(({ seq, ...other }) => other)
+  }
+}

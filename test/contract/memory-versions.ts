@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** Aliases, near-duplicates and earlier versions of memories, on every engine. `open` opens an empty store. */
+export function memoryVersionsContract(open: () => Promise<Store>): void {
+  async function start() {
+    const store = await open()
+    let at = Date.parse('2026-11-21T07:17:52.000Z')
+    const memory = createMemory({ store, now: () => new Date(at) })
+    const of = (service: typeof memory | ReturnType<typeof memory.of>) => ({
+      put: (input: Record<string, unknown>) => service.store(MemoryInput.parse(input)),
+      recall: (key: string, version?: number) => service.recall({ key, namespace: 'default', version }),
+      found: async (query: string) =>
+        (await service.search(MemorySearch.parse({ query }))).results.map((result) => result.memory.key),
+    })
+    return {
+      store,
+      memory,
+      of,
+      ...of(memory),
+      wait: (seconds: number) => {
+        at += seconds * 1000
+      },
+      kept: async () => (await store.db.selectFrom('memory_versions').select('key').execute()).length,
+    }
+  }
+
+  describe('other words for a memory', () => {
+    it('find it, below its own words, and are not shown', async () => {
+      const { store, put, found, memory } = await start()
+      await put({ key: 'release', value: 'We ship on Thursdays', also: ['deployment day', 'rollout'] })
+      await put({ key: 'notes', value: 'The rollout was late' })
+      assert.deepEqual(await found('rollout'), ['notes', 'release'])
+      assert.deepEqual(await found('deployment'), ['release'])
+      const listed = await memory.recent(MemoryList.parse({}))
+      assert.ok(!JSON.stringify(listed).includes('deployment'), 'lists do not show them')
+      await store.close()
+    })
+
+    it('stay when a key is stored again without them, and go when it is with others', async () => {
+      const { store, put, found } = await start()
+      await put({ key: 'release', value: 'Thursdays', also: ['rollout'] })
+      await put({ key: 'release', value: 'Fridays' })
+      assert.deepEqual(await found('rollout'), ['release'])
+      await put({ key: 'release', value: 'Fridays', also: [] })
+      assert.deepEqual(await found('rollout'), [])
+      await store.close()
+    })
+  })
+
+  describe('near-duplicates of what is stored', () => {
+    it('are named, and neither the key itself nor what it supersedes is one', async () => {
+      const { store, put } = await start()
+      await put({ key: 'ports/gateway', value: 'The gateway listens on port 8811 of the loopback address' })
+      await put({ key: 'lunch', value: 'We eat at noon' })
+      const { similar } = await put({ key: 'gateway/port', value: 'Gateway listens on port 8811, loopback' })
+      assert.deepEqual(similar, [{ key: 'ports/gateway', namespace: 'default', score: 1 }])
+      assert.deepEqual((await put({ key: 'dinner', value: 'Something else entirely' })).similar, [])
+      const again = await put({
+        key: 'ports/gateway',
+        value: 'The gateway listens on port 8812 of the loopback address',
+        supersedes: 'gateway/port',
+      })
+      assert.deepEqual(again.similar, [])
+      await store.close()
+    })
+
+    it('are looked for among the memories of the owner and the project', async () => {
+      const { store, memory, of, put } = await start()
+      const fact = { value: 'The gateway listens on port 8811' }
+      await put({ key: 'one', project: '/a', ...fact })
+      assert.deepEqual((await put({ key: 'two', project: '/b', ...fact })).similar, [])
+      assert.deepEqual((await of(memory.of('key_other')).put({ key: 'three', ...fact })).similar, [])
+      const { similar } = await put({ key: 'four', project: '/a', namespace: 'other', ...fact })
+      assert.deepEqual(
+        similar.map(({ key, namespace }) => [key, namespace]),
+        [['one', 'default']],
+      )
+      await store.close()
+    })
+  })
+
+  describe('versions of a memory', () => {
+    it('are readable, the last twenty of them', async () => {
+      const { store, put, recall, found } = await start()
+      for (let i = 1; i <= 23; i++) await put({ key: 'k', value: `value${i}`, tags: [`t${i}`] })
+      assert.deepEqual((await recall('k')).memory?.value, 'value23')
+      for (const version of [3, 22, 23]) {
+        const { memory, superseded_by } = await recall('k', version)
+        assert.deepEqual(
+          [memory?.value, memory?.tags, memory?.version, superseded_by],
+          [`value${version}`, [`t${version}`], version, null],
+        )
+      }
+      for (const version of [2, 24]) assert.equal((await recall('k', version)).found, false)
+      assert.deepEqual(await found('value22'), [])
+      await store.close()
+    })
+
+    it('are superseded by another memory: readable by key and version, and found no more', async () => {
+      const { store, put, recall, found, memory } = await start()
+      await put({ key: 'deploy/old', value: 'releases happen on Mondays' })
+      await put({ key: 'deploy/old', value: 'releases happen on Tuesdays' })
+      const { memory: kept } = await put({
+        key: 'deploy/new',
+        value: 'releases happen on Fridays',
+        supersedes: 'deploy/old',
+      })
+      assert.equal(kept.version, 1)
+      assert.deepEqual(await found('releases'), ['deploy/new'])
+      assert.deepEqual(await recall('deploy/old'), { found: false, memory: null, superseded_by: 'deploy/new' })
+      const old = await recall('deploy/old', 2)
+      assert.deepEqual([old.memory?.value, old.superseded_by], ['releases happen on Tuesdays', 'deploy/new'])
+      assert.equal((await recall('deploy/old', 1)).memory?.value, 'releases happen on Mondays')
+      assert.equal((await memory.stats()).count, 1)
+      assert.deepEqual(await memory.keys({ start: '', limit: 5 }), ['deploy/new'])
+      // Again, as a client does that did not hear of it.
+      assert.equal(
+        (await put({ key: 'deploy/new', value: 'releases happen on Fridays', supersedes: 'deploy/old' })).created,
+        false,
+      )
+      const { memory: anew } = await put({ key: 'deploy/old', value: 'the same key again' })
+      assert.equal(anew.version, 3)
+      await store.close()
+    })
+
+    it('are not superseded where there is none, and nothing is stored then', async () => {
+      const { store, memory, of, put, recall } = await start()
+      await of(memory.of('key_other')).put({ key: 'theirs', value: 1 })
+      for (const supersedes of ['unknown', 'theirs'])
+        await assert.rejects(put({ key: 'k', value: 1, supersedes }), { code: 'not_found', param: 'supersedes' })
+      await assert.rejects(put({ key: 'k', value: 1, supersedes: 'k' }), {
+        code: 'validation_failed',
+        param: 'supersedes',
+      })
+      assert.equal((await recall('k')).found, false)
+      assert.equal((await recall('theirs')).found, false)
+      await store.close()
+    })
+
+    it('are forgotten with the memory, by its id also where it is superseded', async () => {
+      const { store, put, recall, memory, kept } = await start()
+      await put({ key: 'a', value: 1 })
+      const { memory: a } = await put({ key: 'a', value: 2 })
+      await put({ key: 'b', value: 3, supersedes: 'a' })
+      await assert.rejects(memory.of('key_other').remove(a.id), { code: 'not_found' })
+      await memory.remove(a.id)
+      for (const version of [1, 2]) assert.equal((await recall('a', version)).found, false)
+      await assert.rejects(memory.remove(a.id), { code: 'not_found' })
+      await put({ key: 'b', value: 4 })
+      const { memory: b } = await put({ key: 'b', value: 5 })
+      await memory.remove(b.id)
+      assert.equal(await kept(), 0)
+      assert.equal((await put({ key: 'b', value: 6 })).memory.version, 1)
+      await store.close()
+    })
+
+    it('expire when they would have, whatever came after them, and are swept', async () => {
+      const { store, put, recall, memory, wait, kept } = await start()
+      await put({ key: 'k', value: 'brief', ttl_seconds: 10 })
+      await put({ key: 'k', value: 'lasting' })
+      await put({ key: 'old', value: 'brief', ttl_seconds: 10 })
+      await put({ key: 'new', value: 'lasting', supersedes: 'old' })
+      assert.equal((await recall('k', 1)).memory?.value, 'brief')
+      wait(10)
+      assert.equal((await recall('k', 1)).found, false)
+      assert.deepEqual(await recall('old'), { found: false, memory: null, superseded_by: null })
+      await memory.sweep(10)
+      assert.equal(await kept(), 0)
+      await put({ key: 'k', value: 'ends', ttl_seconds: 1 })
+      assert.equal(await kept(), 1)
+      wait(2)
+      await memory.sweep(10)
+      assert.equal(await kept(), 0)
+      await store.close()
+    })
+  })
+}
