@@ -163,3 +163,38 @@ describe('docs/budgets.md', () => {
 
   it('sends an alert', () => assert.match(said('alert.json &'), /"type":"budget\.spent".*"name":"team".*"at":0\.8/))
 })
+
+describe('docs/routes.md', () => {
+  let told: Told[]
+  before(async () => {
+    // Whoever reads the page has nothing at this port.
+    const port = String(await freePort())
+    const page = readFileSync('docs/routes.md', 'utf8')
+    told = await walkThrough(page.replaceAll('http://127.0.0.1:9/', `http://127.0.0.1:${port}/`))
+  })
+  const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
+
+  it('adds an upstream, whose models can be asked for by its name', () => {
+    assert.match(said('"upstreams.backup"'), /"changed":\["upstreams\.backup","upstreams\.broken"\]/)
+    assert.match(said('cat > ask.json'), /x-gazeway-upstream: backup\r\nx-gazeway-attempts: 1\r\n[\s\S]*\[sandbox\]/)
+  })
+
+  it('adds a route whose second candidate answers, and shows both attempts', () => {
+    assert.match(said('"routes"'), /x-gazeway-upstream: backup\r\nx-gazeway-attempts: 2\r\n[\s\S]*\[sandbox\]/)
+    assert.match(
+      said('/api/calls'),
+      /"upstream":"backup".*"fallback_from":"call_.*"upstream":"broken".*"status":"error"/,
+    )
+    assert.doesNotMatch(said('"upstreams.backup"') + said('/api/calls'), /a-key-of-broken/)
+  })
+
+  it('lists what can be asked for, and checks it', () => {
+    assert.match(said('/v1/models'), /"id":"smart".*"id":"llm-3-fast".*"id":"backup\/llm-3-fast"/)
+    assert.match(said('/v1/models'), /ok +upstream backup +backup answers at/)
+    assert.match(said('/v1/models'), /FAIL +upstream broken +.*could not be reached/)
+    assert.match(said('/v1/models'), /ok +routes +2 routes between 3 upstreams/)
+  })
+
+  it('shows the state of each upstream', () =>
+    assert.match(said('/health'), /"status":"ok".*\{"name":"broken","configured":true,"reachable":false\}/))
+})
