@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../test/doubles/free-port.ts'
 import { startProxy } from './http-nginx.ts'
@@ -24,7 +25,8 @@ export interface Setting {
   stop(): Promise<void>
 }
 
-const KEY = 'bench-key-0123456789'
+/** The key of everything that is measured. */
+export const KEY = 'bench-key-0123456789'
 
 /** Starts everything that is compared before `upstream`; nginx where it is installed. */
 export async function openSetting(folder: string, upstream: Running): Promise<Setting> {
@@ -47,14 +49,22 @@ export async function openSetting(folder: string, upstream: Running): Promise<Se
   }
 }
 
-async function startGazeway(data: string, upstream: Running): Promise<Running> {
+/** The gateway as it is published. @param settings of its section `upstream` */
+export async function startGazeway(data: string, upstream: Running, settings: object = {}): Promise<Running> {
   const port = await freePort()
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  writeFileSync(join(data, 'config.json'), JSON.stringify({ upstream: settings }))
   const env = { GAZEWAY_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1`, GAZEWAY_API_KEY: KEY }
   const args = [join(ROOT, 'dist/cli.js'), '--http', '--port', String(port), '--data', data]
   return startServer(process.execPath, args, { port, env })
 }
 
-function targetOf({ pid, port }: Running, headers: Record<string, string> = {}): Target {
-  const url = `http://127.0.0.1:${port}/v1/chat/completions`
+/** A server as a target. @param path its endpoint */
+export function targetOf(
+  { pid, port }: Running,
+  headers: Record<string, string> = {},
+  path = '/v1/chat/completions',
+): Target {
+  const url = `http://127.0.0.1:${port}${path}`
   return { pid, url, headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}`, ...headers } }
 }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { COMPLETION } from './http-upstream.ts'
+import { COMPLETION, MESSAGE } from './http-upstream.ts'
 
 /**
  * A provider of models in a process of its own: `http-upstream-process.ts PORT`. It answers a chat completion at once,
- * and streams `max_tokens` chunks as fast as it can write each by itself, then usage and `[DONE]`.
+ * or a Message, and streams `max_tokens` chunks as fast as it can write each by itself, then usage and `[DONE]`.
  * `GET /abandoned` tells how many streams were left before their end.
  */
 
@@ -14,31 +14,69 @@ createServer(async (request, response) => {
   // A gateway looks from time to time whether its provider is there.
   if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
   const { stream, max_tokens } = JSON.parse(await readBody(request))
-  if (stream) return streamChunks(response, max_tokens)
+  const isMessage = request.url === '/v1/messages'
+  if (stream) return streamPieces(response, isMessage ? messageStream(max_tokens) : chatStream(max_tokens))
   response.setHeader('content-type', 'application/json')
-  response.end(COMPLETION)
+  response.end(isMessage ? MESSAGE : COMPLETION)
 }).listen(Number(process.argv[2]), '127.0.0.1')
 
-function streamChunks(response: ServerResponse, chunks: number): void {
+/** What is written of a stream: before its pieces, each of them, how many, and after them. */
+interface Stream {
+  begin: string
+  piece: string
+  pieces: number
+  end: string
+}
+
+function streamPieces(response: ServerResponse, { begin, piece, pieces, end }: Stream): void {
   response.setHeader('content-type', 'text/event-stream')
-  let left = chunks
+  if (begin !== '') response.write(begin)
+  let left = pieces
   function next(): void {
     if (response.destroyed) return
-    if (left > 0) {
-      left -= 1
-      response.write(event([{ index: 0, delta: { content: 'word ' }, finish_reason: null }]))
-      // Node joins what is written in one turn.
-      setImmediate(next)
-      return
-    }
-    response.write(event([{ index: 0, delta: {}, finish_reason: 'stop' }]))
-    const usage = { prompt_tokens: 10, completion_tokens: chunks, total_tokens: 10 + chunks }
-    response.end(`${event([], usage)}data: [DONE]\n\n`)
+    if (left === 0) return void response.end(end)
+    left -= 1
+    response.write(piece)
+    // Node joins what is written in one turn.
+    setImmediate(next)
   }
   next()
   response.on('close', () => {
     if (!response.writableFinished) abandoned += 1
   })
+}
+
+function chatStream(pieces: number): Stream {
+  const usage = { prompt_tokens: 10, completion_tokens: pieces, total_tokens: 10 + pieces }
+  const last = event([{ index: 0, delta: {}, finish_reason: 'stop' }])
+  return {
+    begin: '',
+    piece: event([{ index: 0, delta: { content: 'word ' }, finish_reason: null }]),
+    pieces,
+    end: `${last}${event([], usage)}data: [DONE]\n\n`,
+  }
+}
+
+function messageStream(pieces: number): Stream {
+  const named = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+  const of = (type: string, more: object) => named({ type, ...more })
+  const message = {
+    ...JSON.parse(MESSAGE),
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 10, output_tokens: 1 },
+  }
+  const begun = of('content_block_start', { index: 0, content_block: { type: 'text', text: '' } })
+  const delta = { stop_reason: 'end_turn', stop_sequence: null }
+  return {
+    begin: of('message_start', { message }) + begun,
+    piece: of('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'word ' } }),
+    pieces,
+    end:
+      of('content_block_stop', { index: 0 }) +
+      of('message_delta', { delta, usage: { output_tokens: pieces } }) +
+      of('message_stop', {}),
+  }
 }
 
 function event(choices: unknown[], usage: unknown = null): string {

@@ -18,6 +18,18 @@ export const COMPLETION = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
 })
 
+/** The same of a request for a Message. */
+export const MESSAGE = JSON.stringify({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{ type: 'text', text: 'Hello there, this is a short answer.' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+})
+
 /**
  * A provider on Node, which answers some 30,000 requests a second; see `http-upstream-process.ts`. (nginx answering a
  * constant is faster still, but no proxy on Node reaches 40 % of nginx before it: a bare one without any work of its own

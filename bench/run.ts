@@ -3,6 +3,7 @@ import { section as console } from './console.ts'
 import { section as context } from './context.ts'
 import { section as http } from './http.ts'
 import { section as memory } from './memory.ts'
+import { section as messages } from './messages.ts'
 import { createReport } from './report.ts'
 import { section as resident } from './resident.ts'
 import { section as retrieval } from './retrieval.ts'
@@ -30,6 +31,7 @@ const SECTIONS = {
   retrieval,
   context,
   http,
+  messages,
   store,
   wallet,
   budgets,

@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { temporaryFolder } from './folder.ts'
+import { GENERATOR } from './http-load.ts'
+import { addedTime, loadInTurns, SECONDS, TIMED_STREAMS } from './http-measures.ts'
+import { installPortkey, portkeyHeaders, startPortkey } from './http-portkey.ts'
+import { installRouter, startRouter } from './http-router.ts'
+import { KEY, startGazeway, type Target, targetOf } from './http-targets.ts'
+import { startUpstream } from './http-upstream.ts'
+import type { Report } from './report.ts'
+
+const CONNECTIONS = 64
+const MESSAGES = '/v1/messages'
+
+/** What both APIs take for a request: the same body asks for a Message and for a chat completion. */
+const bodyOf = (more: object) =>
+  JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Say hello to the world, please.' }], ...more })
+
+/** Anthropic's Messages through the gateway: passed on, and converted beside claude-code-router and Portkey's chats. */
+export async function section(report: Report): Promise<void> {
+  installPortkey()
+  installRouter()
+  const folder = temporaryFolder('messages')
+  const upstream = await startUpstream()
+  const servers = {
+    speaking: await startGazeway(join(folder, 'speaking'), upstream, { protocol: 'anthropic' }),
+    converting: await startGazeway(join(folder, 'converting'), upstream),
+    router: await startRouter(join(folder, 'router'), upstream, KEY),
+    portkey: await startPortkey(),
+  }
+  const { speaking, converting, router, portkey } = servers
+  const targets = {
+    passed: targetOf(speaking, {}, MESSAGES),
+    converted: targetOf(converting, {}, MESSAGES),
+    chat: targetOf(converting),
+    router: targetOf(router, { 'x-api-key': KEY }, MESSAGES),
+    Portkey: targetOf(portkey, portkeyHeaders(upstream)),
+  }
+  await measureWhole(report, targets)
+  await measureStreams(report, targets, {
+    passed: targetOf(upstream, {}, MESSAGES),
+    converted: targetOf(upstream),
+  })
+  await Promise.all(Object.values(servers).map((server) => server.stop()))
+  await upstream.stop()
+}
+
+interface Targets {
+  passed: Target
+  converted: Target
+  chat: Target
+  router: Target
+  Portkey: Target
+}
+
+async function measureWhole(report: Report, targets: Targets): Promise<void> {
+  const load = { body: bodyOf({ max_tokens: 100 }), connections: CONNECTIONS, seconds: SECONDS }
+  const { perSecond } = await loadInTurns<Targets>(targets, load)
+  const { passed, converted, chat, router, Portkey } = perSecond
+  const unit = 'req/s'
+  const what = (how: string) => `Messages ${how}, ${CONNECTIONS} connections (${GENERATOR})`
+  report.add({
+    what: what('passed through'),
+    unit,
+    figure: passed,
+    against: { what: 'chat completions', figure: chat },
+    bar: { atLeastTimes: 0.9 },
+  })
+  report.add({
+    what: what('converted'),
+    unit,
+    figure: converted,
+    against: { what: 'claude-code-router', figure: router },
+    bar: { atLeastTimes: 5 },
+  })
+  report.add({
+    what: what('converted'),
+    unit,
+    figure: converted,
+    against: { what: 'Portkey’s chats', figure: Portkey },
+    bar: { atLeastTimes: 6 },
+  })
+}
+
+async function measureStreams(
+  report: Report,
+  { passed, converted, router }: Targets,
+  direct: { passed: Target; converted: Target },
+): Promise<void> {
+  const timed = { ...TIMED_STREAMS, body: bodyOf({ max_tokens: 2, stream: true }), moment: 'firstByteMs' } as const
+  const ofPassed = await addedTime<{ passed: number }>({ passed }, direct.passed, timed)
+  const ofConverted = await addedTime<{ converted: number; router: number }>(
+    { converted, router },
+    direct.converted,
+    timed,
+  )
+  const what = (how: string) => `added to the first byte of a stream of Messages ${how}, p50`
+  report.add({ what: what('passed through'), unit: 'ms', figure: ofPassed.passed, bar: { atMost: 1 } })
+  report.add({
+    what: what('converted'),
+    unit: 'ms',
+    figure: ofConverted.converted,
+    against: { what: 'claude-code-router', figure: ofConverted.router },
+    bar: { atMost: 1 },
+  })
+}
