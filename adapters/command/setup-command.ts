@@ -1,11 +1,14 @@
+import { existsSync, realpathSync } from 'node:fs'
 import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.ts'
 import { ASSISTANT_NAMES, ASSISTANTS } from '../../src/assistants/assistants.ts'
 import {
   type Change,
-  fileOf,
+  hasEntry,
   isInstalled,
   removeChange,
   setupChange,
+  type Target,
+  targetsOf,
   type Wanted,
 } from '../../src/assistants/change.ts'
 import { launchOf } from '../../src/assistants/launch.ts'
@@ -50,10 +53,11 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
       'not_found',
       `No assistant was found. Name those that you have: ${ASSISTANT_NAMES.join(', ')}.`,
     )
-  const planned = plan(chosen, scope, machine, (assistant, path) => {
-    const change = setupChange(assistant, path, machine, scope, wanted)
-    if (change === null) say(`${assistant.label}: ${path} has the entry already.`)
-    return change
+  const planned = plan(chosen, scope, machine, (targets) => {
+    const target = targets.find(hasEntry) ?? targets[0]
+    const change = target ? setupChange(target, wanted) : null
+    if (target && change === null) say(`${target.assistant.label}: ${target.path} has the entry already.`)
+    return [change]
   })
   const written = await carryOut(planned, flags)
   if (written > 0) say(`Start them again; they then list the server gazeway. ${keysOf(wanted.variables, machine)}`)
@@ -68,8 +72,8 @@ export async function takeOut(clients: readonly string[], flags: SetupFlags): Pr
   const scope = scopeOf(flags.scope)
   const machine = thisMachine(scope)
   const chosen = clients.length > 0 ? named(clients) : ASSISTANTS
-  const planned = plan(chosen, scope, machine, (assistant, path) => removeChange(assistant, path, machine, scope))
-  if (planned.length === 0) say('Nothing to remove: no file has the entry.')
+  const planned = plan(chosen, scope, machine, (targets) => targets.map(removeChange))
+  if (planned.length === 0 && !process.exitCode) say('Nothing to remove: no file has the entry.')
   await carryOut(planned, flags)
 }
 
@@ -78,16 +82,14 @@ function plan(
   chosen: readonly Assistant[],
   scope: Scope,
   machine: Machine,
-  changeOf: (assistant: Assistant, path: string) => Change | null,
+  changesOf: (targets: readonly Target[]) => (Change | null)[],
 ): Planned[] {
   return chosen.flatMap((assistant) => {
-    const path = fileOf(assistant, scope, machine)
-    if (path === null) {
-      if (chosen.length === 1) complain(`${assistant.label} has no file in a project; leave out --scope.`)
-      return []
-    }
-    const change = attempt(() => changeOf(assistant, path))
-    return change ? [{ assistant, change }] : []
+    const targets = targetsOf(assistant, scope, machine)
+    if (targets.length === 0 && chosen.length === 1)
+      complain(`${assistant.label} has no file in a project; leave out --scope.`)
+    const changes = attempt(() => changesOf(targets)) ?? []
+    return changes.flatMap((change) => (change === null ? [] : [{ assistant, change }]))
   })
 }
 
@@ -117,7 +119,7 @@ async function carryOut(planned: readonly Planned[], { print, yes }: SetupFlags)
 
 function scopeOf(scope: string): Scope {
   if (scope === 'user' || scope === 'project') return scope
-  throw new GazewayError('config_invalid', '--scope: accepted: user, project.', { param: '--scope' })
+  throw refusedScope('--scope: accepted: user, project.')
 }
 
 function named(clients: readonly string[]): Assistant[] {
@@ -131,12 +133,18 @@ function named(clients: readonly string[]): Assistant[] {
 
 function thisMachine(scope: Scope): Machine {
   const home = homeFolder()
-  if (home === null && scope === 'user')
-    throw new GazewayError('config_invalid', 'This user has no home folder; accepted: --scope project.', {
-      param: '--scope',
-    })
-  return { platform: process.platform, home: home ?? '', env: process.env, project: process.cwd() }
+  const project = process.cwd()
+  if (home === null && scope === 'user') throw refusedScope('This user has no home folder; accepted: --scope project.')
+  if (scope === 'project' && home !== null && realOf(home) === project)
+    throw refusedScope('--scope: this is your home folder, whose files are for all projects; accepted: user.')
+  return { platform: process.platform, home: home ?? '', env: process.env, project }
 }
+
+const refusedScope = (message: string): GazewayError =>
+  new GazewayError('config_invalid', message, { param: '--scope' })
+
+/** A home may be a link, and need not be there. */
+const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
 /** What to do about the variables that the entry names. */
 function keysOf(variables: readonly string[], { env }: Machine): string {

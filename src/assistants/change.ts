@@ -1,7 +1,7 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { GazewayError } from '../errors.ts'
-import type { Assistant, Launch, Machine, Paths, Scope } from './assistant.ts'
+import type { Assistant, Launch, Machine, Scope } from './assistant.ts'
 import { bytesOf, type ConfigFile, readConfigFile, writeConfigFile } from './config-file.ts'
 import type { Format, Source } from './format.ts'
 import { isSame, json, jsonc } from './json-format.ts'
@@ -51,47 +51,60 @@ export function isInstalled(assistant: Assistant, machine: Machine): boolean {
   return folders.some((folder) => suffixes.some((suffix) => existsSync(join(folder, assistant.command + suffix))))
 }
 
-/** The file of an assistant; null for one without a file in a project. */
-export function fileOf(assistant: Assistant, scope: Scope, machine: Machine): string | null {
-  const paths =
-    scope === 'user' ? assistant.userFiles(machine) : assistant.projectFiles?.map((path) => join(machine.project, path))
-  if (paths === undefined) return null
-  return paths.find((path) => existsSync(path)) ?? (paths as unknown as Paths)[0]
+/** A file of an assistant that the entry may be in. */
+export interface Target {
+  assistant: Assistant
+  path: string
+  /** The project that the file is in; undefined for a person's own. */
+  within: string | undefined
 }
 
+/** The files of an assistant that are there, else the one that it would have; none where it has none in a project. */
+export function targetsOf(assistant: Assistant, scope: Scope, machine: Machine): readonly Target[] {
+  const { project } = machine
+  const paths =
+    scope === 'user' ? assistant.userFiles(machine) : (assistant.projectFiles ?? []).map((path) => join(project, path))
+  const present = paths.filter((path) => existsSync(path) || isLink(path))
+  const within = scope === 'user' ? undefined : project
+  return (present.length > 0 ? present : paths.slice(0, 1)).map((path) => ({ assistant, path, within }))
+}
+
+/** One that leads nowhere is there, too. */
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+
 /**
- * The change that puts the entry into an assistant's file; null where it is there.
+ * The change that puts the entry into a file; null where it is there.
  *
  * @throws GazewayError `config_invalid` for a file that is not valid or a link, `conflict` where another server has the name
  */
 export function setupChange(
-  assistant: Assistant,
-  path: string,
-  machine: Machine,
-  scope: Scope,
-  wanted: Wanted,
+  { assistant, path, within }: Target,
+  { launch, variables, areChosen }: Wanted,
 ): Change | null {
-  const within = scope === 'project' ? machine.project : undefined
   const format = FORMATS[assistant.format]
   const file = readConfigFile(path, within)
   const source = sourceOf(assistant, file)
-  const entry = assistant.entry(wanted.launch, wanted.variables)
+  const entry = assistant.entry(launch, variables)
   const present = format.read(source)
   if (present !== undefined) {
     requireOwn(present, path)
-    if (isSame(present, entry) || (!wanted.areChosen && isLaunchedAs(present, entry))) return null
+    if (isSame(present, entry) || (!areChosen && isLaunchedAs(present, entry))) return null
   }
   const after = format.put(source, entry)
   return change(file, after, present === undefined ? BEFORE : WITH, within)
 }
 
+/** Whether the entry is in a file. @throws as {@link setupChange} */
+export function hasEntry({ assistant, path, within }: Target): boolean {
+  return FORMATS[assistant.format].read(sourceOf(assistant, readConfigFile(path, within))) !== undefined
+}
+
 /**
- * The change that takes the entry out of an assistant's file, which is then what it was; null where there is none.
+ * The change that takes the entry out of a file, which is then what it was; null where there is none.
  *
  * @throws GazewayError as {@link setupChange}
  */
-export function removeChange(assistant: Assistant, path: string, machine: Machine, scope: Scope): Change | null {
-  const within = scope === 'project' ? machine.project : undefined
+export function removeChange({ assistant, path, within }: Target): Change | null {
   const format = FORMATS[assistant.format]
   const file = readConfigFile(path, within)
   const source = sourceOf(assistant, file)

@@ -1,11 +1,15 @@
-import { type Assistant, inHome, references } from './assistant.ts'
+import { type Assistant, joined, type Machine, named, references } from './assistant.ts'
+
+/** It takes another folder for the home folder where it is told to. */
+const folder = (machine: Machine): string =>
+  joined(machine, named(machine, 'GEMINI_CLI_HOME') ?? machine.home, '.gemini')
 
 export const geminiCli: Assistant = {
   name: 'gemini-cli',
   label: 'Gemini CLI',
   command: 'gemini',
-  traces: (machine) => [inHome(machine, '.gemini')],
-  userFiles: (machine) => [inHome(machine, '.gemini', 'settings.json')],
+  traces: (machine) => [folder(machine)],
+  userFiles: (machine) => [joined(machine, folder(machine), 'settings.json')],
   projectFiles: ['.gemini/settings.json'],
   format: 'jsonc',
   servers: 'mcpServers',

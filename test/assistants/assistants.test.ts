@@ -76,7 +76,7 @@ describe('the file of an assistant', () => {
     })
 
   it('goes where the assistant is told to look', () => {
-    const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', XDG_CONFIG_HOME: '/xdg' }
+    const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', GEMINI_CLI_HOME: '/g', XDG_CONFIG_HOME: '/xdg' }
     const files = ASSISTANTS.map((assistant) => assistant.userFiles({ ...linux, env })[0])
     assert.deepEqual(
       files.filter((path) => !path.startsWith('/home/ann')),
@@ -84,6 +84,7 @@ describe('the file of an assistant', () => {
         '/c/.claude.json',
         '/x/config.toml',
         '/xdg/Code/User/mcp.json',
+        '/g/.gemini/settings.json',
         '/xdg/opencode/opencode.json',
         '/xdg/zed/settings.json',
       ],

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.ts'
 import { ASSISTANTS } from '../../src/assistants/assistants.ts'
-import { fileOf, isInstalled, removeChange, setupChange, type Wanted } from '../../src/assistants/change.ts'
+import { isInstalled, removeChange, setupChange, targetsOf, type Wanted } from '../../src/assistants/change.ts'
 import { claudeCode } from '../../src/assistants/claude-code.ts'
 import { codex } from '../../src/assistants/codex.ts'
 import { cursor } from '../../src/assistants/cursor.ts'
@@ -45,7 +45,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const pathOf = (assistant: Assistant, scope: Scope = 'user') => fileOf(assistant, scope, machine) ?? ''
+function targetOf(assistant: Assistant, scope: Scope) {
+  const [target] = targetsOf(assistant, scope, machine)
+  assert.ok(target, `${assistant.name} has a file for a ${scope}`)
+  return target
+}
+
+const pathOf = (assistant: Assistant, scope: Scope = 'user') => targetOf(assistant, scope).path
 
 function write(assistant: Assistant, content: string | Buffer, scope: Scope = 'user'): string {
   const path = pathOf(assistant, scope)
@@ -55,9 +61,8 @@ function write(assistant: Assistant, content: string | Buffer, scope: Scope = 'u
 }
 
 const setup = (assistant: Assistant, scope: Scope = 'user', wanted = WANTED) =>
-  setupChange(assistant, pathOf(assistant, scope), machine, scope, wanted)
-const remove = (assistant: Assistant, scope: Scope = 'user') =>
-  removeChange(assistant, pathOf(assistant, scope), machine, scope)
+  setupChange(targetOf(assistant, scope), wanted)
+const remove = (assistant: Assistant, scope: Scope = 'user') => removeChange(targetOf(assistant, scope))
 
 /** All that is in a folder, with its content. */
 function contentOf(of: string): Record<string, string> {

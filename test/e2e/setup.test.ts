@@ -178,6 +178,23 @@ describe('gazeway setup', () => {
     assert.deepEqual([code, readdirSync(place.home)], [1, []])
   })
 
+  it('finds the entry in whichever of its files an assistant has it', async () => {
+    const jsonc = write('.config/opencode/opencode.jsonc', '{ "mcp": {} }\n')
+    await gazeway(['setup', 'opencode', '--yes'])
+    // opencode makes the other file itself.
+    const json = write('.config/opencode/opencode.json', '{}\n')
+    assert.match((await gazeway(['setup', 'opencode', '--yes'])).stdout, /opencode\.jsonc has the entry already/)
+    assert.equal((await gazeway(['remove', '--yes'])).code, 0)
+    assert.deepEqual([read(jsonc), read(json)], ['{ "mcp": {} }\n', '{}\n'])
+  })
+
+  it('takes no home folder for a project', async () => {
+    place = { ...place, project: place.home }
+    const { code, stderr } = await gazeway(['setup', 'cursor', '--scope', 'project', '--yes'])
+    assert.deepEqual([code, /^gazeway: --scope: this is your home folder/.test(stderr)], [2, true], stderr)
+    assert.equal(read(cursor), CURSOR)
+  })
+
   const mistakes: [args: string[], line: RegExp][] = [
     [['setup', 'emacs'], /emacs is no assistant that is known; accepted: claude-code, codex, cursor/],
     [['remove', 'emacs'], /emacs is no assistant that is known; accepted: claude-code/],
