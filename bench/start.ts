@@ -23,7 +23,7 @@ export async function section(report: Report): Promise<void> {
       unit: 'ms',
       figure: median(own.map((start) => start[moment])),
       against: { what: PEER, figure: median(peer.map((start) => start[moment])) },
-      bar: { times: 0.6 },
+      bar: { times: 0.55 },
     })
 }
 

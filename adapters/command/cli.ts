@@ -1,2 +1,11 @@
 #!/usr/bin/env node
-import './program.ts'
+import * as nodeModule from 'node:module'
+import { compileCacheFolder } from './compile-cache.ts'
+
+// The types are those of Node 20, which has none.
+const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: string) => unknown }
+if (enableCompileCache) {
+  const folder = await compileCacheFolder(process.argv.slice(2), process.env)
+  if (folder !== null) enableCompileCache(folder)
+}
+await import('./program.ts')

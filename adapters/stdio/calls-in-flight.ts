@@ -4,8 +4,9 @@ import type { Log } from '../../src/config/log.ts'
 import type { ToolChoice } from '../../src/config/tool-choice.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
-import { MOST_PAGE_BYTES, MOST_TOKENS } from './fit-reply.ts'
 import { progressListener } from './progress.ts'
+import { MOST_PAGE_BYTES, MOST_TOKENS } from './reply-limits.ts'
+import { compileChecks } from './uncompiled.ts'
 
 /**
  * Runs a tool for a request.
@@ -56,6 +57,7 @@ export function createCallsInFlight(deps: {
         roots,
         projectRoot: async () => (await roots())[0] ?? process.cwd(),
       }
+      compileChecks()
       const { callTool } = await import('./call-tool.ts')
       const { storeless } = await import('../../src/storeless-gateway.ts')
       const call = callTool(

@@ -1,3 +1,4 @@
+import './uncompiled.ts'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fitReply, fitText, MOST_TOKENS } from '../../adapters/stdio/fit-reply.ts'
+import { fitReply, fitText } from '../../adapters/stdio/fit-reply.ts'
+import { MOST_TOKENS } from '../../adapters/stdio/reply-limits.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { memorySearch } from '../../tools/memory-search.ts'
 

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+/** Where compiled code is kept below the data folder; it may be deleted at any time. */
+const FOLDER = 'compile-cache'
+
+/**
+ * Where Node keeps the code that it compiles (22.8 and later), so that the next start need not compile it again: in the
+ * data folder, and only where there is one, as a server that is asked what it can do writes nothing. Found without the
+ * configuration, whose code is a part of what is kept; what that refuses is told when it is read.
+ *
+ * @param args of the command line
+ * @returns null where nothing is to be kept
+ */
+export async function compileCacheFolder(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  const folder = flagged(args) ?? env.GAZEWAY_HOME?.trim() ?? (await platformFolder())
+  if (!folder) return null
+  const dataFolder = resolve(folder.replace(/^~(?=$|[\\/])/, () => homedir()))
+  return existsSync(dataFolder) ? join(dataFolder, FOLDER) : null
+}
+
+/** What `--data` says, in either form. */
+function flagged(args: readonly string[]): string | undefined {
+  const at = args.findIndex((word) => word === '--data' || word.startsWith('--data='))
+  return args[at] === '--data' ? args[at + 1] : args[at]?.slice('--data='.length)
+}
+
+async function platformFolder(): Promise<string | null> {
+  try {
+    const { default: envPaths } = await import('env-paths')
+    return envPaths('gazeway', { suffix: '' }).data
+  } catch {
+    // A user without a home folder.
+    return null
+  }
+}
