@@ -23,6 +23,7 @@ const ROOMS = [
   'memory',
   'gaze',
   'context',
+  'conversations',
   'research',
   'sessions',
   'skills',

@@ -14,6 +14,7 @@ import { redactText } from './config/redact.ts'
 import { connectionSweeps } from './connections/connections.ts'
 import { createAllowRoot } from './context/allowed-root.ts'
 import { type Caller, type ContextInput, createContext, type WorkContext } from './context/context.ts'
+import { type Conversations, createConversations } from './conversations/conversations.ts'
 import { GazewayError } from './errors.ts'
 import { createEscrows, type Escrows } from './escrow/escrow.ts'
 import type { ExplainedGaze, ExplainGaze } from './gaze/explained.ts'
@@ -98,6 +99,8 @@ export interface Gateway {
   /** Whether the upstreams answer. */
   liveness: Liveness
   research: Research
+  /** Questions and answers of the tools, to be gone on with. */
+  conversations: Conversations
   keys: Keys
   /** Groups of keys that share budgets. */
   groups: Groups
@@ -353,6 +356,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     dataFolder: loaded.dataDir,
   })
+  const conversations = createConversations({
+    store,
+    now,
+    onError: (err) => log.warn('An answer could not be kept to be gone on with.', { err }),
+  })
   const sessions = createSessions({
     store,
     now,
@@ -402,7 +410,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     noteRefusal,
     upstream,
     liveness: createLiveness({ routing: () => upstream.routing, calls }),
-    research: createResearch({ upstream, workContext: context.text }),
+    research: createResearch({ upstream, workContext: context.text, conversations }),
+    conversations,
     keys,
     groups,
     idempotency,
@@ -429,7 +438,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       ...callSweeps(store, now, () => live.current().config.audit.retention_days),
       ...gazeSweeps(store, now, () => live.current().config.gaze.retention_days),
       ...connectionSweeps(store, now),
-      ...[memory, idempotency, wallet, alerts, tasks, escrows].flatMap((room) => room.sweeps),
+      ...[memory, conversations, idempotency, wallet, alerts, tasks, escrows].flatMap((room) => room.sweeps),
     ],
     countTokens,
     async close() {

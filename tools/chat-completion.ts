@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AnsweredId, ConversationId } from '../src/conversations/conversations.ts'
 import { type IncompleteReason, incompleteReason } from '../src/inference/finish-reason.ts'
 import { Usage } from '../src/providers/token-usage.ts'
 import { LIST_LIMIT } from '../src/wire/validation.ts'
@@ -30,6 +31,7 @@ export const chatCompletion = defineTool({
       .array(z.looseObject({ type: z.string() }))
       .max(128)
       .optional(),
+    conversation_id: ConversationId,
     tool_choice: z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })]).optional(),
   }),
   output: z.object({
@@ -38,19 +40,25 @@ export const chatCompletion = defineTool({
     finish_reason: z.string().nullable(),
     usage: Usage.nullable(),
     cost_usd: z.number(),
+    conversation_id: AnsweredId,
     call_id: z.string(),
     upstream: z.string(),
   }),
   async run(gateway, input, context) {
+    const { conversation_id, ...request } = input
+    const conversation = await gateway.conversations.open(conversation_id, context.memoryOwner ?? null)
     // Checked above as far as Gazeway needs it; the rest is for the upstream to judge.
-    const result = await gateway.upstream.chat(input as never, context)
+    const messages = [...conversation.messages, ...request.messages]
+    const result = await gateway.upstream.chat({ ...request, messages } as never, context)
     const choice = result.value.choices[0]
+    const message = { ...choice?.message, role: 'assistant', content: choice?.message.content ?? null }
     return {
-      message: { ...choice?.message, role: 'assistant', content: choice?.message.content ?? null },
+      message,
       model: result.model,
       finish_reason: choice?.finish_reason ?? null,
       usage: result.usage,
       cost_usd: result.costUsd,
+      conversation_id: await conversation.keep([...request.messages, message]),
       call_id: result.callId,
       upstream: gateway.upstream.provider.name,
     }

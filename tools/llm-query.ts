@@ -13,11 +13,12 @@ export const llmQuery = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: Question,
   output: Answer,
-  run: (gateway, input, context) => gateway.research.ask(input, context.roots, context),
-  render({ answer, truncated, citations, model, route, cost_usd, call_id }) {
+  run: (gateway, input, context) => gateway.research.ask(input, context.roots, context, context.memoryOwner ?? null),
+  render({ answer, truncated, citations, model, route, cost_usd, conversation_id, call_id }) {
     const sources = citations.map(({ url, title }, i) => plain(`[${i + 1}] ${title ?? url} ${url}`))
     const without = route === 'chat_fallback' ? ', without search: the research endpoint failed' : ''
-    const foot = `(${model}${without}, $${cost_usd}, ${call_id})`
+    const goesOn = conversation_id === null ? '' : `, ${conversation_id}`
+    const foot = `(${model}${without}, $${cost_usd}, ${call_id}${goesOn})`
     const cut = truncated ? ['', '(cut off)'] : []
     return [answer, ...cut, ...(sources.length > 0 ? ['', 'Sources:', ...sources] : []), '', foot].join('\n')
   },

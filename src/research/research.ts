@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
+import { AnsweredId, ConversationId, type Conversations, type Said } from '../conversations/conversations.ts'
 import type { ResponseObject } from '../inference/convert/chat-to-response.ts'
+import { chatText } from '../inference/convert/response-items.ts'
 import { citedPages } from '../inference/response-texts.ts'
 import { SearchTool } from '../inference/search-tool.ts'
 import type { Upstream } from '../inference/upstream.ts'
@@ -30,6 +32,7 @@ export const Question = z.strictObject({
     .describe('Project folder, inside one that the client has open; by default the first of those'),
   tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Searches that the model may make'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper bound of the answer, in tokens'),
+  conversation_id: ConversationId,
 })
 export type Question = z.infer<typeof Question>
 
@@ -48,6 +51,7 @@ export const Answer = z.object({
   usage: Usage.nullable(),
   cost_usd: z.number(),
   context_tokens: z.int().describe('Tokens of work context that went along'),
+  conversation_id: AnsweredId,
   call_id: z.string(),
   upstream: z.string(),
 })
@@ -57,32 +61,42 @@ export type Answer = z.infer<typeof Answer>
 export interface Research {
   /**
    * @param roots the client's; asked for a question that wants the context
+   * @param owner whose conversation it is; the operator's for null
    * @throws GazewayError of the upstream's and the context's kinds
    */
-  ask(question: Question, roots: () => Promise<readonly string[]>, context: CallContext): Promise<Answer>
+  ask(
+    question: Question,
+    roots: () => Promise<readonly string[]>,
+    context: CallContext,
+    owner: string | null,
+  ): Promise<Answer>
 }
 
 /** @param deps.workContext the context of a project as text, within a token budget */
 export function createResearch(deps: {
   upstream: Upstream
+  conversations: Conversations
   workContext: (
     input: { root?: string | undefined; query: string; max_tokens: number },
     roots: readonly string[],
     caller: CallContext,
   ) => Promise<{ text: string; tokens: number }>
 }): Research {
-  const { upstream, workContext } = deps
+  const { upstream, workContext, conversations } = deps
   return {
-    async ask(question, roots, context) {
+    async ask(question, roots, context, owner) {
       upstream.requireKey(question.model, 'primary')
+      const conversation = await conversations.open(question.conversation_id, owner)
       const { root, query } = question
       const known = question.include_context
         ? await workContext({ root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS }, await roots(), context)
         : { text: '', tokens: 0 }
+      const before = earlier(conversation.messages)
+      const asked = known.text ? `<work_context>\n${withoutMarks(known.text)}\n</work_context>\n\n${query}` : query
       const result = await upstream.respond(
         {
           instructions: INSTRUCTIONS,
-          input: known.text ? `<work_context>\n${withoutMarks(known.text)}\n</work_context>\n\n${query}` : query,
+          input: before.length === 0 ? asked : [...before, { role: 'user', content: asked }],
           // Typed after OpenAI's own tools; x_search is the provider's.
           tools: question.tools.map((type) => ({ type })) as never,
           ...(question.model === undefined ? {} : { model: question.model }),
@@ -90,8 +104,9 @@ export function createResearch(deps: {
         },
         context,
       )
+      const answer = result.value.output_text
       return {
-        answer: result.value.output_text,
+        answer,
         truncated: result.value.status === 'incomplete',
         model: result.model,
         route: result.route,
@@ -99,11 +114,23 @@ export function createResearch(deps: {
         usage: result.usage,
         cost_usd: result.costUsd,
         context_tokens: known.tokens,
+        conversation_id: await conversation.keep([
+          { role: 'user', content: query },
+          { role: 'assistant', content: answer },
+        ]),
         call_id: result.callId,
         upstream: result.provider.name,
       }
     },
   }
+}
+
+/** What was said before as a Response takes it: questions and answers as text, without what tools were called with. */
+function earlier(messages: readonly Said[]): { role: 'user' | 'assistant'; content: string }[] {
+  return messages.flatMap(({ role, content }) => {
+    const text = typeof content === 'string' || Array.isArray(content) ? chatText(content) : ''
+    return (role === 'user' || role === 'assistant') && text !== '' ? [{ role, content: text }] : []
+  })
 }
 
 /** The pages that a Response cites: its text's annotations, then the provider's own list of addresses. */

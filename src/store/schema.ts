@@ -1,6 +1,7 @@
 import type { AlertTables } from './tables/alerts-tables.ts'
 import type { CallTables } from './tables/calls-tables.ts'
 import type { ConnectionTables } from './tables/connections-tables.ts'
+import type { ConversationTables } from './tables/conversations-tables.ts'
 import type { EscrowTables } from './tables/escrow-tables.ts'
 import type { GazeTables } from './tables/gaze-tables.ts'
 import type { IdempotencyTables } from './tables/idempotency-tables.ts'
@@ -19,6 +20,7 @@ export interface Schema
   extends AlertTables,
     CallTables,
     ConnectionTables,
+    ConversationTables,
     MemoryTables,
     GazeTables,
     KeyTables,
@@ -76,6 +78,8 @@ export const RECORD_TABLES = {
   session_messages: ['session_id', 'position'],
   session_texts: ['seq'],
   session_totals: ['user_id', 'source'],
+  conversations: ['id'],
+  conversation_turns: ['conversation_id', 'turn'],
   settlements: ['id'],
   withdrawals: ['id'],
   chain_accounts: ['chain_id', 'address'],

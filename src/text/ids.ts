@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'ses'
   | 'msg'
   | 'conn'
+  | 'conv'
   | 'req'
   | 'wd'
   | 'grp'

@@ -6,6 +6,7 @@ import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
 import { connectionsContract } from './connections.ts'
+import { conversationsContract } from './conversations.ts'
 import { gazeContract } from './gaze.ts'
 import { gazeBatchesContract } from './gaze-batches.ts'
 import { keyGroupsContract } from './key-groups.ts'
@@ -134,6 +135,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     keysContract(open)
     keyGroupsContract(open)
     connectionsContract(open)
+    conversationsContract(open)
     retentionContract(open)
     plansContract(open)
     sessionsContract(open)

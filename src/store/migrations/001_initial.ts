@@ -22,6 +22,7 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
     memory,
     gaze,
     sessions,
+    conversations,
     chain,
     payments,
     escrow,
@@ -125,6 +126,26 @@ const idempotency = ({ time, integer, text }: Columns): Statements => [
     primary key (scope, key)
   )`,
   sql`create index idempotency_keys_expiry on idempotency_keys (expires_at)`,
+]
+
+/** Questions and answers of the tools, to be gone on with. */
+const conversations = ({ time, integer, text }: Columns): Statements => [
+  sql`create table conversations (
+    id ${text} not null primary key,
+    owner ${text} not null,        -- id of a key; empty for the person whose machine it is
+    turns ${integer} not null,
+    bytes ${integer} not null,     -- of all messages, as JSON
+    expires_at ${time} not null    -- 24 h after the last turn
+  )`,
+  sql`create index conversations_expiry on conversations (expires_at)`,
+
+  // One question and its answer.
+  sql`create table conversation_turns (
+    conversation_id ${text} not null,
+    turn ${integer} not null,      -- from 1
+    messages ${text} not null,     -- JSON, a list of chat messages
+    primary key (conversation_id, turn)
+  )`,
 ]
 
 /** The audit trail. */

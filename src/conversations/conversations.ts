@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
+import { newId } from '../text/ids.ts'
+
+/** How long a conversation is kept after its last turn, in milliseconds. */
+const KEPT_MS = 24 * 3_600_000
+/** The most turns of a conversation. */
+const MOST_TURNS = 50
+/** The most bytes of a conversation's messages as JSON: all of it goes along with each question. */
+const MOST_BYTES = 1024 * 1024
+const SWEEP_MS = 600_000
+
+/** How tools take it. */
+export const ConversationId = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('`conversation_id` of an earlier answer, to go on from there.')
+
+/** How tools answer it: null where the answer was too long to be kept. */
+export const AnsweredId = z
+  .string()
+  .nullable()
+  .describe('Takes the next question on, for 24 hours; null: it cannot be continued.')
+
+/** A chat message as it was sent or answered. */
+export interface Said {
+  role: string
+  content?: unknown
+}
+
+/** A conversation that is being continued, or a new one. */
+export interface Conversation {
+  /** What was said before, the oldest first. */
+  messages: readonly Said[]
+  /**
+   * Keeps a turn; never throws, as the answer is paid for by then.
+   *
+   * @param turn what was asked, and the answer to it
+   * @returns the id that continues it; null where it is too long, has all its turns, or could not be stored
+   */
+  keep(turn: readonly Said[]): Promise<string | null>
+}
+
+/** What was asked and answered through the tools, to be gone on with. */
+export interface Conversations {
+  /**
+   * @param owner the key whose conversation it is; null for the person whose machine it is
+   * @throws GazewayError `not_found` for one that is over 24 hours old, or another's; `conflict` for one that has all its turns
+   */
+  open(id: string | undefined, owner: string | null): Promise<Conversation>
+  /** Its chores, for `startSweeps`. */
+  sweeps: readonly Sweep[]
+}
+
+/** @param deps.onError told of a turn that could not be stored */
+export function createConversations(deps: {
+  store: Store
+  now: () => Date
+  onError: (error: unknown) => void
+}): Conversations {
+  const { store, now, onError } = deps
+
+  async function read(id: string, owner: string): Promise<Said[]> {
+    const found = await store.db
+      .selectFrom('conversations')
+      .select('turns')
+      .where('id', '=', id)
+      .where('owner', '=', owner)
+      .where('expires_at', '>', now().toISOString())
+      .executeTakeFirst()
+    if (!found)
+      throw new GazewayError(
+        'not_found',
+        'There is no such conversation, or it is over 24 hours old. Leave conversation_id out to begin another.',
+        { param: 'conversation_id' },
+      )
+    if (found.turns >= MOST_TURNS)
+      throw new GazewayError(
+        'conflict',
+        `The conversation has all its ${MOST_TURNS} turns. Leave conversation_id out to begin another.`,
+        { param: 'conversation_id' },
+      )
+    const rows = await store.db
+      .selectFrom('conversation_turns')
+      .select('messages')
+      .where('conversation_id', '=', id)
+      .orderBy('turn')
+      .execute()
+    return rows.flatMap(({ messages }) => JSON.parse(messages) as Said[])
+  }
+
+  async function write(id: string, owner: string, turn: readonly Said[]): Promise<string | null> {
+    const messages = JSON.stringify(turn)
+    const added = Buffer.byteLength(messages)
+    if (added > MOST_BYTES) return null
+    const expires_at = new Date(now().getTime() + KEPT_MS).toISOString()
+    return store.write(async (trx) => {
+      await trx
+        .insertInto('conversations')
+        .values({ id, owner, turns: 0, bytes: 0, expires_at })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute()
+      const { turns, bytes } = await trx
+        .selectFrom('conversations')
+        .select(['turns', 'bytes'])
+        .where('id', '=', id)
+        .forUpdate()
+        .executeTakeFirstOrThrow()
+      if (turns >= MOST_TURNS || bytes + added > MOST_BYTES) return null
+      await trx
+        .insertInto('conversation_turns')
+        .values({ conversation_id: id, turn: turns + 1, messages })
+        .execute()
+      await trx
+        .updateTable('conversations')
+        .set({ turns: turns + 1, bytes: bytes + added, expires_at })
+        .where('id', '=', id)
+        .execute()
+      return id
+    })
+  }
+
+  async function sweep(limit: number): Promise<number> {
+    return store.write(async (trx) => {
+      const over = await trx
+        .selectFrom('conversations')
+        .select('id')
+        .where('expires_at', '<=', now().toISOString())
+        .orderBy('expires_at')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked()
+        .execute()
+      const ids = over.map(({ id }) => id)
+      if (ids.length === 0) return 0
+      await trx.deleteFrom('conversation_turns').where('conversation_id', 'in', ids).execute()
+      await trx.deleteFrom('conversations').where('id', 'in', ids).execute()
+      return ids.length
+    })
+  }
+
+  return {
+    async open(given, owner) {
+      const [id, whose] = [given ?? newId('conv'), owner ?? '']
+      return {
+        messages: given === undefined ? [] : await read(id, whose),
+        keep: (turn) =>
+          write(id, whose, turn).catch((error) => {
+            onError(error)
+            return null
+          }),
+      }
+    },
+    sweeps: [{ name: 'conversations.expired', everyMs: SWEEP_MS, batch: sweep }],
+  }
+}

@@ -1,0 +1,20 @@
+/** A conversation with models through the tools. `owner` is a key's id; empty for the person whose machine it is. */
+export interface ConversationRow {
+  id: string
+  owner: string
+  turns: number
+  bytes: number
+  expires_at: string
+}
+
+/** What was said in one turn: `messages` is JSON, a list of chat messages that ends with the answer. */
+export interface ConversationTurnRow {
+  conversation_id: string
+  turn: number
+  messages: string
+}
+
+export interface ConversationTables {
+  conversations: ConversationRow
+  conversation_turns: ConversationTurnRow
+}
