@@ -32,49 +32,58 @@ export interface Asked {
 /**
  * Writes a request as its candidate takes it.
  *
+ * @returns a promise only where the upstream's list is asked for, or numbers are to be kept that JavaScript cannot hold
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written, and where
  *   the API of the candidate cannot express it
  */
-export async function ask({ call, asking, refused, client }: ToAsk): Promise<Asked> {
+export function ask(toAsk: ToAsk): Asked | Promise<Asked> {
+  const { call, asking } = toAsk
+  const model = asking.candidate.model(call.context)
+  return model instanceof Promise ? model.then((found) => write(toAsk, found)) : write(toAsk, model)
+}
+
+function write({ call, asking, refused, client }: ToAsk, choice: ModelChoice): Asked | Promise<Asked> {
   const { request, context, bill } = call
   const { candidate, relay, isLast } = asking
   const { path, passage } = candidate
-  const found = candidate.model(context)
-  const choice = found instanceof Promise ? await found : found
   const model = choice.upstream
   const retries = isLast ? call.retries : 0
   const converted = (body: object) => ({ ...passage.convert(body, refused), model })
   const sent = readable(() => converted(request.json))
   const stream = request.json.stream === true
   const formed: Formed = { provider: relay.provider, model, isChat: path === '/chat/completions', json: sent, stream }
-  const write = (form: RequestForm) => {
+  const bodyIn = (form: RequestForm) => {
     const fields = { model, ...formFields(form, formed) }
     if (passage.keepsBytes) {
       const told = bill.isBounded ? { ...billedFields(request.json), ...fields } : fields
-      return requestBody(request, { ...sent, ...told }, told)
+      return requestBody(request, told)
     }
     return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))
   }
-  let form = firstForm(formed)
-  let body = await write(form)
+  const form = firstForm(formed)
+  const body = bodyIn(form)
+  return body instanceof Promise ? body.then(asked) : asked(body)
 
-  async function send(): Promise<WholeReply | StreamReply> {
+  function asked(written: string | Buffer): Asked {
+    return { model: choice, sent, send: () => send(form, written) }
+  }
+
+  async function send(form: RequestForm, body: string | Buffer): Promise<WholeReply | StreamReply> {
     for (;;) {
-      const asked = {
+      const sending = {
         body,
         stream: form.stream,
         via: context.via,
         headers: passage.keepsBytes ? context.headers : undefined,
       }
-      const reply = await withRetries(retries, client, () => relay.open(path, asked, client))
+      const reply = await withRetries(retries, client, () => relay.open(path, sending, client))
       const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null
       if (next === null) {
         if (reply.status < 400) keepForm(form, formed)
         return reply
       }
       form = next
-      body = await write(form)
+      body = await bodyIn(form)
     }
   }
-  return { model: choice, sent, send }
 }

@@ -7,7 +7,7 @@ import type { NamedUpstream } from './named-upstream.ts'
 import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relays } from './relay/relays.ts'
-import { createPlans } from './route.ts'
+import { createPlans, type Plan } from './route.ts'
 import type { Routing } from './routing.ts'
 import type { SettleDeps } from './settle.ts'
 
@@ -40,28 +40,31 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   const admits = admitting(deps)
   const plans = createPlans(deps.routing, relaysOf)
 
-  return async (asked, receiver, context) => {
-    const plan = plans(asked.endpoint, asked.request.json.model ?? undefined)
-    const admitted = admit(admits, asked, plan.choices, context)
-    const call = admitted instanceof Promise ? await admitted : admitted
-    const { isBounded, headers } = call.bill
-    const work = (to: Receiver) => attempt(deps, call, plan.candidates(), to)
-    // In one step: each promise more costs a fiftieth of all that a request does.
-    if (!isBounded && headers === NO_HEADERS) return work(receiver)
-    return billed(call, receiver, work)
+  // Each promise more costs a fiftieth of all that a request does.
+  return (asked, receiver, context) => {
+    try {
+      const plan = plans(asked.endpoint, asked.request.json.model ?? undefined)
+      const admitted = admit(admits, asked, plan.choices, context)
+      if (admitted instanceof Promise) return admitted.then((call) => make(call, plan, receiver))
+      return make(admitted, plan, receiver)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
-  async function billed(
-    call: Admission,
-    receiver: Receiver,
-    work: (receiver: Receiver) => Promise<Result>,
-  ): Promise<Result> {
+  function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
+    const { isBounded, headers } = call.bill
+    if (isBounded || headers !== NO_HEADERS) return billed(call, plan, receiver)
+    return attempt(deps, call, plan.candidates(), receiver)
+  }
+
+  async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
     const { bill, endpoint, context } = call
     const started = performance.now()
     const told = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
     const held = billedReceiver(receiver, bill, { errorEvent: told, countTokens: deps.countTokens })
     try {
-      const result = await work(held)
+      const result = await attempt(deps, call, plan.candidates(), held)
       const { callId, model, usage } = result
       const latencyMs = Math.round(performance.now() - started)
       const charged = await bill.settle({ callId, model, usage, latencyMs, path: `/v1${endpoint}` }).catch((error) => {

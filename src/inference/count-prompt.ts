@@ -71,7 +71,7 @@ export function createCountPrompt(
   ): Promise<void> {
     const { provider } = relay
     const fields = { model: model.upstream }
-    const body = await requestBody(request, { ...request.json, ...fields }, fields)
+    const body = await requestBody(request, fields)
     const invocation = { provider, path: PATH, model, stream: false, request: request.json, bill: NO_BILL }
     const call = beginCall(deps, invocation, context)
     const { via, headers } = context

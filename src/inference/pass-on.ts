@@ -128,7 +128,7 @@ function bodyOf({ endpoint, request }: PassedOn, { answerLimit }: Bill): string 
   const limit = LIMITS.get(endpoint)
   const limited = answerLimit === null || limit === undefined ? {} : { [limit]: answerLimit }
   const fields = { ...billedFields(json), ...asked, ...limited }
-  return requestBody(request, { ...json, ...fields }, fields)
+  return requestBody(request, fields)
 }
 
 const LIMITS = new Map([

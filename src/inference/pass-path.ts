@@ -188,5 +188,5 @@ function bodyOf(
     ...(route.path === '/completions' && json.stream === true && askForUsage(json)),
     ...(limit !== undefined && answerLimit !== null && { [limit]: answerLimit }),
   }
-  return requestBody(body, { ...json, ...fields }, fields)
+  return requestBody(body, fields)
 }

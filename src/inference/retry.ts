@@ -22,7 +22,15 @@ const JITTER = 0.25
  * @param retries how often at most
  * @throws as `send`, and CLIENT_GONE when the client goes between two tries
  */
-export async function withRetries(
+export function withRetries(
+  retries: number,
+  client: Client,
+  send: () => Promise<WholeReply | StreamReply>,
+): Promise<WholeReply | StreamReply> {
+  return retries === 0 ? send() : retried(retries, client, send)
+}
+
+async function retried(
   retries: number,
   client: Client,
   send: () => Promise<WholeReply | StreamReply>,

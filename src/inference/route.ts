@@ -108,17 +108,14 @@ function candidatesAt(
     path: Endpoint,
     passage: Passage,
     { name = target.model, as = role, requested = asked } = {},
-  ): Candidate => ({
-    relays,
-    path,
-    passage,
-    isStandIn: false,
-    choice: { ...provider.resolve(name, as), requested },
-    model(context) {
-      const found = modelFor(upstream, name, as, context)
-      return found instanceof Promise ? found.then((choice) => ({ ...choice, requested })) : { ...found, requested }
-    },
-  })
+  ): Candidate => {
+    const resolved = provider.resolve(name, as)
+    const choice = { ...resolved, requested }
+    const model = provider.isUnassigned(resolved.requested)
+      ? async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })
+      : () => choice
+    return { relays, path, passage, isStandIn: false, choice, model }
+  }
   if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, passChat)]
   if (endpoint === '/messages') return [at('/chat/completions', passMessageConverted)]

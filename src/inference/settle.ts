@@ -57,7 +57,7 @@ export interface BegunCall {
   /** The first piece of the answer arrived. */
   firstToken(): void
   /** Ends the call, once: counts its usage where none was reported, prices and bills it, and writes its record. `isHad`: its client has any of the answer. */
-  settle(outcome: Outcome & { isHad: boolean }): Promise<Settled>
+  settle(outcome: Outcome & { isHad: boolean }): Settled | Promise<Settled>
 }
 
 /** A request that names no model has the flat price. */
@@ -78,41 +78,49 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     firstToken() {
       firstTokenMs ??= elapsedMs()
     },
-    async settle({ httpStatus, error, usage: reported, said, answer, made, isHad }) {
-      const usage = reported ?? (said ? await countUsage(countTokens, invocation.request, said, error) : null)
-      const name = invocation.model?.requested ?? ''
-      const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices)
-      const costUsd = toUsd(costMicros)
-      // Who left before the first word has nothing to pay for.
-      const isPaidFor = isHad && (error === null || usage !== null)
-      const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
-      const record: CallRecord = {
-        call_id: callId,
-        at: timeOf(at),
-        surface: context.surface,
-        caller_id: context.callerId,
-        path: provider.pathname + invocation.path,
-        requested_model: invocation.model?.requested ?? null,
-        model: invocation.model?.upstream ?? null,
-        upstream: provider.name,
-        stream: invocation.stream,
-        status: statusOf(error),
-        http_status: httpStatus ?? statusIn(error),
-        fallback_from: invocation.fallbackFrom ?? null,
-        latency_ms: elapsedMs(),
-        first_token_ms: firstTokenMs,
-        usage,
-        upstream_cost_usd: costUsd,
-        error: error && recordedError(error, provider, storeContent),
-      }
-      if (storeContent)
-        record.content = {
-          request: invocation.request,
-          answer: answer === undefined ? (said?.().text ?? null) : answer,
-        }
-      calls.record(record, context, spend, made)
-      return { callId, usage, costUsd }
+    settle(outcome) {
+      const { usage, said, error } = outcome
+      if (usage !== null || !said) return settled(outcome, usage)
+      return countUsage(countTokens, invocation.request, said, error).then((counted) => settled(outcome, counted))
     },
+  }
+
+  function settled(
+    { httpStatus, error, said, answer, made, isHad }: Outcome & { isHad: boolean },
+    usage: Usage | null,
+  ): Settled {
+    const name = invocation.model?.requested ?? ''
+    const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices)
+    const costUsd = toUsd(costMicros)
+    // Who left before the first word has nothing to pay for.
+    const isPaidFor = isHad && (error === null || usage !== null)
+    const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
+    const record: CallRecord = {
+      call_id: callId,
+      at: timeOf(at),
+      surface: context.surface,
+      caller_id: context.callerId,
+      path: provider.pathname + invocation.path,
+      requested_model: invocation.model?.requested ?? null,
+      model: invocation.model?.upstream ?? null,
+      upstream: provider.name,
+      stream: invocation.stream,
+      status: statusOf(error),
+      http_status: httpStatus ?? statusIn(error),
+      fallback_from: invocation.fallbackFrom ?? null,
+      latency_ms: elapsedMs(),
+      first_token_ms: firstTokenMs,
+      usage,
+      upstream_cost_usd: costUsd,
+      error: error && recordedError(error, provider, storeContent),
+    }
+    if (storeContent)
+      record.content = {
+        request: invocation.request,
+        answer: answer === undefined ? (said?.().text ?? null) : answer,
+      }
+    calls.record(record, context, spend, made)
+    return { callId, usage, costUsd }
   }
 }
 

@@ -55,7 +55,7 @@ export function priceOf({ requested, upstream, catalogue }: PricedModel, prices:
  */
 export function upstreamCost(usage: Usage | null, model: PricedModel, prices: Prices): Micros {
   if (!usage) return 0
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = ratesOf(priceOf(model, prices).prices)
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = ratesFor(model, prices)
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
   return roundedUp(
@@ -74,7 +74,7 @@ export function mostCost(
   prices: Prices,
 ): Micros {
   const costs = models.map((model) => {
-    const { output, ...ofPrompt } = ratesOf(priceOf(model, prices).prices)
+    const { output, ...ofPrompt } = ratesFor(model, prices)
     return roundedUp(prompt * Math.max(...Object.values(ofPrompt)) + answer * output)
   })
   return Math.max(...costs)
@@ -90,6 +90,19 @@ export function flatPrices({ price_per_1k_tokens_usd }: Prices): ModelPrices {
 export function dearestPer1k(prices: ModelPrices): number {
   return Math.ceil(Math.max(...Object.values(ratesOf(prices))) / 1000) / MICROS_PER_USD
 }
+
+/** A model is the same object in all calls to it, and its price is looked up once. */
+const known = new WeakMap<PricedModel, { of: Prices; rates: Rates }>()
+
+function ratesFor(model: PricedModel, prices: Prices): Rates {
+  const found = known.get(model)
+  if (found?.of === prices) return found.rates
+  const rates = ratesOf(priceOf(model, prices).prices)
+  known.set(model, { of: prices, rates })
+  return rates
+}
+
+type Rates = ReturnType<typeof ratesOf>
 
 /** Micro-dollars per 1,000,000 tokens, which are whole; what is not known costs what input does. */
 function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: ModelPrices) {

@@ -7,7 +7,7 @@ import { requestBody } from '../../src/inference/relay/request-body.ts'
 const textOf = async (text: string) => {
   const changes = { model: 'real' }
   const json = JSON.parse(text)
-  const body = await requestBody({ bytes: Buffer.from(text), text, json }, { ...json, ...changes }, changes)
+  const body = await requestBody({ bytes: Buffer.from(text), text, json }, changes)
   return body.toString()
 }
 

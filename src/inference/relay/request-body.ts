@@ -28,21 +28,19 @@ export function withField<Body extends object>(
 const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
 
 /**
- * The body of a request for the upstream: its client's own bytes where they say already what `changes` say.
+ * The body of a request for the upstream, with `changes` in place of its own fields: its client's own bytes where they say that already.
  * In one that is written anew, numbers that JavaScript cannot hold (a `seed` of 64 bits) stay as its client wrote them,
  * at about 0.1 s for each MiB.
  *
  * @param request what the client sent
- * @param sent what the upstream is to get: the client's request with `changes` in place of its own fields
  * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
  */
 export function requestBody(
   { bytes, text, json }: ClientRequest<object>,
-  sent: object,
   changes: Readonly<Record<string, unknown>>,
 ): string | Buffer | Promise<string> {
   if (says(text, json as Record<string, unknown>, changes)) return bytes
-  return convertedText(text, sent, (body) => ({ ...body, ...changes }))
+  return convertedText(text, { ...json, ...changes }, (body) => ({ ...body, ...changes }))
 }
 
 /**
