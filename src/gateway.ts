@@ -13,7 +13,7 @@ import { openConfig } from './config/open-config.ts'
 import { redactText } from './config/redact.ts'
 import { connectionSweeps } from './connections/connections.ts'
 import { createAllowRoot } from './context/allowed-root.ts'
-import { type Caller, type ContextInput, createContext, type WorkContext } from './context/context.ts'
+import { type Caller, type ContextInput, createContext, type SentContext, type WorkContext } from './context/context.ts'
 import { type Conversations, createConversations } from './conversations/conversations.ts'
 import { GazewayError } from './errors.ts'
 import { createEscrows, type Escrows } from './escrow/escrow.ts'
@@ -91,6 +91,12 @@ export interface Gateway {
       declaredRoots: readonly string[],
       caller?: Caller,
     ): Promise<{ text: string; tokens: number }>
+    /** What of it goes along with a question to a model elsewhere. @throws see `createContext` */
+    toSend(
+      input: ContextInput & { query: string },
+      declaredRoots: readonly string[],
+      caller?: Caller,
+    ): Promise<SentContext>
   }
   calls: Calls
   /** Notes a call that was refused before any upstream was asked. */
@@ -410,7 +416,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     noteRefusal,
     upstream,
     liveness: createLiveness({ routing: () => upstream.routing, calls }),
-    research: createResearch({ upstream, workContext: context.text, conversations }),
+    research: createResearch({ upstream, workContext: context.toSend, conversations }),
     conversations,
     keys,
     groups,

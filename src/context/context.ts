@@ -15,14 +15,17 @@ import { distanceTo } from './focus-distance.ts'
 import { type Form, jsonForm, textForm } from './form.ts'
 import { createOutline } from './outline.ts'
 import type { ContextMemory, WorkContext } from './place.ts'
+import { relatedFiles } from './related.ts'
 import { renderContext } from './render.ts'
 import { scoreFiles } from './score.ts'
 import { createMatcher } from './search/matcher.ts'
 import { findPassages } from './search/passages.ts'
 import { createTreeReader, type ProjectTree } from './tree.ts'
+import { type UsedContext, usedIn } from './used.ts'
 
 export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
+export { UsedContext } from './used.ts'
 
 /** What the caller asks of the work context. */
 export const ContextInput = z.object({
@@ -63,6 +66,13 @@ export interface MemoriesOf {
 
 /** Who waits for a context: may cancel it, and is told of what takes long. */
 export type Caller = Pick<CallContext, 'signal' | 'onStep'>
+
+/** A context as it is sent with a question, and what it holds. */
+export interface SentContext {
+  text: string
+  tokens: number
+  used: UsedContext[]
+}
 
 /** What the work context is made of, beside the project's files. */
 export interface ContextDeps {
@@ -127,7 +137,7 @@ export function createContext(deps: ContextDeps) {
   async function read(
     input: ContextInput,
     declared: readonly string[],
-    form: Form,
+    { form, onlyRelated }: { form: Form; onlyRelated: boolean },
     { signal, onStep }: Caller,
   ): Promise<WorkContext> {
     const { focus: asked, query, projects, max_tokens: maxTokens } = parseInput(ContextInput, input)
@@ -153,16 +163,13 @@ export function createContext(deps: ContextDeps) {
     const focus = resolved && asListed(resolved, tree.files)
 
     const hasSignal = focus !== null || attention.size > 0 || tree.changes.size > 0
-    const {
-      found,
-      match,
-      referred,
-      notes: ofIndex,
-    } = await matcher(root, tree, { query, hasSignal }, { signal, onStep })
+    const matches = await matcher(root, tree, { query, hasSignal }, { signal, onStep })
+    const { match, referred } = matches
     const isFile = focus !== null && tree.files.includes(focus.path)
     const distance = focus === null ? () => null : distanceTo(focus.path, isFile)
     const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
-    const files = found === null ? scored : await findPassages(root, scored, found)
+    const chosen = onlyRelated ? relatedFiles(scored, matches) : scored
+    const files = matches.found === null ? chosen : await findPassages(root, chosen, matches.found)
     const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
     const outline = createOutline(root, files, {
       limit,
@@ -176,7 +183,7 @@ export function createContext(deps: ContextDeps) {
       ...(focus ? aboutFocus(focus, tree) : []),
       ...(tree.complete ? [] : [`more than ${FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
       ...tree.notes,
-      ...ofIndex,
+      ...matches.notes,
       ...ofStore,
     ]
     return fit({
@@ -196,12 +203,30 @@ export function createContext(deps: ContextDeps) {
   return {
     /** The context as a structured result: as JSON, and as text, it is never longer than `max_tokens`. @throws see above */
     get: (input: ContextInput, declared: readonly string[], caller: Caller = {}) =>
-      read(input, declared, jsonForm, caller),
+      read(input, declared, { form: jsonForm, onlyRelated: false }, caller),
 
     /** The context as text for a model, never longer than `max_tokens`. @throws see above */
     async text(input: ContextInput, declared: readonly string[], caller: Caller = {}) {
-      const context = await read(input, declared, textForm, caller)
+      const context = await read(input, declared, { form: textForm, onlyRelated: false }, caller)
       return { text: renderContext(context), tokens: context.tokens }
+    },
+
+    /**
+     * What goes along with a question to somebody else's model, as text, never longer than `max_tokens`: only files and
+     * memories that have to do with it. Without any, the text is empty.
+     *
+     * @throws see above
+     */
+    async toSend(
+      input: ContextInput & { query: string },
+      declared: readonly string[],
+      caller: Caller = {},
+    ): Promise<SentContext> {
+      const context = await read(input, declared, { form: textForm, onlyRelated: true }, caller)
+      const used = await usedIn(context, deps.countTokens)
+      return used.length === 0
+        ? { text: '', tokens: 0, used }
+        : { text: renderContext(context), tokens: context.tokens, used }
     },
   }
 }

@@ -60,7 +60,8 @@ export function memoryLine({ key, namespace, value, tags = [], cut: isCut }: Con
   return `- ${plain(`${name}: ${text}${isCut ? '…' : ''}${tags.length > 0 ? ` [${tags.join(', ')}]` : ''}`)}`
 }
 
-function renderPlace(place: Place): string[] {
+/** A place with its excerpt and what is inside it, as lines. */
+export function renderPlace(place: Place): string[] {
   const block = place.excerpt === undefined ? [] : [excerptBlock(place.excerpt, languageOfPlace(place))]
   return [placeLine(place), ...block, ...(place.children ?? []).flatMap(renderPlace)]
 }

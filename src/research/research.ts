@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
+import { type SentContext, UsedContext } from '../context/context.ts'
 import { AnsweredId, ConversationId, type Conversations, type Said } from '../conversations/conversations.ts'
 import type { ResponseObject } from '../inference/convert/chat-to-response.ts'
 import { chatText } from '../inference/convert/response-items.ts'
@@ -24,7 +25,7 @@ export const Question = z.strictObject({
     .max(100_000)
     .describe('The question, with everything the model needs to know beyond the project'),
   model: z.string().min(1).max(256).optional().describe('Another model than the configured primary one'),
-  include_context: z.boolean().default(true).describe('Send the work context of the project along'),
+  include_context: z.boolean().default(true).describe('Send related files and memories along'),
   root: z
     .string()
     .max(4096)
@@ -51,6 +52,7 @@ export const Answer = z.object({
   usage: Usage.nullable(),
   cost_usd: z.number(),
   context_tokens: z.int().describe('Tokens of work context that went along'),
+  context_used: z.array(UsedContext).describe('The files and memories that went along; empty when none did'),
   conversation_id: AnsweredId,
   call_id: z.string(),
   upstream: z.string(),
@@ -72,7 +74,7 @@ export interface Research {
   ): Promise<Answer>
 }
 
-/** @param deps.workContext the context of a project as text, within a token budget */
+/** @param deps.workContext what of a project goes along with a question, within a token budget */
 export function createResearch(deps: {
   upstream: Upstream
   conversations: Conversations
@@ -80,7 +82,7 @@ export function createResearch(deps: {
     input: { root?: string | undefined; query: string; max_tokens: number },
     roots: readonly string[],
     caller: CallContext,
-  ) => Promise<{ text: string; tokens: number }>
+  ) => Promise<SentContext>
 }): Research {
   const { upstream, workContext, conversations } = deps
   return {
@@ -90,7 +92,7 @@ export function createResearch(deps: {
       const { root, query } = question
       const known = question.include_context
         ? await workContext({ root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS }, await roots(), context)
-        : { text: '', tokens: 0 }
+        : { text: '', tokens: 0, used: [] }
       const before = earlier(conversation.messages)
       const asked = known.text ? `<work_context>\n${withoutMarks(known.text)}\n</work_context>\n\n${query}` : query
       const result = await upstream.respond(
@@ -114,6 +116,7 @@ export function createResearch(deps: {
         usage: result.usage,
         cost_usd: result.costUsd,
         context_tokens: known.tokens,
+        context_used: known.used,
         conversation_id: await conversation.keep([
           { role: 'user', content: query },
           { role: 'assistant', content: answer },

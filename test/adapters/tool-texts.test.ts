@@ -42,6 +42,7 @@ describe('the text of a chat completion', () => {
 })
 
 describe('the texts of tools', () => {
+  const used = [{ kind: 'file', name: NAME, tokens: 1 }]
   const texts: [tool: string, output: unknown, lines: number][] = [
     ['gateway_memory_search', { results: [{ memory, score: 1, excerpt: NAME }], total: 1 }, 1],
     ['gateway_memory_recall', { memory, superseded_by: null }, 2],
@@ -51,7 +52,7 @@ describe('the texts of tools', () => {
     ['gateway_analyze_gaze_pattern', { metrics: { ...metrics, ...figures }, tensor: '', findings: [] }, 3],
     ['gateway_upstream_api_history', { items: [{ path: NAME, model: NAME, error: NAME }], total: 1 }, 3],
     ['gateway_upstream_api_stats', { totals, groups: [{ ...totals, key: NAME }] }, 2],
-    ['gateway_llm_query', { answer: '', citations: [{ url: 'u', title: NAME }], model: 'm' }, 6],
+    ['gateway_llm_query', { answer: '', citations: [{ url: 'u', title: NAME }], model: 'm', context_used: used }, 6],
   ]
   for (const [tool, output, lines] of texts)
     it(`keep a name on its line: ${tool}`, () => {

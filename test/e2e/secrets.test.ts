@@ -54,9 +54,12 @@ describe('the upstream key', () => {
 
       assertHidden(server.stdout())
       assertHidden(server.stderr())
-      const files = readdirSync(place.data)
-      assert.ok(files.includes('gazeway.db'), 'there is a store to look into')
-      for (const file of files) assertHidden(readFileSync(join(place.data, file), 'latin1'))
+      const files = readdirSync(place.data, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+      assert.ok(
+        files.some(({ name }) => name === 'gazeway.db'),
+        'there is a store to look into',
+      )
+      for (const { parentPath, name } of files) assertHidden(readFileSync(join(parentPath, name), 'latin1'))
     })
 })
 

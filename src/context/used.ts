@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import type { Place, WorkContext } from './place.ts'
+import { memoryLine, renderPlace } from './render.ts'
+
+/** A file or a memory that was sent with a question, and the tokens of its part. */
+export const UsedContext = z.object({
+  kind: z.enum(['file', 'memory']),
+  name: z.string().describe('The path below the root, or the key of the memory.'),
+  tokens: z.int(),
+})
+export type UsedContext = z.infer<typeof UsedContext>
+
+/** The files and memories in a context, in the order of its text. */
+export async function usedIn(
+  { places, memories }: WorkContext,
+  countTokens: (text: string) => Promise<number> | number,
+): Promise<UsedContext[]> {
+  const parts = [
+    ...filesIn(places).map((file) => ({ kind: 'file' as const, name: file.path, text: renderPlace(file).join('\n') })),
+    ...memories.map((memory) => ({ kind: 'memory' as const, name: memory.key, text: memoryLine(memory) })),
+  ]
+  return Promise.all(parts.map(async ({ kind, name, text }) => ({ kind, name, tokens: await countTokens(text) })))
+}
+
+function filesIn(places: readonly Place[]): Place[] {
+  return places.flatMap((place) => (place.kind === 'file' ? [place] : filesIn(place.children ?? [])))
+}
