@@ -11,23 +11,24 @@ const DAY_MS = 86_400_000
 const EVERY_MS = 600_000
 
 /**
- * The chores of the audit trail, for `startSweeps`: hours that are over are folded, old calls deleted.
+ * The chores of the audit trail, for `startSweeps`: hours that are over are folded, old calls deleted, and the ids of what
+ * they made forgotten.
  *
  * @param retentionDays `audit.retention_days`, read at each turn; null keeps call records
  */
-export const callSweeps = (store: Store, now: () => Date, retentionDays: () => number | null): Sweep[] => [
-  { name: 'audit.sums', everyMs: EVERY_MS, batch: (limit) => foldCalls(store, now().toISOString(), limit) },
-  {
-    name: 'audit.retention',
-    everyMs: EVERY_MS,
-    async batch(limit) {
+export function callSweeps(store: Store, now: () => Date, retentionDays: () => number | null): Sweep[] {
+  const pruning =
+    (prune: (store: Store, before: string, limit: number) => Promise<number>): Sweep['batch'] =>
+    async (limit) => {
       const days = retentionDays()
-      if (days === null) return 0
-      const before = new Date(now().getTime() - days * DAY_MS).toISOString()
-      return (await pruneCalls(store, before, limit)) || pruneObjects(store, before, limit)
-    },
-  },
-]
+      return days === null ? 0 : prune(store, new Date(now().getTime() - days * DAY_MS).toISOString(), limit)
+    }
+  return [
+    { name: 'audit.sums', everyMs: EVERY_MS, batch: (limit) => foldCalls(store, now().toISOString(), limit) },
+    { name: 'audit.retention', everyMs: EVERY_MS, batch: pruning(pruneCalls) },
+    { name: 'audit.objects', everyMs: EVERY_MS, batch: pruning(pruneObjects) },
+  ]
+}
 
 /**
  * Deletes the oldest calls of whole hours before `before`, at most `limit`, and takes them from the totals of lists. Counts

@@ -23,7 +23,9 @@ export async function addObjects(trx: Transaction<Schema>, calls: readonly Queue
     for (const id of made)
       if (ID.test(id)) {
         const caller_id = record.caller_id ?? ''
-        rows.set(`${id} ${caller_id}`, { id, caller_id, upstream: record.upstream, at: record.at })
+        const key = `${id} ${caller_id}`
+        // The first stays, as it does in the table.
+        rows.set(key, rows.get(key) ?? { id, caller_id, upstream: record.upstream, at: record.at })
       }
   // In an order that all batches keep, so that concurrent ones never wait in a circle.
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)

@@ -33,6 +33,14 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
   error: null,
 }))
 
+/** A call that began before all others. */
+const callOf = (caller_id: string): CallRecord => ({
+  ...(CALLS[0] as CallRecord),
+  call_id: newId('call'),
+  at: new Date(START - 40 * HOUR).toISOString(),
+  caller_id,
+})
+
 /** What every engine's audit trail does. `open` opens an empty store. */
 export function callsContract(open: () => Promise<Store>): void {
   describe('the audit trail', () => {
@@ -57,6 +65,38 @@ export function callsContract(open: () => Promise<Store>): void {
         cursor = page.next_cursor
       } while (cursor)
       assert.deepEqual(seen, CALLS.toReversed())
+    })
+
+    it('knows who made what an upstream keeps, and where', async () => {
+      const apart = await open()
+      const [first, second] = [{ ...callOf('key_a') }, { ...callOf('key_b'), upstream: 'other' }]
+      const own = createCalls({ store: apart, onError: (error) => assert.fail(String(error)) })
+      own.record(first, undefined, null, ['file-1', 'file-2', 'file-1'])
+      own.record(second, undefined, null, ['file-2', 'no id, as it has spaces'])
+      own.record({ ...callOf('key_a'), upstream: 'later' }, undefined, null, ['file-1'])
+      assert.deepEqual(await own.ownerOf('file-1', 'key_a'), { upstream: 'double', isOwn: true })
+      assert.deepEqual(await own.ownerOf('file-1', 'key_b'), { upstream: 'double', isOwn: false })
+      assert.deepEqual(await own.ownerOf('file-2', 'key_b'), { upstream: 'other', isOwn: true })
+      assert.equal(await own.ownerOf('file-3', 'key_a'), null)
+      assert.equal(await own.ownerOf('no id, as it has spaces', 'key_b'), null)
+      await apart.close()
+    })
+
+    it('gives back what of a prompt was cached', async () => {
+      const apart = await open()
+      const own = createCalls({ store: apart, onError: (error) => assert.fail(String(error)) })
+      const usage = {
+        prompt_tokens: 9,
+        completion_tokens: 1,
+        total_tokens: 10,
+        cached_tokens: 4,
+        cache_write_tokens: 3,
+      }
+      const call = { ...callOf('key_cached'), usage }
+      own.record(call)
+      const [kept] = (await own.history({ limit: 5, caller_id: 'key_cached' })).items
+      assert.deepEqual(kept, call)
+      await apart.close()
     })
 
     it('filters, and counts what it filtered', async () => {

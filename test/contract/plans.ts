@@ -163,6 +163,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls by path': () => services.calls.history({ limit: 5, path: '/v1/responses' }),
       'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
       'one call': () => services.calls.find('call_1'),
+      'owner of what an upstream keeps': () => services.calls.ownerOf('file-1', 'key_1'),
       'statistics of calls': () => services.calls.stats({ from, to, group_by: 'day' }),
       'statistics of calls by the hour': () => services.calls.stats({ from, to, group_by: 'hour', caller_id: 'key_1' }),
       'statistics of calls by caller': () => services.calls.stats({ from, to, group_by: 'caller' }),
