@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, it } from 'node:test'
 import { parse } from 'smol-toml'
@@ -142,6 +142,24 @@ describe('gazeway setup', () => {
     const { code, stderr } = await finish(child, 'y\n')
     assert.match(stderr, /mcp\.json was changed by someone else meanwhile; nothing was written\. Try again\.\n$/)
     assert.deepEqual([code, read(cursor), readdirSync(dirname(cursor))], [1, '{ "theme": "light" }', ['mcp.json']])
+  })
+
+  it('leaves the old file or the new one where it is killed', async () => {
+    for (let changes = 1; changes <= 6; changes++) {
+      const child = spawn(process.execPath, [CLI, 'setup', 'cursor', '--yes'], {
+        cwd: place.project,
+        env: { ...place.env, PATH: '/nowhere' },
+      })
+      let seen = 0
+      const watcher = watch(dirname(cursor), () => ++seen === changes && child.kill('SIGKILL'))
+      await finish(child)
+      watcher.close()
+      const content = read(cursor)
+      assert.ok(content === CURSOR || /\n {4}"gazeway": \{[\s\S]*\n {2}\}\n\}\n$/.test(content), content)
+    }
+    await gazeway(['setup', '--yes'])
+    await gazeway(['remove', '--yes'])
+    assert.equal(read(cursor), CURSOR)
   })
 
   it('leaves a home as it was that it may not write to', async () => {
