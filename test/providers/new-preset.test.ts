@@ -79,7 +79,7 @@ describe('a new preset', () => {
     for (const file of files) assert.match(read(file), /EXAMPLE_MODELS_KEY/, file)
     for (const file of ['README.md', 'docs/upstream.md'])
       assert.match(read(file), /\| `example` \| Example Models \| `https:\/\/api\.example\.com\/v1` \|/, file)
-    assert.match(read('docs/upstream.md'), /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| \$9 \|/)
+    assert.match(read('docs/upstream.md'), /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/)
     assert.match(read('docs/configuration.md'), /xai, example, /)
     assert.match(read('server.json'), /Provider of models: xai, example, /)
     await run('scripts/docs.ts', '--check')
