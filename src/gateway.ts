@@ -28,9 +28,11 @@ import type { SpendOf } from './identity/spend.ts'
 import { createCallRates } from './inference/call-rates.ts'
 import { followingUpstream } from './inference/following-upstream.ts'
 import { createLiveness, type Liveness } from './inference/liveness.ts'
+import { watchRecentCalls } from './inference/recent-calls.ts'
 import { createRefusals, type NoteRefusal } from './inference/refusals.ts'
 import { createUpstream, type Upstream } from './inference/upstream.ts'
 import { namedConfigs } from './inference/upstream-configs.ts'
+import { type ShownUpstream, upstreamStates } from './inference/upstream-states.ts'
 import { createMemory, endSpace, type Memories, memoryOwner } from './memory/memory.ts'
 import { createMetering, type Metering } from './metering/metering.ts'
 import { createResearch, type Research } from './research/research.ts'
@@ -104,6 +106,8 @@ export interface Gateway {
   upstream: Upstream
   /** Whether the upstreams answer. */
   liveness: Liveness
+  /** The upstreams as an operator sees them. */
+  upstreamStates(): Promise<ShownUpstream[]>
   research: Research
   /** Questions and answers of the tools, to be gone on with. */
   conversations: Conversations
@@ -264,6 +268,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       }),
   )
   const upstream = followingUpstream(upstreams)
+  const liveness = createLiveness({ routing: () => upstream.routing, calls })
+  const recent = watchRecentCalls(calls)
   const { always: limits } = live.follow(
     ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
     (defaultCredit) => createLimits(store, defaultCredit),
@@ -415,7 +421,9 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     calls,
     noteRefusal,
     upstream,
-    liveness: createLiveness({ routing: () => upstream.routing, calls }),
+    liveness,
+    upstreamStates: () =>
+      upstreamStates({ routing: upstream.routing, liveness, recent, relaysOf: (of) => upstream.relaysOf(of) }),
     research: createResearch({ upstream, workContext: context.toSend, conversations }),
     conversations,
     keys,

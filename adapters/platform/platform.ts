@@ -41,6 +41,7 @@ import { sessionRoutes } from './routes/sessions-routes.ts'
 import { skillRoutes } from './routes/skills-routes.ts'
 import { swarmRoutes } from './routes/swarm-routes.ts'
 import { taskRoutes } from './routes/tasks-routes.ts'
+import { upstreamRoutes } from './routes/upstream-routes.ts'
 import { verifySessionRoutes } from './routes/verify-session-routes.ts'
 import { walletRoutes } from './routes/wallet-routes.ts'
 import { operatorQueries } from './socket/queries.ts'
@@ -118,6 +119,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     ...configRoutes(gateway),
     ...configKeyRoutes(),
     ...configModelRoutes(gateway, stopping.signal),
+    ...upstreamRoutes(gateway, stopping.signal),
     ...gazeRoutes(gateway, stopping.signal),
     ...attestationRoutes(gateway),
     ...verifySessionRoutes(gateway),

@@ -22,6 +22,7 @@ const ROUTES: ReadonlyArray<[path: RegExp, name: string]> = [
   [/^\/api\/sessions\/[^/]+\/chat(?:\/stream)?$/, '/api/sessions/{id}/chat'],
   [/^\/api\/tasks\/swarm$/, '/api/tasks/swarm'],
   [/^\/api\/gaze\/analyze$/, '/api/gaze/analyze'],
+  [/^\/api\/upstreams\/[^/]+\/test$/, '/api/upstreams/{name}/test'],
 ]
 
 /** A request that ended in an error. */

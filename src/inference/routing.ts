@@ -35,6 +35,9 @@ export interface Targets {
   isWeighted: boolean
 }
 
+/** What decided where a model leads: a route by its place, the name of an upstream, its globs, or none of these. */
+export type Rule = { by: 'route'; place: number } | { by: 'name' | 'models' | 'default' }
+
 /** Finds the upstreams that can answer for a model. */
 export interface Routing {
   /** The upstream `default` first. */
@@ -51,6 +54,8 @@ export interface Routing {
   targets(asked: string | undefined, role: ModelRole): Targets
   /** The same upstreams; none where {@link Routing.targets} throws. */
   find(asked: string | undefined, role: ModelRole): readonly Target[]
+  /** Where a model leads, and by which rule; upstreams without their key are in it, too. */
+  explain(model: string): { rule: Rule; targets: readonly Target[] }
   /** The id of a model by one of its names, at the upstream that would be asked first. */
   idOf(name: string): string
 }
@@ -83,20 +88,22 @@ export function createRouting(
     to: to.map(routeTarget),
   }))
 
-  function found(model: string): { all: Target[]; isWeighted: boolean } {
+  function found(model: string): { all: Target[]; isWeighted: boolean; rule: Rule } {
     const to = (upstream: NamedUpstream, name = model): Target => ({ upstream, model: name, weight: upstream.weight })
-    const rule = rules.find(({ glob }) => matchesGlob(glob, model))
+    const place = rules.findIndex(({ glob }) => matchesGlob(glob, model))
+    const rule = rules[place]
     if (rule) {
       const all = rule.to.flatMap(({ upstream: name, model: other, weight }): Target[] => {
         const upstream = byName.get(name)
         return upstream ? [{ upstream, model: other ?? model, weight: weight ?? upstream.weight }] : []
       })
-      return { all, isWeighted: rule.isWeighted }
+      return { all, isWeighted: rule.isWeighted, rule: { by: 'route', place } }
     }
     const slash = model.indexOf('/')
     const prefixed = slash > 0 && slash < model.length - 1 ? byName.get(model.slice(0, slash)) : undefined
-    if (prefixed) return { all: [to(prefixed, model.slice(slash + 1))], isWeighted: false }
-    return { all: [to(named.find(({ serves }) => serves(model)) ?? first)], isWeighted: false }
+    if (prefixed) return { all: [to(prefixed, model.slice(slash + 1))], isWeighted: false, rule: { by: 'name' } }
+    const serving = named.find(({ serves }) => serves(model))
+    return { all: [to(serving ?? first)], isWeighted: false, rule: { by: serving ? 'models' : 'default' } }
   }
 
   /** @returns those with their key among `all` */
@@ -111,6 +118,10 @@ export function createRouting(
   return {
     upstreams,
     names,
+    explain(model) {
+      const { all: targets, rule } = found(model)
+      return { rule, targets }
+    },
     find: (asked, role) => choose(asked, role).answering,
     idOf(name) {
       const [{ upstream, model } = { upstream: first, model: name }] = found(name).all

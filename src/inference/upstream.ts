@@ -12,8 +12,10 @@ import type { OpenUpstream, openUpstream } from './open-upstream.ts'
 import { createPassOn, type PassOn } from './pass-on.ts'
 import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import type { ModelRole, Provider, ProviderConfig } from './provider.ts'
+import type { Relays } from './relay/relays.ts'
 import { type RespondResult, respond } from './respond.ts'
 import { createRouting, type Route, type Routing } from './routing.ts'
+import { type TestedCandidate, testCandidate } from './test-candidate.ts'
 
 /** Where OpenAI's API lists models. */
 const MODELS = '/models'
@@ -50,6 +52,10 @@ export interface Upstream {
   passOn: PassOn
   /** An upstream's own list of its models, whole, and whatever {@link passThrough} may reach; that of `default` unless another is named. */
   askForModels(context: CallContext, of?: NamedUpstream): Promise<PassthroughReply>
+  /** Asks a model at one upstream for a word, past all routes. */
+  test(upstream: NamedUpstream, model: string, context: CallContext): Promise<TestedCandidate>
+  /** What carries requests to an upstream; null while nothing was asked. */
+  relaysOf(upstream: NamedUpstream): Relays | null
   /** What clients can ask for, in OpenAI's form; each upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
   /** The upstreams that are configured now, opened for whoever passes replies on as bytes; close it when the service stops. */
@@ -138,6 +144,8 @@ export function createUpstream(options: {
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
     passOn: createPassOn(calling),
     askForModels,
+    test: (of, model, context) => testCandidate(deps, of, model, context),
+    relaysOf: (of) => opened?.relaysOf(of) ?? null,
     async openCalls() {
       const upstream = await open()
       return { current: () => upstream, close: upstream.close }

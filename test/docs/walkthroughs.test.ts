@@ -197,4 +197,7 @@ describe('docs/routes.md', () => {
 
   it('shows the state of each upstream', () =>
     assert.match(said('/health'), /"status":"ok".*\{"name":"broken","configured":true,"reachable":false\}/))
+
+  it('says who answers for a model, and tests a candidate', () =>
+    assert.match(said('/api/candidates'), /"by":"route","route":0,.*"upstream":"broken".*"ok":true,"status":200/))
 })

@@ -50,7 +50,10 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
   },
   {
     label: 'Gazeway',
-    pages: [{ name: 'settings', label: 'Settings', load: () => import('./pages/settings/settings.tsx') }],
+    pages: [
+      { name: 'upstreams', label: 'Upstreams', load: () => import('./pages/upstreams/upstreams.tsx') },
+      { name: 'settings', label: 'Settings', load: () => import('./pages/settings/settings.tsx') },
+    ],
   },
 ]
 

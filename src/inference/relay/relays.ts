@@ -15,6 +15,10 @@ export interface Relays {
   firstAwake(): Relay
   /** Leaves the key of a relay alone for so long, in milliseconds. */
   rest(relay: Relay, forMs: number): void
+  /** The keys that rest, by their place from 1, and for how many seconds. */
+  resting(): { key: number; seconds: number }[]
+  /** The paths that the circuit breaker leaves alone. */
+  leftAlone(): string[]
   /** Whether requests to a path would fail at once, as the circuit breaker leaves it alone. */
   isLeftAlone(path: string): boolean
 }
@@ -41,6 +45,13 @@ export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = 
     rest(relay, forMs) {
       restUntil.set(relay, Math.max(until(relay), performance.now() + forMs))
     },
+    resting() {
+      const now = performance.now()
+      return all.flatMap((relay, at) =>
+        until(relay) > now ? [{ key: at + 1, seconds: Math.ceil((until(relay) - now) / 1000) }] : [],
+      )
+    },
+    leftAlone: () => [...breakers].flatMap(([path, breaker]) => (breaker.isLeftAlone() ? [path] : [])),
     isLeftAlone: (path) => breakers.get(path)?.isLeftAlone() ?? false,
   }
 }

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks'
+import type { Explained, Tested } from '../../../../platform/routes/upstream-routes.ts'
+import { api, PATIENT_MS } from '../../api.ts'
+import { Badge, Button, Card, DataTable, Empty, ErrorNote, Field, TextInput } from '../../components/components.ts'
+import { useLive } from '../../use-live.ts'
+
+const REASONS: Readonly<Record<Explained['by'], string>> = {
+  route: 'by a route',
+  name: 'by the name of the upstream before the slash',
+  models: 'by the models that the upstream serves',
+  default: 'as nobody else claims it',
+}
+
+type Candidate = Explained['candidates'][number]
+
+/** Who answers for a model, and a test of each. */
+export function Candidates({ round }: { round: number }) {
+  const [model, setModel] = useState('')
+  const [asked, setAsked] = useState<string | null>(null)
+  const found = useLive<Explained>(
+    // What is saved meanwhile is asked for anew.
+    asked === null ? null : `/api/candidates?model=${encodeURIComponent(asked)}#${round}`,
+    { everyMs: 10_000 },
+  )
+  const by = found.data && (found.data.route === null ? REASONS[found.data.by] : `by route ${found.data.route + 1}`)
+  return (
+    <Card title="Who answers for a model">
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setAsked(model.trim())
+        }}
+      >
+        <Field label="Model" hint="As a client names it">
+          <TextInput value={model} required spellcheck={false} onInput={setModel} />
+        </Field>
+        <div class="actions">
+          <Button type="submit">Show candidates</Button>
+        </div>
+      </form>
+      <ErrorNote error={found.error} onRetry={found.reload} />
+      {found.data && (
+        <>
+          <p>
+            {found.data.model} is asked of these, {by}:
+          </p>
+          <DataTable<Candidate>
+            label="Candidates"
+            rows={found.data.candidates}
+            rowKey={({ upstream, model: name }) => `${upstream}/${name}`}
+            empty={<Empty title="Nobody" hint="The route leads to upstreams that are not there." />}
+            columns={[
+              { key: 'upstream', label: 'Upstream' },
+              { key: 'id', label: 'Its id there', align: 'words' },
+              { key: 'weight', label: 'Weight', align: 'right' },
+              { key: 'test', label: 'Test', render: (candidate) => <Test of={candidate} /> },
+            ]}
+          />
+        </>
+      )}
+    </Card>
+  )
+}
+
+function Test({ of: { upstream, model, configured } }: { of: Candidate }) {
+  const [busy, setBusy] = useState(false)
+  const [tested, setTested] = useState<Tested | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  if (!configured) return <Badge tone="warn">its key is missing</Badge>
+
+  const test = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      const path = `/api/upstreams/${encodeURIComponent(upstream)}/test`
+      setTested(await api.post<Tested>(path, { model }, { timeoutMs: PATIENT_MS }))
+    } catch (fault) {
+      setError(fault)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Button size="small" busy={busy} label={`Test ${upstream} with ${model}`} onClick={() => void test()}>
+        Ask for a word
+      </Button>
+      <ErrorNote error={error} />
+      {tested && (
+        <div role="status">
+          <Badge tone={tested.ok ? 'good' : 'bad'}>{tested.ok ? 'answers' : 'fails'}</Badge>{' '}
+          {tested.status !== null && `${tested.status}, `}
+          {tested.latency_ms} ms: {tested.text}
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,43 @@
+import type { Config } from '../../../../../src/config/config-schema.ts'
+
+type Route = Config['routes'][number]
+type Target = Route['to'][number]
+
+/** A route as it is edited: its targets are lines of text. */
+export interface RouteDraft {
+  model: string
+  targets: string
+  strategy: Route['strategy']
+}
+
+export const NEW_ROUTE: RouteDraft = { model: '', targets: '', strategy: 'order' }
+
+const WEIGHTED = /^(\S+) +weight +(\d+(?:\.\d+)?)$/
+
+/** A route as lines: `NAME`, `NAME/MODEL`, and ` weight N` after one that has its own weight. */
+export const draftOf = ({ model, to, strategy }: Route): RouteDraft => ({
+  model,
+  targets: to.map(lineOf).join('\n'),
+  strategy,
+})
+
+function lineOf(target: Target): string {
+  if (typeof target === 'string') return target
+  const { upstream, model, weight } = target
+  const place = model === null ? upstream : `${upstream}/${model}`
+  return weight === null ? place : `${place} weight ${weight}`
+}
+
+/** The route that lines say. What is wrong with it, the API tells. */
+export function routeOf({ model, targets, strategy }: RouteDraft) {
+  const lines = targets.split('\n').map((line) => line.trim())
+  return { model: model.trim(), to: lines.filter((line) => line !== '').map(targetOf), strategy }
+}
+
+function targetOf(line: string) {
+  const [, place, weight] = WEIGHTED.exec(line) ?? []
+  if (place === undefined) return line
+  const slash = place.indexOf('/')
+  if (slash === -1) return { upstream: place, weight: Number(weight) }
+  return { upstream: place.slice(0, slash), model: place.slice(slash + 1), weight: Number(weight) }
+}

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks'
+import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
+import { Badge, Card, DataTable, Empty, ErrorNote, Loading, Page } from '../../components/components.ts'
+import { session } from '../../signed-in.ts'
+import { useLive } from '../../use-live.ts'
+import { Candidates } from './candidates.tsx'
+import { RouteEditor } from './route-editor.tsx'
+
+/** A larger part of failures is worth a look. */
+const MANY_ERRORS = 0.1
+
+/** The providers of models, how they do, and which of them answers for which model. */
+export default function UpstreamsPage() {
+  const [round, setRound] = useState(0)
+  return (
+    <Page title="Upstreams" intro="The providers of models, how they do, and which of them answers for which model.">
+      {session.value?.isAdmin ? (
+        <>
+          <UpstreamList />
+          <Candidates round={round} />
+          <RouteEditor onSaved={() => setRound((n) => n + 1)} />
+        </>
+      ) : (
+        <Empty title="This page is for admins" hint="What you can ask for is in GET /v1/models." />
+      )}
+    </Page>
+  )
+}
+
+function UpstreamList() {
+  const list = useLive<{ items: ShownUpstream[] }>('/api/upstreams', { everyMs: 5000 })
+  return (
+    <Card title="Upstreams">
+      <ErrorNote error={list.error} onRetry={list.reload} />
+      {list.loading && !list.data && <Loading what="upstreams" />}
+      <DataTable<ShownUpstream>
+        label="Upstreams"
+        rows={list.data?.items ?? []}
+        rowKey={({ name }) => name}
+        of={list}
+        columns={[
+          { key: 'name', label: 'Name' },
+          { key: 'state', label: 'State', render: (upstream) => <State of={upstream} /> },
+          { key: 'base_url', label: 'Address', align: 'words' },
+          {
+            key: 'latency',
+            label: 'Median latency',
+            align: 'right',
+            render: ({ latency_ms }) => (latency_ms === null ? '—' : `${latency_ms} ms`),
+          },
+          { key: 'errors', label: 'Errors', align: 'right', render: (upstream) => <Errors of={upstream} /> },
+          { key: 'keys', label: 'Keys', render: (upstream) => <Keys of={upstream} /> },
+        ]}
+      />
+      <p class="muted">
+        Latency and errors are those of the last 100 calls of this process. More upstreams are added in Settings, under
+        upstreams.
+      </p>
+    </Card>
+  )
+}
+
+function State({ of: { configured, reachable, left_alone } }: { of: ShownUpstream }) {
+  if (!configured) return <Badge tone="warn">no key</Badge>
+  if (left_alone.length > 0) return <Badge tone="bad">left alone: {left_alone.join(', ')}</Badge>
+  if (reachable === null) return <span class="muted">not known</span>
+  return reachable ? <Badge tone="good">answers</Badge> : <Badge tone="bad">does not answer</Badge>
+}
+
+function Errors({ of: { error_rate, calls } }: { of: ShownUpstream }) {
+  if (error_rate === null) return <span>—</span>
+  const text = `${Math.round(error_rate * 100)} % of ${calls}`
+  return error_rate > MANY_ERRORS ? <Badge tone="warn">{text}</Badge> : <span>{text}</span>
+}
+
+function Keys({ of: { keys, resting_keys } }: { of: ShownUpstream }) {
+  return (
+    <>
+      {keys}
+      {resting_keys.map(({ key, seconds }) => (
+        <div key={key}>
+          <Badge tone="warn">
+            key {key} rests {seconds} s
+          </Badge>
+        </div>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { GazewayError } from '../../../src/errors.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { callerOf } from '../../web/frame.ts'
+import { callContext } from '../call-context.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+
+const tag = 'Upstreams'
+const model = z.string().min(1).max(256)
+
+const ShownUpstream = z.object({
+  name: z.string().describe('default, or its name among upstreams'),
+  provider: z.string().describe('Its name in call records'),
+  base_url: z.string(),
+  protocol: z.enum(['openai', 'anthropic']),
+  configured: z.boolean().describe('Whether it has the key that it needs'),
+  reachable: z.boolean().nullable().describe('By its last call, or a look at most every 30 s; null: not known'),
+  keys: z.int(),
+  resting_keys: z
+    .array(z.object({ key: z.int(), seconds: z.int() }))
+    .describe('Keys that are left alone after a 429 or a 401, by their place from 1'),
+  left_alone: z.array(z.string()).describe('Endpoints that the circuit breaker leaves alone'),
+  calls: z.int().describe('Of the last 100 in this process'),
+  error_rate: z.number().nullable().describe('From 0 to 1; null without calls'),
+  latency_ms: z.number().nullable().describe('The median of those that were answered'),
+})
+export type ShownUpstream = z.infer<typeof ShownUpstream>
+
+const Tested = z.object({
+  ok: z.boolean(),
+  status: z.int().nullable().describe('The upstream’s; null where it did not answer'),
+  latency_ms: z.int(),
+  text: z.string().describe('What the model said, or what went wrong'),
+  call_id: z.string().nullable(),
+})
+export type Tested = z.infer<typeof Tested>
+
+const Explained = z.object({
+  model: z.string(),
+  by: z.enum(['route', 'name', 'models', 'default']).describe('What decided'),
+  route: z.int().nullable().describe('The place of the route in routes, from 0'),
+  candidates: z.array(
+    z.object({
+      upstream: z.string(),
+      model: z.string().describe('By its name there'),
+      id: z.string().describe('The provider’s id for it'),
+      weight: z.number(),
+      configured: z.boolean().describe('One without its key is passed over'),
+    }),
+  ),
+})
+export type Explained = z.infer<typeof Explained>
+
+/**
+ * The upstreams, and who answers for a model.
+ *
+ * @param stopping aborted shortly before the service ends what is still in progress
+ */
+export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/api/upstreams',
+    tag,
+    summary: 'The upstreams with their state, latency, error rate and resting keys',
+    access: 'admin',
+    reply: z.object({ items: z.array(ShownUpstream), total: z.int() }),
+    async run() {
+      const items = await gateway.upstreamStates()
+      return { items, total: items.length }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/upstreams/{name}/test',
+    tag,
+    summary: 'Ask a model at one upstream for a word, past all routes',
+    description: 'A call as any other: it is recorded, and costs what it costs.',
+    access: 'admin',
+    params: z.object({ name: z.string().max(64) }),
+    body: z.strictObject({ model }),
+    reply: Tested,
+    async run({ params: { name }, body, c }) {
+      const { upstream } = gateway
+      const found = upstream.routing.upstreams.find(({ provider }) => provider.id === name)
+      if (!found) throw new GazewayError('not_found', `There is no upstream ${name}; GET /api/upstreams lists them.`)
+      return upstream.test(found, body.model, callContext(c, callerOf(c).id, stopping))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/candidates',
+    tag,
+    summary: 'Who answers for a model, in which order, and why',
+    access: 'admin',
+    query: z.strictObject({ model }),
+    reply: Explained,
+    async run({ query }) {
+      const { rule, targets } = gateway.upstream.routing.explain(query.model)
+      return {
+        model: query.model,
+        by: rule.by,
+        route: rule.by === 'route' ? rule.place : null,
+        candidates: targets.map(({ upstream: { provider }, model: name, weight }) => ({
+          upstream: provider.id,
+          model: name,
+          id: provider.resolve(name, 'chat').upstream,
+          weight,
+          configured: provider.hasKey,
+        })),
+      }
+    },
+  }),
+]
