@@ -84,6 +84,13 @@ describe('the log of requests', () => {
     assert.doesNotMatch(running.logged.join(''), /gzk_wrong/)
   })
 
+  it('has the status of an error that took the short way, too', async () => {
+    upstream.on('/chat/completions', double.drops)
+    const reply = await onGateway('/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello?' }] })
+    assert.equal(reply.status, 502)
+    assert.equal((await lineOf('/v1/chat/completions')).status, 502)
+  })
+
   it('has one whose client left before its reply', async () => {
     upstream.on('/chat/completions', double.hangs)
     const left = send(`${running.gatewayUrl}/v1/chat/completions`, {
