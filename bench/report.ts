@@ -3,7 +3,7 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 /** One figure: a median, what it is compared with in the same run, and the bar that it has to keep. */
 export interface Measure {
   what: string
-  unit: 'ms' | 'µs' | 'KB' | 'MB' | 'req/s' | 'writes/s' | 'streams' | '%'
+  unit: 'ms' | 'µs' | 'KB' | 'MB' | 'tokens' | 'req/s' | 'writes/s' | 'streams' | '%'
   figure: number
   /** What was measured beside it. */
   against?: Compared

@@ -28,7 +28,7 @@ export async function section(report: Report): Promise<void> {
     await other.close()
   }
   const against = { what: PEER, figure: median(peer) }
-  report.add({ what: 'resident, idle', unit: 'MB', figure: median(own.idle), against, bar: { atMost: 110 } })
+  report.add({ what: 'resident, idle', unit: 'MB', figure: median(own.idle), against, bar: { atMost: 60 } })
   report.add({ what: 'resident, after a work context', unit: 'MB', figure: median(own.used) })
 }
 

@@ -13,6 +13,7 @@ import { section as socket } from './socket.ts'
 import { section as start } from './start.ts'
 import { section as store } from './store.ts'
 import { section as tasks } from './tasks.ts'
+import { section as tools } from './tools.ts'
 import { section as waits } from './waits.ts'
 import { section as wallet } from './wallet.ts'
 
@@ -27,6 +28,7 @@ import { section as wallet } from './wallet.ts'
 const SECTIONS = {
   start,
   resident,
+  tools,
   memory,
   retrieval,
   context,

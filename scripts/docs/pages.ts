@@ -4,6 +4,7 @@ import { withGenerated } from './generated-block.ts'
 import { assistantsTable, linksTable } from './install.ts'
 import { entryExample, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
 import { modelsTable, providersTable } from './providers.ts'
+import { tokensTable } from './tokens.ts'
 import { toolsReference } from './tools.ts'
 
 /** A file that is generated, or has parts that are. */
@@ -22,6 +23,7 @@ export interface Page {
 export function generatedPages(): Page[] {
   return [
     page('README.md', (text) => withGenerated(text, [providersTable()])),
+    page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable()])),
     page('docs/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/install.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
     page('docs/tools.md', (text) => withGenerated(text, [toolsReference()])),

@@ -13,11 +13,7 @@ const MOST_BYTES = 1024 * 1024
 const SWEEP_MS = 600_000
 
 /** How tools take it. */
-export const ConversationId = z
-  .string()
-  .max(64)
-  .optional()
-  .describe('`conversation_id` of an earlier answer, to go on from there.')
+export const ConversationId = z.string().max(64).optional().describe('That of the answer to go on from.')
 
 /** How tools answer it: null where the answer was too long to be kept. */
 export const AnsweredId = z

@@ -18,9 +18,9 @@ const FEW_SIZES = 32
 
 /** How every list is asked for: `cursor` goes on from an earlier reply, `offset` skips from the newest; one of the two. */
 export const ListQuery = z.object({
-  limit: z.int().min(1).max(1000).default(50).describe('How many items to return, newest first.'),
-  cursor: z.string().max(2048).optional().describe('`next_cursor` of an earlier reply, to go on from there.'),
-  offset: z.int().min(0).optional().describe('How many of the newest items to skip; a cursor is faster.'),
+  limit: z.int().min(1).max(1000).default(50).describe('How many items, newest first.'),
+  cursor: z.string().max(2048).optional().describe('`next_cursor` of the reply to go on from.'),
+  offset: z.int().min(0).optional().describe('How many of the newest to skip.'),
 })
 export type ListQuery = z.infer<typeof ListQuery>
 
