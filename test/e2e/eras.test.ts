@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import * as double from '../doubles/upstream.ts'
@@ -136,6 +140,34 @@ describe('the revision without initialize', () => {
     await server.ask(2, 'tools/list')
     assert.ok(!server.messages.some(({ id }) => id === 1), 'a cancelled call is not answered')
   })
+})
+
+describe('a call with a traceparent', () => {
+  for (const era of ['initialized', 'stateless'] as const)
+    it(`continues the trace of a client that is ${era}`, async (t) => {
+      const traces: string[] = []
+      const collector = createServer(async (request, response) => {
+        traces.push(await text(request))
+        response.end('{}')
+      }).listen(0, '127.0.0.1')
+      await once(collector, 'listening')
+      t.after(() => collector.close())
+      const { port } = collector.address() as AddressInfo
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }
+      const server = spawnStateless(newPlace(), { ...SANDBOX, env })
+      if (era === 'initialized') await server.initialize()
+      const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+      const meta = { ...(era === 'stateless' ? envelope() : {}), traceparent: `00-${trace}-${span}-01` }
+      const input = { messages: [{ role: 'user', content: 'Hello?' }] }
+      await server.ask(1, 'tools/call', { name: 'gateway_chat_completion', arguments: input }, meta)
+      server.child.stdin.end()
+      assert.equal((await server.exit).code, 0)
+      const sent = traces.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans)
+      assert.deepEqual(
+        sent.map(({ traceId, parentSpanId }) => [traceId, parentSpanId]),
+        [[trace, span]],
+      )
+    })
 })
 
 describe('the SDK’s clients', () => {

@@ -166,12 +166,18 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
     mountDisk(t, place.data, 'size=2m')
     const { call, client } = await connect(place, { args: ['--upstream', 'sandbox', '--log-level', 'silent'] })
     const told = new Promise<LoggingMessageNotification['params']>((resolve) => {
-      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => resolve(params))
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+        if (params.level === 'error') resolve(params)
+      })
     })
     await call('gateway_upstream_api_history')
     const free = fillDisk(place)
     const asked = await Promise.all(Array.from({ length: 200 }, () => call('gateway_chat_completion', ASK)))
     for (const reply of asked) assert.notEqual(reply.isError, true, 'the model’s answer is not lost')
+    assert.ok(
+      asked.some(({ structuredContent }) => structuredContent.conversation_id === null),
+      'what cannot be kept is not gone on with',
+    )
     const { level, data } = await told
     assert.deepEqual([level, data], ['error', { message: 'Call records could not be written.' }])
     free()

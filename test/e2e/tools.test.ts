@@ -152,6 +152,43 @@ describe('the twelve tools over stdio', () => {
     }
   })
 
+  it('keep each reply within 25,000 tokens, whatever is asked, and say what is cut', async () => {
+    const { call } = await connect(newPlace(), { args: ['--upstream', 'sandbox'] })
+    const countTokens = createTokenCounter()
+    const value = 'parcels are tracked by number, '.repeat(8000)
+    const stored = await call('gateway_memory_store', { key: 'long/0', value })
+    for (let n = 1; n < 4; n++) await call('gateway_memory_store', { key: `long/${n}`, value })
+    await call('gateway_store_gaze_data', {
+      session_id: 'ses_9',
+      records: Array.from({ length: 500 }, (_, n) => gaze(n / 10)),
+    })
+    const paged = await call('gateway_retrieve_gaze_data', { session_id: 'ses_9', limit: 1000 })
+    const replies = [
+      stored,
+      await call('gateway_memory_recall', { key: 'long/0' }),
+      await call('gateway_memory_search', { query: 'parcels', limit: 100 }),
+      await call('gateway_get_context', { query: 'parcels', max_tokens: 32_000 }),
+      paged,
+    ]
+    for (const { structuredContent, content } of replies) {
+      assert.ok((await countTokens(JSON.stringify(structuredContent))) <= 25_000, 'as JSON')
+      assert.ok((await countTokens(content[0]?.text ?? '')) <= 25_000, 'as text')
+    }
+    assert.match(replies[1]?.structuredContent.cut, /memory\.value/)
+    assert.match(replies[1]?.content[0]?.text ?? '', /memory\.value/)
+    const { items, total, next_cursor } = paged.structuredContent
+    assert.ok(items.length < 500 && items.length > 20, `${items.length} records on a page`)
+    const seen = new Set(items.map(({ id }: { id: string }) => id))
+    let cursor = next_cursor
+    while (cursor !== null) {
+      const next = (await call('gateway_retrieve_gaze_data', { session_id: 'ses_9', limit: 1000, cursor }))
+        .structuredContent
+      for (const { id } of next.items) seen.add(id)
+      cursor = next.next_cursor
+    }
+    assert.equal(seen.size, total, 'the cursor leads to all the others')
+  })
+
   it('count gaze records as people do', async () => {
     const [one, other, third] = [gaze(10), gaze(11), gaze(12)]
     const store = async (...records: unknown[]) =>
