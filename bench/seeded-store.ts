@@ -19,9 +19,9 @@ export async function seedStore(store: Store, count: number): Promise<void> {
 
   for (let first = 1; first <= count; first += CHUNK) {
     const rows = numbers(first, Math.min(first + CHUNK - 1, count))
-    await run(`insert into memories (id, space, namespace, key, value, tags, also, bytes, words, version, created_at, updated_at, expires_at,
+    await run(`insert into memories (id, space, namespace, key, value, tags, also, bytes, words, embedded, version, created_at, updated_at, expires_at,
         key_text, value_text, tags_text, also_text)
-      select 'mem_' || n, 0, 'default', 'seed/' || n, '"' || words || '"', '["tag' || (n % 8) || '"]', '[]', 100, 14, 1, at, at,
+      select 'mem_' || n, 0, 'default', 'seed/' || n, '"' || words || '"', '["tag' || (n % 8) || '"]', '[]', 100, 14, '', 1, at, at,
         null, 'seed ' || n, words, 'tag' || (n % 8), ''
       from (select n, ${time('n')} as at, ${value} as words from ${rows}) as made order by n`)
     await run(`insert into calls (call_id, at, surface, caller_id, path, requested_model, model, upstream, stream, status,

@@ -34,6 +34,7 @@ import { createUpstream, type Upstream } from './inference/upstream.ts'
 import { namedConfigs } from './inference/upstream-configs.ts'
 import { type ShownUpstream, upstreamStates } from './inference/upstream-states.ts'
 import { createMemory, endSpace, type Memories, memoryOwner } from './memory/memory.ts'
+import { createVectorSearch } from './memory/vector-search.ts'
 import { createMetering, type Metering } from './metering/metering.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
@@ -185,7 +186,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const loaded = live.current()
   const { config } = loaded
   const countTokens = createTokenCounter()
-  const memory = createMemory({ store, now })
+  const memory = createMemory({ store, now, vectors: () => vectors.now().of })
   const calls = createCalls({
     store,
     onError: (err) => log.error('Call records could not be written.', { err }),
@@ -270,6 +271,21 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const upstream = followingUpstream(upstreams)
   const liveness = createLiveness({ routing: () => upstream.routing, calls })
   const recent = watchRecentCalls(calls)
+  const vectors = live.follow(
+    ({ memory }) => memory.embeddings,
+    ({ model, ...settings }) => ({
+      of:
+        model === null
+          ? null
+          : createVectorSearch({
+              store,
+              settings: { model, ...settings },
+              ask: (of, context) => upstream.embed(of, context),
+              now: () => now().toISOString(),
+              onError: (err) => log.warn('Vectors of memories could not be made; it is tried again.', { err }),
+            }),
+    }),
+  )
   const { always: limits } = live.follow(
     ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
     (defaultCredit) => createLimits(store, defaultCredit),
@@ -386,6 +402,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
 
   async function finish(): Promise<void> {
     clock.stop()
+    await vectors.now().of?.stop()
     // Together: the records are not to wait for a table that someone keeps locked.
     const written = calls.flush()
     const ends = await Promise.allSettled([written, written.then(reservations.close), keys.close(), live.close()])

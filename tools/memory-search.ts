@@ -16,10 +16,12 @@ export const memorySearch = defineTool({
   output: z.object({
     results: z.array(z.object({ memory: Memory, score: z.number(), excerpt: z.string() })),
     total: z.int(),
+    mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it.'),
   }),
-  async run({ memory }, input, { projectRoot, memoryOwner = null }) {
-    const root = await projectRoot()
-    return memory.of(memoryOwner).search({ ...input, project: root === null ? null : await projectOf(root) })
+  async run({ memory }, input, context) {
+    const root = await context.projectRoot()
+    const project = root === null ? null : await projectOf(root)
+    return memory.of(context.memoryOwner ?? null).search({ ...input, project }, context)
   },
   render({ results, total }) {
     if (results.length === 0) return 'No memory matches.'

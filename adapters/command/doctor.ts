@@ -97,6 +97,18 @@ const OTHER_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'embeddings',
+    async run({ loaded, memory }) {
+      const { model, upstream } = loaded.config.memory.embeddings
+      if (model === null) return 'not asked for: memories are found by their words'
+      const { memories, embedded, failure } = await memory.embedding()
+      const found = `${embedded} of ${memories} memories have a vector of ${upstream}/${model}`
+      if (failure === null)
+        return embedded === memories ? found : `${found}; the others get theirs while a gateway runs`
+      return { warning: `${found}, and making one failed: ${failure} Searches go by words until it works.` }
+    },
+  },
+  {
     name: 'alerts',
     async run({ loaded, store }) {
       const { webhook_url: url, webhook_secret: secret } = loaded.config.alerts

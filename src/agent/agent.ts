@@ -127,13 +127,16 @@ export function createAgent(deps: {
     return { id: sessionId ?? newId('ses'), user_id: identity.id, model: null, isNew: true }
   }
 
-  async function messagesFor({ content, user = null, identity }: AgentMessage, { id, user_id, isNew }: Target) {
+  async function messagesFor(
+    { content, user = null, identity, surface, traceparent }: AgentMessage,
+    { id, user_id, isNew }: Target,
+  ) {
     // The answer stays in the session, for its owner to read.
     const owner = user_id === identity.id ? memoryOwner(identity) : await memoriesOf(user_id)
     const query = content.slice(0, SEARCHED_CHARACTERS)
     const [history, found, attention] = await Promise.all([
       isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
-      memory.of(owner).search({ query, limit: MEMORIES }),
+      memory.of(owner).search({ query, limit: MEMORIES }, { surface, callerId: identity.id, traceparent }),
       latestAttention(gaze, { sessionId: id, callerId: identity.id }, now()),
     ])
     const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }

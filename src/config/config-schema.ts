@@ -9,6 +9,7 @@ import { Http } from './sections/http-section.ts'
 import { Identity } from './sections/identity-section.ts'
 import { Log } from './sections/log-section.ts'
 import { Mcp } from './sections/mcp-section.ts'
+import { Memory } from './sections/memory-section.ts'
 import { Mpp } from './sections/mpp-section.ts'
 import { Pricing } from './sections/pricing-section.ts'
 import { Routes } from './sections/routes-section.ts'
@@ -37,6 +38,7 @@ export const Config = z.strictObject({
   identity: Identity.prefault({}),
   gaze: Gaze.prefault({}),
   context: Context.prefault({}),
+  memory: Memory.prefault({}),
   skills: Skills.prefault({}),
   audit: Audit.prefault({}),
   pricing: Pricing.prefault({}),

@@ -1,5 +1,6 @@
 import type { CallContext } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
+import { GazewayError } from '../errors.ts'
 import type { Prices } from '../providers/prices.ts'
 import { lazily } from '../wire/lazily.ts'
 import type { CallDeps } from './call-model.ts'
@@ -17,6 +18,8 @@ import { type RespondResult, respond } from './respond.ts'
 import { createRouting, type Route, type Routing } from './routing.ts'
 import { type TestedCandidate, testCandidate } from './test-candidate.ts'
 
+/** Where OpenAI's API embeds texts. */
+const EMBEDDINGS = '/embeddings'
 /** Where OpenAI's API lists models. */
 const MODELS = '/models'
 /** Anthropic's API lists twenty of its models at a time, unless it is asked for more. */
@@ -48,6 +51,12 @@ export interface Upstream {
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
   passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
+  /**
+   * Vectors of texts, from `/embeddings` of an upstream by its name.
+   *
+   * @throws GazewayError `config_invalid` where no upstream has the name
+   */
+  embed(of: EmbeddingQuery, context: CallContext): Promise<PassthroughReply>
   /** Passes a request on to another service, under the bill of its caller. */
   passOn: PassOn
   /** An upstream's own list of its models, whole, and whatever {@link passThrough} may reach; that of `default` unless another is named. */
@@ -62,6 +71,13 @@ export interface Upstream {
   openCalls(): Promise<OpenCalls>
   /** The same at once, for whoever has loaded what opens them. They are opened once, for all calls. */
   openBy(open: typeof openUpstream): OpenUpstream
+}
+
+/** Texts to embed, and by whom. */
+export interface EmbeddingQuery {
+  upstream: string
+  model: string
+  input: readonly string[]
 }
 
 /** Model calls that are open until they are closed. */
@@ -142,6 +158,17 @@ export function createUpstream(options: {
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
+    embed({ upstream: name, model, input }, context) {
+      if (name !== 'default' && !named.some(({ id }) => id === name))
+        throw new GazewayError('config_invalid', `There is no upstream ${name}: name one of upstreams, or default.`)
+      const body = { model: name === 'default' ? model : `${name}/${model}`, input }
+      const only = name === 'default' ? { only: first } : {}
+      return passThrough(
+        { ...deps, ...only, allowedPaths: [EMBEDDINGS], limitBytes: LIST_LIMIT_BYTES },
+        { method: 'POST', path: EMBEDDINGS, body },
+        context,
+      )
+    },
     passOn: createPassOn(calling),
     askForModels,
     test: (of, model, context) => testCandidate(deps, of, model, context),

@@ -12,13 +12,15 @@ import { addToTotals } from './memory-totals.ts'
 import { keepVersion } from './memory-versions.ts'
 import { createWordChanges, type WordChanges } from './memory-words.ts'
 import { supersede } from './supersede.ts'
+import { forgetVectors } from './vectors.ts'
 
 /** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
 const SWEPT = 8
 /** Distinct words of a value that it is found by: more than a text of its length has. */
 const MOST_WORDS = 10_000
 
-type Existing = Removed & Pick<Selectable<MemoryRow>, 'id' | 'version' | 'created_at' | 'project' | 'tags' | 'also'>
+type Existing = Removed &
+  Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'project' | 'tags' | 'also'>
 
 /**
  * Stores a memory in a space within `trx`: a new one, or the next version of the one under the same key. An expired memory is as
@@ -46,6 +48,7 @@ export async function keepMemory(
       now,
     })
     if (existing) await keepVersion(trx, existing, null)
+    if (existing && existing.embedded !== '') await forgetVectors(trx, [existing.seq])
     const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
     // Another process stored the key since it was looked for: it exists now.
     if (seq === undefined) continue
@@ -84,7 +87,7 @@ async function liveOrNothing(
   const { namespace, key } = input
   const existing = await trx
     .selectFrom('memories')
-    .select([...REMOVED, 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
+    .select([...REMOVED, 'embedded', 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
     .where('space', '=', space)
     .where('namespace', '=', namespace)
     .where('key', '=', key)
@@ -154,6 +157,7 @@ function compose({
     also,
     bytes: Buffer.byteLength(key) + Buffer.byteLength(value) + Buffer.byteLength(tags),
     words: words.length,
+    embedded: '',
     version,
     created_at: existing?.created_at ?? now,
     updated_at: now,

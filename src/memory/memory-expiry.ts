@@ -5,6 +5,7 @@ import { unmarked } from './marks.ts'
 import { addToTotals, type Totals } from './memory-totals.ts'
 import { deleteVersions, forgetVersions } from './memory-versions.ts'
 import type { WordChanges } from './memory-words.ts'
+import { forgetVectors } from './vectors.ts'
 
 /** The columns whose words memories are found by. */
 export const TEXTS = ['key_text', 'value_text', 'tags_text', 'also_text'] as const
@@ -43,6 +44,7 @@ export async function takeOut(
   if (removed.length === 0) return
   const rows = removed.map((row) => row.seq)
   await trx.deleteFrom('memory_tags').where('seq', 'in', rows).execute()
+  await forgetVectors(trx, rows)
   await trx.deleteFrom('memories').where('seq', 'in', rows).execute()
   for (const row of removed) changes.take(row.space, wordsOfRow(row))
   for (const { space, namespace, memories, bytes, words } of sumsOf(removed))

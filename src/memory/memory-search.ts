@@ -9,7 +9,7 @@ import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 /** Matches that are counted. */
 const MOST_COUNTED = 1000
 /** Candidates of one lookup: each costs some microseconds. */
-const MOST_CANDIDATES = 400
+const MOST_CANDIDATES = 250
 /** Memories that may be gathered by any one word, so that the newest of them are not all that is ranked. */
 const MOST_GATHERED = 1000
 /** Words of long values that are read for one search. */

@@ -1,10 +1,13 @@
 import type { Transaction } from 'kysely'
+import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import type { EmbeddingProgress } from './embed-memories.ts'
+import { fuse } from './fusion.ts'
 import { keepMemory } from './keep.ts'
 import { deleteMemories, isLive, REMOVED, sweepExpired } from './memory-expiry.ts'
 import { type KeysQuery, memoryKeys } from './memory-keys.ts'
@@ -26,6 +29,7 @@ import { scopeOf } from './search-scope.ts'
 import { createSimilar, type Similar } from './similar.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
+import type { VectorSearch } from './vector-search.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
@@ -45,8 +49,10 @@ export interface MemoryService {
   /**
    * The memories that match best, of the project and of none, at most 4 MiB of them; `total` is counted up to 1,000. A query
    * without a word finds nothing.
+   *
+   * @param context who pays for the vector of the question, where there is one; the operator when absent
    */
-  search(query: MemorySearch): Promise<{ results: MemoryResult[]; total: number }>
+  search(query: MemorySearch, context?: CallContext): Promise<FoundMemories>
   /**
    * Memories, the last stored first.
    *
@@ -61,6 +67,13 @@ export interface MemoryService {
   remove(id: string): Promise<void>
   /** How much there is; `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
   stats(): Promise<MemoryStats>
+}
+
+/** What a search finds; `mode` says whether vectors had a part in it. */
+export interface FoundMemories {
+  results: MemoryResult[]
+  total: number
+  mode: 'lexical' | 'hybrid'
 }
 
 /** What storing a memory gives back. */
@@ -80,6 +93,13 @@ export interface RecalledMemory {
 
 const NOT_FOUND: RecalledMemory = { found: false, memory: null, superseded_by: null }
 
+/** Results of words that are fused with those of vectors. */
+const FUSED = 50
+/** Who pays for a question that nobody else does. */
+const OPERATOR: CallContext = { surface: 'stdio', callerId: null }
+/** How often memories without a vector are looked for, in milliseconds. */
+const EMBED_MS = 60_000
+
 /** How often memories that are over are looked for, in milliseconds. */
 const SWEEP_MS = 600_000
 
@@ -92,6 +112,8 @@ export interface Memories extends MemoryService {
   sweep(limit: number): Promise<number>
   /** Deletes at most `limit` memories of keys that were revoked 30 days ago; returns how many. */
   sweepEnded(limit: number): Promise<number>
+  /** How many memories have a vector, and why one could not be made just now; null: it could. All zero where none are asked for. */
+  embedding(): Promise<EmbeddingProgress & { failure: string | null }>
   /** Its chores, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
@@ -108,7 +130,16 @@ export interface MemoryStats {
 }
 
 /** The memories in `store`. */
-export function createMemory({ store, now }: { store: Store; now: () => Date }): Memories {
+export function createMemory({
+  store,
+  now,
+  vectors = () => null,
+}: {
+  store: Store
+  now: () => Date
+  /** Those that memories are found by beside their words; null: by words alone. */
+  vectors?: () => VectorSearch | null
+}): Memories {
   const time = () => now().toISOString()
   let opening: Promise<Finders> | undefined
 
@@ -126,14 +157,16 @@ export function createMemory({ store, now }: { store: Store; now: () => Date }):
     })
   const sweepEnded: Sweep['batch'] = (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit))
   return {
-    ...ownMemory(null, { store, time, opened }),
-    of: (owner) => ownMemory(owner, { store, time, opened }),
+    ...ownMemory(null, { store, time, opened, vectors }),
+    of: (owner) => ownMemory(owner, { store, time, opened, vectors }),
     removeAnyones: (id) => store.write((trx) => remove(trx, id, { space: undefined, now: time() })),
     sweep,
     sweepEnded,
+    embedding: async () => (await vectors()?.check()) ?? { memories: 0, embedded: 0, failure: null },
     sweeps: [
       { name: 'memory.expired', everyMs: SWEEP_MS, batch: sweep },
       { name: 'memory.ended', everyMs: SWEEP_MS, batch: sweepEnded },
+      { name: 'memory.vectors', everyMs: EMBED_MS, batch: async (limit) => vectors()?.embed(limit) ?? 0 },
     ],
   }
 }
@@ -144,6 +177,7 @@ interface Shared {
   /** RFC 3339 UTC */
   time: () => string
   opened: () => Promise<Finders>
+  vectors: () => VectorSearch | null
 }
 
 /** What finds memories by words. */
@@ -158,7 +192,7 @@ async function openFinders(store: Store): Promise<Finders> {
   return { search: createSearch(index, words), similar: createSimilar({ db: store.db, index, words }) }
 }
 
-function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryService {
+function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared): MemoryService {
   const { db } = store
 
   async function similarTo(input: MemoryInput): Promise<Similar[]> {
@@ -169,11 +203,13 @@ function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryS
   return {
     async store(input, keep) {
       const similar = await similarTo(input)
-      return store.write(async (trx) => {
+      const made = await store.write(async (trx) => {
         const stored = { ...(await keepMemory(trx, await claimSpace(trx, owner), input, time())), similar }
         await keep?.(trx, stored)
         return stored
       })
+      vectors()?.soon()
+      return made
     },
 
     async recall({ key, namespace, version }) {
@@ -196,10 +232,17 @@ function ownMemory(owner: MemoryOwner, { store, time, opened }: Shared): MemoryS
         : { found: true, memory: toMemory(earlier), superseded_by }
     },
 
-    async search({ query, limit, ...filters }) {
+    async search({ query, limit, ...filters }, context) {
       const [{ search }, space] = [await opened(), await findSpace(db, owner)]
-      const found = await search(query, await scopeOf(db, space, filters, time()), limit)
-      return { results: await readResults(store, space, found), total: found.total }
+      const scope = await scopeOf(db, space, filters, time())
+      const [found, near] = await Promise.all([
+        search(query, scope, Math.max(limit, FUSED)),
+        vectors()?.find(query, scope, context ?? OPERATOR) ?? null,
+      ])
+      const hits = near === null ? found.hits : fuse(found.hits, near)
+      const results = await readResults(store, space, { ...found, hits: hits.slice(0, limit) })
+      const total = near === null ? found.total : Math.max(found.total, hits.length)
+      return { results, total, mode: near === null ? 'lexical' : 'hybrid' }
     },
 
     recent: async (query) => recentMemories(store, await findSpace(db, owner), query, time()),

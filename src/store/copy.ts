@@ -146,7 +146,7 @@ function createWriter(to: Transaction<Schema>, table: RecordTable, columns: read
 
 /** PostgreSQL numbers new rows by a counter that rows with their own number leave where it was. */
 async function continueNumbers(to: Transaction<Schema>): Promise<void> {
-  const numbered = { memories: 'seq', memory_spaces: 'space', session_texts: 'seq' }
+  const numbered = { memories: 'seq', memory_spaces: 'space', memory_vectors: 'place', session_texts: 'seq' }
   for (const [table, column] of Object.entries(numbered))
     await sql`select setval(pg_get_serial_sequence(${table}, ${column}), max(${sql.ref(column)})) from ${sql.table(table)}
       having max(${sql.ref(column)}) > 0`.execute(to)

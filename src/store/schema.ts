@@ -40,6 +40,7 @@ export const RECORD_TABLES = {
   memories: ['seq'],
   memory_versions: ['space', 'namespace', 'key', 'version'],
   memory_tags: ['seq', 'tag'],
+  memory_vectors: ['place'],
   memory_totals: ['space', 'namespace', 'shard'],
   memory_words: ['space', 'word'],
   calls: ['call_id'],

@@ -57,7 +57,11 @@ describe('memories by whose key asks', () => {
     ] as const) {
       assert.equal((await call(name, 'DELETE', `/api/memory/${foreign}`)).status, 404)
       for (const query of ['penguin', 'penguni', name === 'bob' ? 'walrus' : 'operators'])
-        assert.deepEqual(await json(call(name, 'POST', '/api/memory/search', { query })), { results: [], total: 0 })
+        assert.deepEqual(await json(call(name, 'POST', '/api/memory/search', { query })), {
+          results: [],
+          total: 0,
+          mode: 'lexical',
+        })
       assert.equal((await call(name, 'GET', '/api/memory/recall?q=penguin')).status, 404)
     }
     assert.equal((await call('bob', 'GET', '/api/memory/recall?key=vault')).status, 404)

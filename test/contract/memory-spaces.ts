@@ -62,13 +62,13 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       for (const stranger of [one, other]) {
         assert.equal((await stranger.service.recall({ key: 'vault', namespace: 'secret' })).found, false)
         for (const query of ['penguin', 'penguni', 'peng', 'vault', 'combination is'])
-          assert.deepEqual(await stranger.search(query), { results: [], total: 0 }, query)
+          assert.deepEqual(await stranger.search(query), { results: [], total: 0, mode: 'lexical' }, query)
         assert.equal((await stranger.list({ namespace: 'secret' })).total, 0)
         assert.deepEqual(await stranger.service.keys({ start: '', namespace: 'secret', limit: 5 }), [])
         await assert.rejects(stranger.service.remove(memory.id), { code: 'not_found' })
       }
       for (const stranger of [operator, other]) {
-        assert.deepEqual(await stranger.search('walrus'), { results: [], total: 0 })
+        assert.deepEqual(await stranger.search('walrus'), { results: [], total: 0, mode: 'lexical' })
         await assert.rejects(stranger.service.remove(ones.id), { code: 'not_found' })
       }
       assert.deepEqual((await other.service.stats()).namespaces, {})

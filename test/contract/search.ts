@@ -208,7 +208,7 @@ export function searchContract(open: () => Promise<Store>): void {
 
     it('finds nothing for a query without words', async () => {
       for (const query of ['', '   ', '!?*()"', '🎉', '"', "'; drop table memories; --".replace(/\w/g, '')])
-        assert.deepEqual(await search(query), { results: [], total: 0 })
+        assert.deepEqual(await search(query), { results: [], total: 0, mode: 'lexical' })
     })
 
     it('reads no query as syntax', async () => {

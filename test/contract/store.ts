@@ -13,6 +13,7 @@ import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
 import { memorySpacesContract } from './memory-spaces.ts'
+import { memoryVectorsContract } from './memory-vectors.ts'
 import { memoryVersionsContract } from './memory-versions.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
@@ -127,6 +128,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     memoryContract(open)
     memorySpacesContract(open)
     memoryVersionsContract(open)
+    memoryVectorsContract(open)
     searchContract(open)
     searchMeaningContract(open)
     gazeContract(open)

@@ -77,10 +77,8 @@ describe('a page', () => {
   })
 
   it('gives the formulas that the code says it computes', () => {
-    const sources = ['src/gaze', 'src/context', 'src/memory']
-      .flatMap(filesIn)
-      .map((file) => flat(read(file)))
-      .join(' ')
+    const rooms = ['src/gaze', 'src/context', 'src/memory'].flatMap(sourcesBelow)
+    const sources = rooms.map((file) => flat(read(file))).join(' ')
     const formulas = pages.flatMap((file) => blocksOf(read(file)).filter(({ language }) => language === 'formula'))
     assert.ok(formulas.length >= 5)
     for (const line of formulas.flatMap(({ text }) => text.trim().split('\n')))

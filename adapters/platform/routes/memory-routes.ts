@@ -14,6 +14,7 @@ import { parseInput } from '../../../src/wire/validation.ts'
 import { memoryRecall } from '../../../tools/memory-recall.ts'
 import { memoryStore } from '../../../tools/memory-store.ts'
 import { runTool } from '../../../tools/run-tool.ts'
+import type { ToolContext } from '../../../tools/tool.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { recallMemory } from '../../web/recall-memory.ts'
@@ -67,6 +68,7 @@ const FoundMemory = z.object({
 const FoundMemories = z.object({
   results: z.array(FoundMemory),
   total: z.int().describe('How many match, counted up to 1,000.'),
+  mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it: docs/memory.md.'),
 })
 export type FoundMemories = z.infer<typeof FoundMemories>
 
@@ -119,7 +121,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     body: Search,
     reply: FoundMemories,
     run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
-      beginReplyInTurn(() => memoryOf(gateway, c, of).search({ query, ...filters, limit })),
+      beginReplyInTurn(() => memoryOf(gateway, c, of).search({ query, ...filters, limit }, contextOf(c))),
   }),
   defineRoute({
     method: 'GET',
@@ -130,7 +132,8 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     query: Recall,
     reply: z.object({ found: z.literal(true), memory: Memory, score: z.number().describe('1 for a key.') }),
     async run({ query: { key, q, version, namespace: where, caller_id: of, ...projects }, c }) {
-      if (key === undefined) return best(memoryOf(gateway, c, of), q ?? '', where, projects)
+      if (key === undefined)
+        return best(memoryOf(gateway, c, of), { query: q ?? '', namespace: where, ...projects, limit: 1 }, contextOf(c))
       const input = parseInput(memoryRecall.input, { key, version, namespace: where })
       const memory = await recallMemory(gateway, input, { ...contextOf(c), memoryOwner: ownerOf(c, of) })
       return { found: true as const, memory, score: 1 }
@@ -179,13 +182,8 @@ function ownerOf(c: FrameContext, keyId: string | undefined): MemoryOwner {
 const memoryOf = ({ memory }: Gateway, c: FrameContext, keyId: string | undefined): MemoryService =>
   memory.of(ownerOf(c, keyId))
 
-async function best(
-  memory: MemoryService,
-  query: string,
-  inNamespace: string | undefined,
-  of: Pick<MemorySearch, 'project' | 'projects'>,
-) {
-  const { results } = await memory.search({ query, namespace: inNamespace, ...of, limit: 1 })
+async function best(memory: MemoryService, query: MemorySearch, context: ToolContext) {
+  const { results } = await memory.search(query, context)
   const [found] = results
   if (found) return { found: true as const, memory: found.memory, score: found.score }
   throw new GazewayError('not_found', 'No memory matches. Search with other words, or list them all.', { param: 'q' })

@@ -391,6 +391,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
       also ${text} not null,           -- JSON; words that others may ask with
       bytes ${integer} not null,       -- counted in memory_totals, as words is
       words ${integer} not null,       -- of the value
+      embedded ${text} not null,       -- what its vector was made with; empty: it has none
       version ${integer} not null,
       created_at ${time} not null,
       updated_at ${time} not null,
@@ -407,6 +408,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
     sql`create index memories_recent on memories (space, updated_at, seq)`,
     sql`create index memories_recent_in_namespace on memories (space, namespace, updated_at, seq)`,
     sql`create index memories_recent_in_project on memories (space, project, updated_at, seq)`,
+    sql`create index memories_embedded on memories (embedded, seq)`,
     sql`create index memories_expiry on memories (expires_at) where expires_at is not null`,
     sql`create index memories_expiry_in_namespace on memories (space, namespace, expires_at)
       where expires_at is not null`,
@@ -453,6 +455,17 @@ const memory = (types: Columns, engine: Engine): Statements => {
       words ${integer} not null,
       primary key (space, namespace, shard)
     )`,
+
+    // Vectors of memories, in the order in which they were made: whoever holds some of them reads on from there.
+    sql`create table memory_vectors (
+      place ${sequence},
+      seq ${integer} not null unique,  -- of the memory
+      space ${integer} not null,
+      source ${text} not null,         -- upstream, model, prefix and length
+      signs ${text} not null,          -- base64; see src/memory/quantized.ts
+      vector ${text} not null
+    )`,
+    sql`create index memory_vectors_of_source on memory_vectors (space, source, place)`,
 
     // The words of a space and how many memories hold each of them, expired ones included until they are swept.
     sql`create table memory_words (

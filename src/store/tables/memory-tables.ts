@@ -24,6 +24,7 @@ export interface MemoryRow {
   also: string
   bytes: number
   words: number
+  embedded: string
   version: number
   created_at: string
   updated_at: string
@@ -32,6 +33,16 @@ export interface MemoryRow {
   value_text: string
   tags_text: string
   also_text: string
+}
+
+/** The vector of a memory, and its signs, in base64. `source` says what it was made with. */
+export interface MemoryVectorRow {
+  place: Generated<number>
+  seq: number
+  space: number
+  source: string
+  signs: string
+  vector: string
 }
 
 /** A version of a memory that is no longer current; `superseded_by` is the key of the memory that took its place. */
@@ -89,6 +100,7 @@ export interface MemoryTables {
   memory_spaces: MemorySpaceRow
   memories: MemoryRow
   memory_versions: MemoryVersionRow
+  memory_vectors: MemoryVectorRow
   memory_tags: MemoryTagRow
   memory_totals: MemoryTotalsRow
   memory_words: MemoryWordRow

@@ -1,0 +1,20 @@
+import type { Hit } from './memory-search.ts'
+
+/** Keeps the first ranks from deciding alone (Cormack, Clarke and Büttcher 2009). */
+const K = 60
+
+/**
+ * Memories by their ranks in two lists (reciprocal rank fusion), best first: 1 for one that is the first in both.
+ *
+ * ```formula
+ * score = (1 / (k + r₁) + 1 / (k + r₂)) × (k + 1) / 2
+ * ```
+ */
+export function fuse(first: readonly Hit[], second: readonly Hit[]): Hit[] {
+  const scores = new Map<number, number>()
+  for (const hits of [first, second])
+    for (const [i, { seq }] of hits.entries()) scores.set(seq, (scores.get(seq) ?? 0) + (K + 1) / 2 / (K + i + 1))
+  return [...scores]
+    .map(([seq, score]) => ({ seq, score: Number(score.toFixed(4)) }))
+    .sort((a, b) => b.score - a.score || b.seq - a.seq)
+}

@@ -1,0 +1,81 @@
+/** A vector as it is kept. */
+export interface Quantized {
+  /** A byte for each number: the largest is 127 or −127. Base64. */
+  vector: string
+  /** A bit for each: whether it is above zero. Base64 of 32-bit words. */
+  signs: string
+}
+
+/** A vector in eight bits for each number, whose angles to others hardly change by it. */
+export function quantize(vector: Float32Array): Quantized {
+  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+  const bytes = Int8Array.from(vector, (value) => (largest === 0 ? 0 : Math.round((127 * value) / largest)))
+  return { vector: toBase64(bytes), signs: toBase64(signsOf(vector)) }
+}
+
+/** A bit for each number of a vector, in 32-bit words. */
+export function signsOf(vector: ArrayLike<number>): Uint32Array {
+  const words = new Uint32Array(Math.ceil(vector.length / 32))
+  for (let i = 0; i < vector.length; i++)
+    if ((vector[i] ?? 0) > 0) words[i >>> 5] = (words[i >>> 5] ?? 0) | (1 << (i & 31))
+  return words
+}
+
+/** The signs of a kept vector. */
+export const readSigns = (signs: string): Uint32Array => {
+  const bytes = Uint8Array.from(Buffer.from(signs, 'base64'))
+  return new Uint32Array(bytes.buffer)
+}
+
+/** The cosine of the angle between a vector and a kept one: 0 where their lengths differ. */
+export function cosine(vector: Float32Array, kept: string): number {
+  const bytes = Buffer.from(kept, 'base64')
+  if (bytes.length !== vector.length) return 0
+  let dot = 0
+  let own = 0
+  let other = 0
+  for (let i = 0; i < vector.length; i++) {
+    const [a, b] = [vector[i] ?? 0, ((bytes[i] ?? 0) << 24) >> 24]
+    dot += a * b
+    own += a * a
+    other += b * b
+  }
+  return own === 0 || other === 0 ? 0 : dot / Math.sqrt(own * other)
+}
+
+/** How many bits are set in a word (Warren 2012, figure 5-2). */
+function bitsIn(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555)
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+/**
+ * The places of those `most` of `count` vectors that share most signs with one.
+ *
+ * @param signs of all of them, one after another
+ */
+export function nearestBySigns(
+  of: Uint32Array,
+  signs: Uint32Array,
+  { count, most }: { count: number; most: number },
+): number[] {
+  const width = of.length
+  const distances = new Uint16Array(count)
+  const counts = new Uint32Array(32 * width + 1)
+  for (let i = 0, at = 0; i < count; i++, at += width) {
+    let distance = 0
+    for (let word = 0; word < width; word++) distance += bitsIn((signs[at + word] ?? 0) ^ (of[word] ?? 0))
+    distances[i] = distance
+    counts[distance] = (counts[distance] ?? 0) + 1
+  }
+  let farthest = 0
+  for (let taken = counts[0] ?? 0; taken < most && farthest < counts.length - 1; ) taken += counts[++farthest] ?? 0
+  const near: number[] = []
+  for (let i = 0; i < count; i++) if ((distances[i] ?? 0) < farthest) near.push(i)
+  for (let i = 0; i < count && near.length < most; i++) if (distances[i] === farthest) near.push(i)
+  return near
+}
+
+const toBase64 = ({ buffer, byteOffset, byteLength }: ArrayBufferView): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')

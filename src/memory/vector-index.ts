@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import type { Store } from '../store/store.ts'
+import { giveWay } from '../wire/give-way.ts'
+import { isLive } from './memory-expiry.ts'
+import type { Hit } from './memory-search.ts'
+import { narrowed } from './narrowed.ts'
+import { cosine, nearestBySigns, readSigns, signsOf } from './quantized.ts'
+import type { TextFilter } from './text-index.ts'
+
+/** Vectors that are read at a time. */
+const PART = 2000
+/** Vectors of which the exact angle is computed. */
+const MOST_RESCORED = 200
+/** Memories that a search by vectors finds. */
+const MOST_FOUND = 50
+/** On PostgreSQL one that is numbered later may be seen earlier: so many are read again. */
+const OVERLAP = 200
+/** So many more vectors than memories are held at most: those of memories that were deleted are left out when they are read anew. */
+const [MOST_GONE, MOST_GONE_SHARE] = [100, 1.2]
+/** Spaces whose signs are held at once. */
+const MOST_SPACES = 8
+
+/** The signs of the vectors of a space, one after another. */
+interface Held {
+  signs: Uint32Array
+  seqs: number[]
+  at: Map<number, number>
+  last: number
+  reading: Promise<void> | null
+}
+
+/**
+ * Finds memories by vectors: those that share most signs with one are read, and ranked by their cosine. The signs of the spaces
+ * that were searched last are held in memory, a bit for each number, and brought up to date with each search.
+ */
+export function createVectorIndex({ reads, engine }: Store) {
+  const spaces = new Map<string, Held>()
+
+  function heldFor(space: number, source: string): Held {
+    const name = `${space} ${source}`
+    const held = spaces.get(name) ?? { signs: new Uint32Array(0), seqs: [], at: new Map(), last: 0, reading: null }
+    spaces.delete(name)
+    spaces.set(name, held)
+    for (const oldest of spaces.keys()) if (spaces.size > MOST_SPACES) spaces.delete(oldest)
+    return held
+  }
+
+  function heldAnew(space: number, source: string): Held {
+    spaces.delete(`${space} ${source}`)
+    return heldFor(space, source)
+  }
+
+  async function readOn(held: Held, space: number, source: string): Promise<void> {
+    for (let from = held.last - (engine === 'postgres' ? OVERLAP : 0); ; ) {
+      const rows = await reads
+        .selectFrom('memory_vectors')
+        .select(['place', 'seq', 'signs'])
+        .where('space', '=', space)
+        .where('source', '=', source)
+        .where('place', '>', from)
+        .orderBy('place')
+        .limit(PART)
+        .execute()
+      for (const { seq, signs } of rows) {
+        await giveWay()
+        put(held, seq, readSigns(signs))
+      }
+      const last = rows.at(-1)
+      if (last) held.last = from = Math.max(from, last.place)
+      if (rows.length < PART) return
+    }
+  }
+
+  /** The nearest memories that pass the filter, best first, from a cosine on. */
+  return async function nearest(
+    vector: Float32Array,
+    { source, filter, held: memories, least }: { source: string; filter: TextFilter; held: number; least: number },
+  ): Promise<Hit[]> {
+    let held = heldFor(filter.space, source)
+    if (held.seqs.length > MOST_GONE + MOST_GONE_SHARE * memories) held = heldAnew(filter.space, source)
+    held.reading ??= readOn(held, filter.space, source).finally(() => {
+      held.reading = null
+    })
+    await held.reading
+    const places = nearestBySigns(signsOf(vector), held.signs, { count: held.seqs.length, most: MOST_RESCORED })
+    if (places.length === 0) return []
+    const seqs = places.map((place) => held.seqs[place] as number)
+    const conditions = [sql`memories.seq in (${sql.join(seqs)})`, sql`memory_vectors.source = ${source}`]
+    const { rows } = await sql<{ seq: number; vector: string }>`select memories.seq, memory_vectors.vector
+      from memories join memory_vectors on memory_vectors.seq = memories.seq
+      where ${sql.join([...conditions, isLive(filter.now), ...narrowed(filter)], sql` and `)}`.execute(reads)
+    return rows
+      .map(({ seq, vector: kept }) => ({ seq, score: Number(cosine(vector, kept).toFixed(4)) }))
+      .filter(({ score }) => score >= least)
+      .sort((a, b) => b.score - a.score || b.seq - a.seq)
+      .slice(0, MOST_FOUND)
+  }
+}
+
+function put(held: Held, seq: number, signs: Uint32Array): void {
+  const width = signs.length
+  const at = held.at.get(seq) ?? held.seqs.length
+  if (held.signs.length < (at + 1) * width) {
+    const longer = new Uint32Array(Math.max(64 * width, 2 * held.signs.length))
+    longer.set(held.signs)
+    held.signs = longer
+  }
+  held.signs.set(signs, at * width)
+  held.seqs[at] = seq
+  held.at.set(seq, at)
+}

@@ -1,0 +1,98 @@
+import type { CallContext } from '../calls/call-record.ts'
+import type { Store } from '../store/store.ts'
+import { inTime } from '../wire/in-time.ts'
+import { createEmbedMemories, type EmbeddingProgress } from './embed-memories.ts'
+import { type AskForVectors, createEmbedder, type EmbeddingSettings } from './embedder.ts'
+import type { Hit, SearchScope } from './memory-search.ts'
+import { createVectorIndex } from './vector-index.ts'
+
+/** How long searches go by words alone after one whose question had no vector, in milliseconds. */
+const REST_MS = 30_000
+/** How long after a memory was stored its vector is made, in milliseconds: others may follow. */
+const SOON_MS = 500
+/** Vectors that are made at once after that. */
+const SOON = 128
+/** How long the check of `gazeway doctor` waits, in milliseconds. */
+const CHECK_MS = 10_000
+/** Characters of a question that are embedded. */
+const MOST_CHARACTERS = 2000
+
+/** The memories of a store by vectors. */
+export interface VectorSearch {
+  /** The nearest to a question, best first; null where its vector was not there in time, or could not be made. */
+  find(query: string, scope: SearchScope, context: CallContext): Promise<Hit[] | null>
+  /** Has the vectors of memories that were stored made in a moment. */
+  soon(): void
+  /** Makes at most `limit` vectors that are missing; returns how many. */
+  embed(limit: number): Promise<number>
+  /** How far it is, and why a text could not be embedded just now; null: it could. */
+  check(): Promise<EmbeddingProgress & { failure: string | null }>
+  /** Makes no more, ends what is under way and waits for that. */
+  stop(): Promise<void>
+}
+
+/** Finds memories by the vectors that `settings` names. */
+export function createVectorSearch(deps: {
+  store: Store
+  settings: EmbeddingSettings
+  ask: AskForVectors
+  now: () => string
+  onError: (error: unknown) => void
+}): VectorSearch {
+  const { store, settings, ask, now, onError } = deps
+  const { timeout_ms, query_prefix, document_prefix: prefix, min_similarity: least } = settings
+  const embedder = createEmbedder(settings, ask)
+  const stopping = new AbortController()
+  const memories = createEmbedMemories({ store, embedder, prefix, now, signal: stopping.signal })
+  const nearest = createVectorIndex(store)
+  let restsUntil = 0
+  let timer: NodeJS.Timeout | undefined
+
+  async function hitsFor(query: string, { filter, held }: SearchScope, context: CallContext): Promise<Hit[]> {
+    const text = query_prefix + query.slice(0, MOST_CHARACTERS)
+    const [vector] = await embedder.embed([text], context)
+    if (vector === undefined) return []
+    return nearest(vector, { source: memories.noteLength(vector.length), filter, held, least })
+  }
+
+  return {
+    async find(query, scope, context) {
+      if (query.trim() === '' || performance.now() < restsUntil) return null
+      const ending = new AbortController()
+      const signal = context.signal ? AbortSignal.any([context.signal, ending.signal]) : ending.signal
+      const hits = hitsFor(query, scope, { ...context, signal, onText: undefined, onStep: undefined })
+      const found = await inTime(timeout_ms, hits).catch((error) => {
+        onError(error)
+        return undefined
+      })
+      if (found !== undefined) return found
+      hits.catch(() => undefined)
+      ending.abort()
+      if (!context.signal?.aborted) restsUntil = performance.now() + REST_MS
+      return null
+    },
+    soon() {
+      if (stopping.signal.aborted) return
+      timer ??= setTimeout(() => {
+        timer = undefined
+        memories.run(SOON).catch((error) => {
+          if (!stopping.signal.aborted) onError(error)
+        })
+      }, SOON_MS).unref()
+    },
+    embed: (limit) => memories.run(limit),
+    async check() {
+      const context: CallContext = { surface: 'stdio', callerId: null, signal: AbortSignal.timeout(CHECK_MS) }
+      const failure = await embedder.embed(['gazeway doctor'], context).then(
+        ([vector]) => void memories.noteLength(vector?.length ?? 0),
+        (error) => (error instanceof Error ? error.message : String(error)),
+      )
+      return { ...(await memories.progress()), failure: failure ?? null }
+    },
+    stop() {
+      clearTimeout(timer)
+      stopping.abort()
+      return memories.idle()
+    },
+  }
+}
