@@ -233,6 +233,7 @@ describe('doctor', () => {
         ['ok', 'ledger'],
         ['ok', 'upstream'],
         ['ok', 'audit trail'],
+        ['ok', 'prices'],
         ['ok', 'chains'],
         ['ok', 'payments'],
         ['ok', 'alerts'],
