@@ -75,12 +75,3 @@ function linesOf(text: string, from: number, to: number): string | null {
 function cutLine(line: string): string {
   return line.length > LINE_LENGTH ? `${cut(line, 0, LINE_LENGTH)}…` : line
 }
-
-/** Lines shown on either side of the one that matches a query. */
-const AROUND = 5
-
-/** The range of lines (from 1, both included) around `line`, inside the text. */
-export function linesAround(text: string, line: number): { from: number; to: number } {
-  const last = text.split('\n').length
-  return { from: Math.max(1, line - AROUND), to: Math.min(last, line + AROUND) }
-}

@@ -71,7 +71,7 @@ function count(db: Kysely<Schema>, space: number, query: RecentQuery, now: strin
 }
 
 /** How many memories of a space `namespace` (or all of it) holds at `now`. */
-export async function countAll(
+async function countAll(
   db: Kysely<Schema>,
   space: number,
   namespace: string | undefined,

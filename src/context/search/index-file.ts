@@ -19,7 +19,7 @@ import { isUnreadable } from '../confine.ts'
 import { openSegment, type Segment } from './segment.ts'
 
 /** The folder of the indexes, in the data folder. */
-export const INDEX_FOLDER = 'file-index'
+const INDEX_FOLDER = 'file-index'
 const ENDING = '.index'
 const DRAFT = '.draft'
 /** Indexes that are kept: those that were used last. */

@@ -31,7 +31,7 @@ export function referencesIn(text: string, path: string): Set<string> {
 }
 
 /** What others call a file: its name without the extension, or its folder's where that is `index`, `__init__` and such. */
-export function referredName(path: string): string {
+function referredName(path: string): string {
   const parts = path.split('/')
   const name = (parts.pop() ?? '').replace(/\.[\w.]+$/, '')
   return (UNNAMED.test(name) ? (parts.pop() ?? name) : name).toLowerCase()

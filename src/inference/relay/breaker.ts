@@ -26,7 +26,7 @@ export interface Breaker {
 }
 
 /** The breaker of one endpoint. It costs a request that all is well with next to nothing. */
-export function createBreaker(): Breaker {
+function createBreaker(): Breaker {
   let failures = 0
   let pauseMs = FIRST_PAUSE_MS
   let aloneUntil = 0
