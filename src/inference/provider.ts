@@ -15,6 +15,8 @@ const SHORTEST_SECRET = 8
 export interface ProviderConfig {
   /** Its name among `upstreams`; absent for the upstream `default`. */
   id?: string
+  /** Its name in records, where that is not {@link nameInRecords}. */
+  name?: string
   provider: string
   /** Its address in place of the known provider's. */
   base_url?: string | null
@@ -86,6 +88,10 @@ export interface Provider {
   requireKey(): void
 }
 
+/** The name of an upstream in records: that among `upstreams`; of `default` the preset's, or the host of a base URL. */
+export const nameInRecords = ({ id, provider }: Pick<ProviderConfig, 'id' | 'provider'>): string =>
+  id ?? (presetOf(provider) ? provider : new URL(provider).host)
+
 /** The provider that the configuration names. */
 export function createProvider(config: ProviderConfig): Provider {
   const { id = DEFAULT_UPSTREAM, base_url = null, timeout_ms, first_byte_timeout_ms = null } = config
@@ -102,7 +108,7 @@ export function createProvider(config: ProviderConfig): Provider {
   return {
     id,
     section: config.id === undefined ? 'upstream' : `upstreams.${id}`,
-    name: config.id ?? (preset ? config.provider : new URL(baseUrl).host),
+    name: config.name ?? nameInRecords(config),
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),

@@ -12,7 +12,7 @@ import { createNamedUpstream, type NamedUpstream, type NamedUpstreamConfig } fro
 import type { OpenUpstream, openUpstream } from './open-upstream.ts'
 import { createPassOn, type PassOn } from './pass-on.ts'
 import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
-import type { ModelRole, Provider, ProviderConfig } from './provider.ts'
+import { DEFAULT_UPSTREAM, type ModelRole, nameInRecords, type Provider, type ProviderConfig } from './provider.ts'
 import type { Relays } from './relay/relays.ts'
 import { type RespondResult, respond } from './respond.ts'
 import { createRouting, type Route, type Routing } from './routing.ts'
@@ -118,7 +118,9 @@ export function createUpstream(options: {
       now: () => new Date(),
     })
   }
-  const first = createNamedUpstream(config, listOf)
+  // Records tell the two apart, where the default's provider has the name of another upstream.
+  const isTaken = named.some(({ id }) => id === nameInRecords(config))
+  const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf)
   const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf))], routes)
   const calling: CallDeps = { routing, ...rest }
   const { provider } = first

@@ -155,6 +155,14 @@ describe('upstreams and routes that change', () => {
     assert.match(JSON.stringify(listed.body), /llm-3-fast/)
   })
 
+  it('are told apart in records where one has the name of the default’s provider', async () => {
+    await set({ 'upstreams.sandbox': at(two), routes: null })
+    for (const model of ['sandbox/m', 'llm-3-fast']) await originOf({ ...ASK, model })
+    const { items } = await running.gateway.calls.history({ limit: 2 })
+    assert.deepEqual(items.map(({ upstream }) => upstream).sort(), ['default', 'sandbox'])
+    await set({ 'upstreams.sandbox': null })
+  })
+
   it('hold a key to the dearest candidate, and never charge more than was set aside', async () => {
     await set({
       routes: [{ model: 'm', to: ['one/cheap', 'two/dear'] }],
