@@ -1,5 +1,9 @@
 import type { Preset } from './preset.ts'
 
+/** A file of a catalogue that others keep, as it was at a commit. */
+const catalogueAt = (commit: string, id: string): string =>
+  `https://github.com/anomalyco/models.dev/blob/${commit}/providers/openai/models/${id}.toml`
+
 export const openai: Preset = {
   name: 'openai',
   label: 'OpenAI',
@@ -18,6 +22,37 @@ export const openai: Preset = {
       prices: { input: 0.25, output: 2, cached_input: 0.025 },
       source:
         'https://github.com/anomalyco/models.dev/blob/8734c00cd030e035b6aa2ebd3cf9ec98b54026bf/providers/openai/models/gpt-5-mini.toml',
+      date: '2026-11-24',
+    },
+    // Of prompts up to 272,000 tokens, in the standard tier.
+    'gpt-5.6': {
+      prices: { input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 },
+      source: catalogueAt('a9d4591d48c6d06de0a55c958978395f3c303e24', 'gpt-5.6'),
+      date: '2026-11-24',
+    },
+    'gpt-5.2': {
+      prices: { input: 1.75, output: 14, cached_input: 0.175 },
+      source: catalogueAt('ecee1e6258445b5bc7b6159247fba74257b7f28e', 'gpt-5.2'),
+      date: '2026-11-24',
+    },
+    'gpt-5.1': {
+      prices: { input: 1.25, output: 10, cached_input: 0.125 },
+      source: catalogueAt('0760ceffd3e02115e6480d9a0be7992c330c2f35', 'gpt-5.1'),
+      date: '2026-11-24',
+    },
+    'gpt-5-nano': {
+      prices: { input: 0.05, output: 0.4, cached_input: 0.005 },
+      source: catalogueAt('0760ceffd3e02115e6480d9a0be7992c330c2f35', 'gpt-5-nano'),
+      date: '2026-11-24',
+    },
+    o3: {
+      prices: { input: 2, output: 8, cached_input: 0.5 },
+      source: catalogueAt('8734c00cd030e035b6aa2ebd3cf9ec98b54026bf', 'o3'),
+      date: '2026-11-24',
+    },
+    'o4-mini': {
+      prices: { input: 1.1, output: 4.4, cached_input: 0.275 },
+      source: catalogueAt('0760ceffd3e02115e6480d9a0be7992c330c2f35', 'o4-mini'),
       date: '2026-11-24',
     },
     'gpt-4.1-mini': {
