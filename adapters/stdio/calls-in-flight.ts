@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import type { ToolChoice } from '../../src/config/tool-choice.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { lazily } from '../../src/wire/lazily.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { progressListener } from './progress.ts'
 import { MOST_PAGE_BYTES, MOST_TOKENS } from './reply-limits.ts'
@@ -28,6 +29,16 @@ export interface CallsInFlight {
   /** Fulfilled once all of them have ended. */
   settled(): Promise<unknown>
 }
+
+/** Loaded with the first call, and kept: Node looks a module's file up with each `import()`. */
+const loadTools = lazily(async () => {
+  compileChecks()
+  const [{ callTool }, { storeless }] = await Promise.all([
+    import('./call-tool.ts'),
+    import('../../src/storeless-gateway.ts'),
+  ])
+  return { callTool, storeless }
+})
 
 /** Runs tools, so that all of them can be ended. */
 export function createCallsInFlight(deps: {
@@ -57,9 +68,7 @@ export function createCallsInFlight(deps: {
         roots,
         projectRoot: async () => (await roots())[0] ?? process.cwd(),
       }
-      compileChecks()
-      const { callTool } = await import('./call-tool.ts')
-      const { storeless } = await import('../../src/storeless-gateway.ts')
+      const { callTool, storeless } = await loadTools()
       const call = callTool(
         params.name,
         params.arguments,
