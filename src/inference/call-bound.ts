@@ -79,10 +79,14 @@ export function boundOf(
     known.length > 0
       ? (sent ?? deps.maxOutputTokens)
       : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
-  const answerTokens = isInputAlone ? 0 : limit * choicesOf(json)
+  const answerTokens = isInputAlone ? 0 : limit * choicesOf(json) * promptsOf(json)
   // Names can be written in escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
-  const beside = WRAPPING_TOKENS + (readsMore(plain, json) ? deps.searchTokens : 0) + linkedMedia(plain) * MEDIA_TOKENS
+  const beside =
+    WRAPPING_TOKENS +
+    (readsMore(plain, json) ? deps.searchTokens : 0) +
+    linkedMedia(plain) * MEDIA_TOKENS +
+    repeatedQuery(json)
   const promptTokens = bytes.length + beside
   return {
     promptTokens,
@@ -130,6 +134,18 @@ function largestOf(names: readonly string[], json: BoundedRequest['json']): numb
 }
 
 const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'best_of'], json) ?? 1
+
+/** How many prompts a completion of the older kind has, each with answers of its own; a list of tokens is one prompt. */
+function promptsOf({ prompt }: BoundedRequest['json']): number {
+  const several = Array.isArray(prompt) ? prompt.filter((one) => typeof one !== 'number').length : 1
+  return Math.max(1, several)
+}
+
+/** Documents are ranked one by one, and some providers count the query with each: its bytes as often as they read it. */
+function repeatedQuery({ query, documents }: BoundedRequest['json']): number {
+  if (query === undefined || !Array.isArray(documents)) return 0
+  return Buffer.byteLength(JSON.stringify(query)) * documents.length
+}
 
 /** Whether the provider reads more for it than it holds. */
 function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
