@@ -151,7 +151,8 @@ export async function admitFree(
  * Admits a request whose cost nobody can say beforehand, such as a batch of calls that are made later.
  *
  * @returns as `admitFree`
- * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, and as `admitFree`
+ * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, or that may not use all models,
+ *   and as `admitFree`
  */
 export async function admitUnbounded(
   deps: AdmitDeps,
@@ -160,17 +161,23 @@ export async function admitUnbounded(
 ): Promise<CountedCall | null> {
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
-  if (key !== null && isHeld(key)) refuseNoted(deps, asked, context, unbounded(asked.path))
+  const refusal = key === null ? null : unboundedRefusal(key, asked.path)
+  if (refusal) refuseNoted(deps, asked, context, refusal)
   return admitFree(deps, asked, context)
 }
 
-/** The refusal of what has no bound. */
-export const unbounded = (path: string): GazewayError =>
-  new GazewayError(
-    'forbidden_path',
-    `What ${path} leads to cannot be billed, so it is not for keys that are charged or have a budget. Use a key with --billing recorded and without budgets.`,
-    { param: 'path' },
+/** Why a key may not use what asks models later, or elsewhere; null where it may. */
+export function unboundedRefusal(key: Identity, path: string): GazewayError | null {
+  const refusal = (message: string) => new GazewayError('forbidden_path', message, { param: 'path' })
+  if (isHeld(key))
+    return refusal(
+      `What ${path} leads to cannot be billed, so it is not for keys that are charged or have a budget. Use a key with --billing recorded and without budgets.`,
+    )
+  if (key.models === null) return null
+  return refusal(
+    `Which models ${path} leads to does not show, so it is not for keys that may use only some: ${key.models.join(', ')}. Use a key for all models.`,
   )
+}
 
 function billOf(
   deps: AdmitDeps,

@@ -218,6 +218,12 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     )
   })
 
+  it('leads to no batch for a key that may use only some models', async () => {
+    const { key } = await newKey({ billing: 'recorded', models: ['hermes-*'] })
+    assert.equal((await post(key, '/v1/batches', { input_file_id: 'f' })).status, 403)
+    assert.deepEqual(posted(), [])
+  })
+
   it('is sent with the limit of its answer where it names none, and with one value of each field', async () => {
     const { key } = await newKey()
     await (await chat(key, { max_tokens: undefined })).text()

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../../src/errors.ts'
-import { type Identity, isHeld } from '../../../src/identity/identity.ts'
-import { type ModelBody, unbounded } from '../../../src/inference/admit.ts'
+import type { Identity } from '../../../src/identity/identity.ts'
+import { type ModelBody, unboundedRefusal } from '../../../src/inference/admit.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
@@ -29,7 +29,7 @@ export type ReadPost =
  *
  * @param of.path as it was sent, with its query
  * @param of.limit the most bytes accepted
- * @throws GazewayError `forbidden_path` for what would have no bound where the caller has one, `unsupported_media_type` for a body that another server may read as JSON and this one cannot,
+ * @throws GazewayError `forbidden_path` as `unboundedRefusal`, `unsupported_media_type` for a body that another server may read as JSON and this one cannot,
  *   `invalid_json`, `validation_failed`, and as `readBytes`
  */
 export async function readPost(
@@ -39,7 +39,8 @@ export async function readPost(
   const { headers } = incoming
   requirePlain(headers)
   const endpoint = endpointOf(path)
-  if (isHeld(caller) && UNBOUNDED.test(endpoint)) throw unbounded(endpoint)
+  const refusal = UNBOUNDED.test(endpoint) ? unboundedRefusal(caller, endpoint) : null
+  if (refusal) throw refusal
   if (ASKING.test(endpoint)) return readAsking(headers, endpoint, await readBytes(incoming, limit))
   if (!(await beginsAsObject(incoming))) return { asksModel: false, bytes: null }
   const bytes = await readBytes(incoming, limit)
