@@ -1,12 +1,14 @@
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
-import { readable } from './relay/request-body.ts'
 
 /** Fields by which a request names what an earlier call made. */
 const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"([^"\\]{1,200})"/g
+/** The same of several files, as the tools of a Response have them. */
+const FILE_IDS = /"file_ids"\s*:\s*\[([^\]]*)/g
+const QUOTED_ID = /^"([\w.:-]{1,200})"$/
 /** At most so many are looked up for one request. */
-const MOST = 100
+const MOST = 1000
 
 /** Who may see what upstreams keep for callers: whoever made it, and admins. */
 export interface OwnObjects {
@@ -17,7 +19,7 @@ export interface OwnObjects {
    */
   upstreamOf(id: string, caller: Caller): Promise<string | null>
   /** Refuses a request that names what another caller has made. @throws GazewayError `not_found` */
-  requireOwn(request: { text: string; json: object }, caller: Caller): Promise<void>
+  requireOwn(request: { text: string }, caller: Caller): Promise<void>
   /** Of ids, those that the caller may see. */
   visible(ids: readonly string[], caller: Caller): Promise<ReadonlySet<string>>
 }
@@ -36,8 +38,7 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
     },
     async requireOwn(request, caller) {
       if (isAdmin(caller)) return
-      const text = plainText(request)
-      const named = new Map([...text.matchAll(NAMING)].map(([, field = '', id = '']) => [id, field]))
+      const named = namedIn(plainText(request))
       if (named.size > MOST)
         throw new GazewayError('validation_failed', `It names ${named.size} objects; accepted are up to ${MOST}.`)
       for (const [id, field] of named) {
@@ -54,12 +55,38 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
   }
 }
 
-/** A request without escapes, by which names and ids could be written otherwise. */
-const plainText = ({ text, json }: { text: string; json: object }): string =>
-  text.includes('\\u') ? readable(() => JSON.stringify(json)) : text
+/** The ids that a text names, each with its field. @throws GazewayError `validation_failed` for a list that is none of ids */
+function namedIn(text: string): Map<string, string> {
+  const named = new Map([...text.matchAll(NAMING)].map(([, field = '', id = '']) => [id, field]))
+  for (const [, list = ''] of text.matchAll(FILE_IDS)) {
+    if (list.trim() === '') continue
+    for (const item of list.split(',')) {
+      const id = QUOTED_ID.exec(item.trim())?.[1]
+      if (id === undefined)
+        throw new GazewayError('validation_failed', 'file_ids: accepted are ids of files.', { param: 'file_ids' })
+      named.set(id, 'file_ids')
+    }
+  }
+  return named
+}
+
+/**
+ * A text of JSON without escapes, by which names and ids could be written otherwise. It is not parsed for that: of a field that
+ * comes twice, that would hide one.
+ */
+const plainText = ({ text }: { text: string }): string =>
+  text.includes('\\u') ? text.replace(/\\(?:u([\da-f]{4})|.)/gi, unescaped) : text
+
+/** Quotes stay escaped: they do not end a string. */
+function unescaped(written: string, code: string | undefined): string {
+  if (code === undefined) return written
+  const letter = String.fromCharCode(Number.parseInt(code, 16))
+  return letter === '"' || letter === '\\' ? `\\${letter}` : letter
+}
 
 /** Whether a request may name what an earlier call made. */
-export const mayNameObjects = ({ text }: { text: string }): boolean => text.includes('_id"') || text.includes('\\u')
+export const mayNameObjects = ({ text }: { text: string }): boolean =>
+  text.includes('_id"') || text.includes('_ids"') || text.includes('\\u')
 
 const notFound = (id: string, param?: string): GazewayError =>
   new GazewayError('not_found', `There is no ${JSON.stringify(id.slice(0, 200))} that this key has made.`, {

@@ -4,8 +4,8 @@ import { isObject, parseJson } from '../text/json.ts'
 import type { CallerContext } from './admit.ts'
 import type { Bill } from './bill.ts'
 import type { BilledReceiver } from './billed-receiver.ts'
-import { record, records } from './convert/loose.ts'
-import { clientGone, hideSecrets, streamFailure } from './failure.ts'
+import { record } from './convert/loose.ts'
+import { badReply, clientGone, hideSecrets, streamFailure } from './failure.ts'
 import { NOTHING, type Observed, observedStream } from './observe.ts'
 import type { OwnObjects } from './own-objects.ts'
 import type { PathRequest } from './pass-path.ts'
@@ -63,8 +63,8 @@ async function passWhole(asked: PathRequest, passing: Passing, reply: WholeReply
   const { body } = reply
   const isRead = JSON_TYPE.test(String(reply.announced)) && body.length <= READ_LIMIT_BYTES
   const value = isRead ? parseJson(bodyText(reply)) : undefined
-  const shown = asked.route.lists ? await visibleIn(value, passing) : value
-  held.whole(status, headers, shown === value ? body : JSON.stringify(shown))
+  const visible = asked.route.lists ? await visibleIn(reply, passing) : null
+  held.whole(status, headers, visible === null ? body : JSON.stringify(visible))
   const observed = observedIn(asked, value)
   if (isUnseen(asked, passing, observed)) passing.bill.cutOff()
   return { httpStatus: status, error: null, ...observed, isHad: true }
@@ -119,15 +119,22 @@ function observedIn({ route }: PathRequest, value: unknown): Observed {
   }
 }
 
-/** A list without what others have made. */
-async function visibleIn(list: unknown, { objects, caller }: Passing): Promise<unknown> {
-  if (!isObject(list)) return list
-  const all = records(list.data)
-  const ids = all.map(({ id }) => String(id))
-  const visible = await objects.visible(ids, caller)
-  const data = all.filter(({ id }) => visible.has(String(id)))
-  if (data.length === all.length) return list
-  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+/**
+ * A list without what others have made, however it is announced; null where the caller may see all of it.
+ *
+ * @throws GazewayError `upstream_bad_reply` for what is no list that can be told apart
+ */
+async function visibleIn(reply: WholeReply, { objects, caller, provider }: Passing): Promise<unknown> {
+  const list = parseJson(bodyText(reply))
+  const all: unknown = isObject(list) ? list.data : list
+  if (caller?.scopes.has('admin')) return null
+  if (!Array.isArray(all)) throw badReply(provider, 'its reply is not a list')
+  const idOf = (one: unknown): string => String(record(one).id)
+  const visible = await objects.visible(all.map(idOf), caller)
+  const data = all.filter((one) => visible.has(idOf(one)))
+  if (data.length === all.length) return null
+  if (!isObject(list)) return data
+  const ends = { first_id: record(data[0]).id ?? null, last_id: record(data.at(-1)).id ?? null }
   return { ...list, data, ...('first_id' in list && ends) }
 }
 

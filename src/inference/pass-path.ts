@@ -10,7 +10,7 @@ import { upstreamFailure } from './failure.ts'
 import { NOTHING } from './observe.ts'
 import { mayNameObjects, type OwnObjects } from './own-objects.ts'
 import { type PassedReply, passReply } from './pass-path-reply.ts'
-import { asksModel, type PassedPath } from './passed-paths.ts'
+import { asksModel, BATCH, type PassedPath } from './passed-paths.ts'
 import type { Place, Places } from './places.ts'
 import type { ModelChoice } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
@@ -27,7 +27,7 @@ export interface PathRequest {
   target: string
   /** What the path names; null where it names nothing. */
   id: string | null
-  /** The body; of a form, `json` has the model that it names, and `text` is empty. */
+  /** The body; of a form, `json` has the model that it names and whether it is for a batch, and `text` is empty. */
   body: ClientRequest<ModelBody>
   /** The type of a body that is no JSON; null for JSON, and for none. */
   formType: string | null
@@ -88,7 +88,7 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     }
   }
 
-  async function placeOf({ route, id, body }: PathRequest, caller: Identity | null): Promise<Place> {
+  async function placeOf({ route, id, body, formType }: PathRequest, caller: Identity | null): Promise<Place> {
     const named = id ?? (route.cost === 'unbounded' ? inputFileOf(body.json) : null)
     if (named !== null) {
       const upstream = await objects.upstreamOf(named, caller)
@@ -96,9 +96,18 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
       if (relay !== null) return { relay, model: null }
       throw new GazewayError('not_found', `The upstream ${upstream} that keeps it is no longer configured.`)
     }
-    if (!asksModel(route)) return { relay: places.first(), model: null }
+    if (!asksModel(route)) {
+      // A batch reads what the lines of its file name.
+      if (formType !== null && body.json.purpose === BATCH)
+        await objects.requireOwn({ text: body.bytes.toString('latin1') }, caller)
+      return { relay: places.first(), model: null }
+    }
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)
     const { model } = body.json
+    if (typeof model === 'string' && model.length > LONGEST_MODEL)
+      throw new GazewayError('validation_failed', `model: accepted are up to ${LONGEST_MODEL} characters.`, {
+        param: 'model',
+      })
     if (typeof model === 'string' && model !== '') return places.ofModel(model)
     if (route.hasDefault && (model ?? '') === '') return { relay: places.first(), model: DEFAULT_MODEL }
     throw new GazewayError('validation_failed', 'model: accepted is the name of a model.', { param: 'model' })
@@ -136,6 +145,9 @@ interface Sending {
   caller: Identity | null
   context: CallerContext
 }
+
+/** A longer name of a model is refused, as by the paths that are not passed. */
+const LONGEST_MODEL = 256
 
 /** Of a request that names none; the upstream's own answers. */
 const DEFAULT_MODEL: ModelChoice = { requested: '', upstream: '', catalogue: {} }

@@ -57,6 +57,9 @@ export const PASSED_PATHS: readonly PassedPath[] = [
   { ...seen('POST', '/batches/{id}/cancel'), makes: true },
 ]
 
+/** The `purpose` of a file of requests. */
+export const BATCH = 'batch'
+
 /** Whether a request to a path asks a model. */
 export const asksModel = ({ cost }: PassedPath): boolean => cost === 'input' || cost === 'answer'
 

@@ -103,6 +103,8 @@ describe('a passed path that asks a model', () => {
     assert.deepEqual([broke.status, (await errorOf(broke)).code], [402, 'insufficient_credit'])
     const nameless = await ask('POST', '/v1/embeddings', poor.key, { input: 'x' })
     assert.deepEqual([nameless.status, (await errorOf(nameless)).code], [422, 'validation_failed'])
+    const long = await ask('POST', '/v1/embeddings', poor.key, { model: 'm'.repeat(257), input: 'x' })
+    assert.deepEqual([long.status, (await errorOf(long)).code], [422, 'validation_failed'])
     assert.equal(upstream.received.length, 0)
   })
 
@@ -123,6 +125,22 @@ describe('a passed path that asks a model', () => {
     assert.equal(reply.headers.get('content-type'), 'audio/mpeg')
     assert.deepEqual(Buffer.from(await reply.arrayBuffer()), sound)
     assert.ok(Number(reply.headers.get('x-gazeway-cost-usd')) > 0.02, `${reply.headers.get('x-gazeway-cost-usd')}`)
+  })
+
+  it('has the answers to all of its prompts set aside, and the query that is read with each document', async () => {
+    const usage = { prompt_tokens: 200, completion_tokens: 100_000, total_tokens: 100_200 }
+    upstream.on('/completions', json(200, { choices: [{ text: 'a' }], usage }))
+    upstream.on('/rerank', json(200, { results: [], usage: { total_tokens: 40_000 } }))
+    const prompts = { model: 'm', max_tokens: 500, prompt: Array(200).fill('x') }
+    const ranked = { model: 'm', query: 'a word '.repeat(60), documents: Array(100).fill('x') }
+    for (const [path, body, cost] of [
+      ['/v1/completions', prompts, '0.3006'],
+      ['/v1/rerank', ranked, '0.12'],
+    ] as const) {
+      const { key } = await newKey({ billing: 'cost' })
+      const reply = await ask('POST', path, key, body)
+      assert.deepEqual([reply.status, reply.headers.get('x-gazeway-cost-usd')], [200, cost], path)
+    }
   })
 
   it('streams, and is charged by the usage at the end of the stream', async () => {
@@ -217,6 +235,14 @@ describe('what a caller has made at an upstream', () => {
         '/v1/chat/completions',
         { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-abc' } }] }] },
       ],
+      [
+        '/v1/responses',
+        {
+          model: 'm',
+          input: 'Hi',
+          tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-mine', 'file-abc'] } }],
+        },
+      ],
     ] as const)
       assert.equal((await ask('POST', path, stranger.key, body)).status, 404, path)
     const escaped = await fetch(`${running.gatewayUrl}/v1/responses`, {
@@ -225,6 +251,19 @@ describe('what a caller has made at an upstream', () => {
       body: '{"model":"m","input":[{"type":"input_file","file\\u005fid":"file\\u002dabc"}]}',
     })
     assert.equal(escaped.status, 404, 'names in escapes are names')
+    const twice = await fetch(`${running.gatewayUrl}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stranger.key}`, 'content-type': 'application/json' },
+      body: '{"model":"m","input":"\\u0041","previous_response_id":"file-abc","previous_response_id":"resp_x"}',
+    })
+    assert.equal(twice.status, 404, 'of a field that comes twice both are looked at')
+    const line = {
+      custom_id: '1',
+      url: '/v1/responses',
+      body: { input: [{ type: 'input_file', file_id: 'file-abc' }] },
+    }
+    const upload = { file: await toFile(Buffer.from(JSON.stringify(line)), 'b.jsonl'), purpose: 'batch' } as const
+    await assert.rejects(clientOf(stranger.key).files.create(upload), { status: 404 }, 'the lines of a batch')
     assert.equal(upstream.received.length, asked, 'the upstream was not asked')
   })
 
@@ -243,6 +282,15 @@ describe('what a caller has made at an upstream', () => {
     const admin = await newKey({ scopes: ['admin'] })
     const all = (await (await ask('GET', '/v1/files', admin.key)).json()) as { data: object[] }
     assert.equal(all.data.length, 3)
+
+    upstream.on('/files', json(200, data))
+    assert.deepEqual(await (await ask('GET', '/v1/files', key)).json(), [{ ...FILE, id: 'file-mine' }])
+    upstream.on('/files', json(200, { object: 'list', data }, { 'content-type': 'text/plain' }))
+    const announced = await (await ask('GET', '/v1/files', key)).text()
+    assert.ok(announced.includes('file-mine') && !announced.includes('file-abc'), announced)
+    upstream.on('/files', json(200, { files: data }))
+    const strange = await ask('GET', '/v1/files', key)
+    assert.deepEqual([strange.status, (await errorOf(strange)).code], [502, 'upstream_bad_reply'])
   })
 
   it('stays at the upstream that has it: a Response, whole or streamed', async () => {
@@ -304,6 +352,9 @@ describe('what a caller has made at an upstream', () => {
     const held = await newKey({ billing: 'cost' })
     await clientOf(held.key).files.create({ file: await toFile(Buffer.from('{}'), 'a.jsonl'), purpose: 'batch' })
     await assert.rejects(clientOf(held.key).batches.create(asked), { status: 403, code: 'forbidden_path' })
+    const some = await newKey({ billing: 'recorded', models: ['cheap-*'] })
+    await clientOf(some.key).files.create({ file: await toFile(Buffer.from('{}'), 'a.jsonl'), purpose: 'batch' })
+    await assert.rejects(clientOf(some.key).batches.create(asked), { status: 403, code: 'forbidden_path' })
   })
 
   it('is no way out of its path', async () => {

@@ -4,7 +4,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
 import type { PathRequest } from '../../../src/inference/pass-path.ts'
-import { PASSED_PATHS, type PassedPath } from '../../../src/inference/passed-paths.ts'
+import { BATCH, PASSED_PATHS, type PassedPath } from '../../../src/inference/passed-paths.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { isObject } from '../../../src/text/json.ts'
 import { type Arrival, arrivalOf } from '../../web/arrival.ts'
@@ -96,7 +96,7 @@ async function bodyOf(
   return { body: { ...body, json: body.json as ModelBody }, formType: null }
 }
 
-/** The model that a form names, and whether it asks for a stream. @throws GazewayError `validation_failed` */
+/** The model that a form names, whether it asks for a stream, and whether it is for a batch. @throws GazewayError `validation_failed` */
 async function modelIn(bytes: Buffer, type: string): Promise<ModelBody> {
   const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
     .formData()
@@ -108,7 +108,11 @@ async function modelIn(bytes: Buffer, type: string): Promise<ModelBody> {
   // Servers differ in which of several they take.
   if (models.length > 1 || (model !== undefined && typeof model !== 'string'))
     throw new GazewayError('validation_failed', 'model: accepted is one name of a model.', { param: 'model' })
-  return { ...(model !== undefined && { model }), ...(form.get('stream') === 'true' && { stream: true }) }
+  return {
+    ...(model !== undefined && { model }),
+    ...(form.get('stream') === 'true' && { stream: true }),
+    ...(form.getAll('purpose').includes(BATCH) && { purpose: BATCH }),
+  }
 }
 
 function forwardedHeaders({ incoming }: Arrival): CallerContext['headers'] {
