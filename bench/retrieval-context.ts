@@ -1,0 +1,174 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createAllowRoot } from '../src/context/allowed-root.ts'
+import { createContext, type Place } from '../src/context/context.ts'
+import { searchedText } from '../src/context/search/searched-text.ts'
+import { createTokenCounter } from '../src/text/token-counter.ts'
+import { temporaryFolder } from './folder.ts'
+import type { Report } from './report.ts'
+import { filesBelow } from './retrieval/index-of.ts'
+import { createPlainBm25 } from './retrieval/plain-bm25.ts'
+import { JUDGED } from './retrieval/questions.ts'
+import { fetchRepositories } from './retrieval/repositories.ts'
+import { median } from './stats.ts'
+
+/** A question is answered when one of its files is among the first so many. */
+const FIRST = 10
+const MAX_TOKENS = 4000
+const LARGE = { files: 5_000, bytes: 33_000_000 }
+const HUGE = { files: 50_000, bytes: 33_000_000 }
+const ROUNDS = 9
+const QUESTION = 'where is the connection of a client closed after a timeout'
+
+const countTokens = createTokenCounter()
+
+/**
+ * Recall of the work context on questions about other projects, which are fetched: the share that has a right file among
+ * the first ten, beside BM25 on the words of the texts as they stand. Then the time that the index takes.
+ */
+export async function section(report: Report): Promise<void> {
+  const folders = fetchRepositories(JUDGED.map(({ source }) => source))
+  const answers: Array<{ ours: boolean; plain: boolean; tokens: number }> = []
+  for (const [i, { source, language, questions }] of JUDGED.entries()) {
+    const root = folders[i] ?? ''
+    const { get } = contextOf(temporaryFolder('context-data'))
+    const plain = createPlainBm25(textsBelow(root))
+    const here = []
+    for (const { ask, files } of questions) {
+      const context = await get({ query: ask, max_tokens: MAX_TOKENS }, [root])
+      const isRight = (path: string) => files.includes(path)
+      here.push({
+        ours: filesIn(context.places).slice(0, FIRST).some(isRight),
+        plain: plain(ask).slice(0, FIRST).some(isRight),
+        tokens: await countTokens(JSON.stringify(context)),
+      })
+    }
+    report.add({
+      what: `questions about ${source ?? 'this project'} (${language}) with a right file among the first 10`,
+      unit: '%',
+      figure: share(here.map(({ ours }) => ours)),
+      against: { what: 'plain BM25', figure: share(here.map((answer) => answer.plain)) },
+    })
+    answers.push(...here)
+  }
+  report.add({
+    what: `all ${answers.length} questions about ${JUDGED.length} projects`,
+    unit: '%',
+    figure: share(answers.map(({ ours }) => ours)),
+    against: { what: 'plain BM25', figure: share(answers.map(({ plain }) => plain)) },
+    bar: { atLeast: 85 },
+  })
+  report.add({
+    what: `work contexts of these questions over their budget of ${MAX_TOKENS} tokens`,
+    unit: '%',
+    figure: share(answers.map(({ tokens }) => tokens > MAX_TOKENS)),
+    bar: { atMost: 0 },
+  })
+  await measureTimes(report, folders)
+}
+
+async function measureTimes(report: Report, folders: readonly string[]): Promise<void> {
+  const texts = folders.flatMap((folder) => [...textsBelow(folder).values()])
+  for (const { files, bytes } of [LARGE, HUGE]) {
+    const root = projectOf(texts, files, bytes)
+    const data = temporaryFolder('context-data')
+    const what = `index of ${files.toLocaleString('en')} files, ${bytes / 1e6} MB`
+    const { get } = contextOf(data)
+    await get({ query: QUESTION, focus: 'none' }, [temporaryFolder('warm-up')])
+    const time = async (ask: typeof get) => {
+      const begun = performance.now()
+      await ask({ query: QUESTION }, [root])
+      return performance.now() - begun
+    }
+    const [bars] =
+      files === LARGE.files ? [{ made: 3_000, later: 150, warm: 60 }] : [{ made: null, later: null, warm: 150 }]
+    report.add({
+      what: `${what}: made, with the first work context`,
+      unit: 'ms',
+      figure: await time(get),
+      ...barOf(bars.made),
+    })
+    const later = []
+    for (let i = 0; i < ROUNDS; i++) later.push(await time(contextOf(data).get))
+    report.add({
+      what: `${what}: first work context of a later process`,
+      unit: 'ms',
+      figure: median(later),
+      ...barOf(bars.later),
+    })
+    const warm = []
+    for (let i = 0; i < ROUNDS; i++) warm.push(await time(get))
+    report.add({ what: `${what}: later work contexts`, unit: 'ms', figure: median(warm), ...barOf(bars.warm) })
+  }
+}
+
+const barOf = (atMost: number | null) => (atMost === null ? {} : { bar: { atMost } })
+
+/** A work context as a process of its own has it, but that the encoding is loaded. */
+function contextOf(dataFolder: string) {
+  return createContext({
+    dwell: async () => [],
+    memories: async () => [],
+    onStoreFault: (error) => {
+      throw error
+    },
+    allowRoot: createAllowRoot({ configured: () => [], workingDirectory: () => process.cwd(), homeFolder: () => null }),
+    countTokens,
+    now: () => new Date(),
+    dataFolder,
+  })
+}
+
+/** Files of a context, the best first. */
+function filesIn(places: readonly Place[]): string[] {
+  const all = (some: readonly Place[]): Place[] => some.flatMap((place) => [place, ...all(place.children ?? [])])
+  return all(places)
+    .filter(({ kind, weight }) => kind === 'file' && weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ path }) => path)
+}
+
+function textsBelow(folder: string): Map<string, string> {
+  return new Map(
+    filesBelow(folder).flatMap((path) => {
+      const { text } = searchedText(folder, path)
+      return text === null ? [] : [[path, text] as const]
+    }),
+  )
+}
+
+/** A git repository of so many files: parts of real texts. */
+function projectOf(texts: readonly string[], files: number, bytes: number): string {
+  const root = temporaryFolder('large')
+  const size = Math.floor(bytes / files)
+  const all = Buffer.from(texts.join('\n'))
+  for (let i = 0; i < files; i++) {
+    const path = join(root, `part${i % 97}/area${i % 13}/file${i}.ts`)
+    mkdirSync(dirname(path), { recursive: true })
+    const from = (i * size) % Math.max(1, all.length - size)
+    writeFileSync(path, all.subarray(from, from + size))
+  }
+  const git = (...args: string[]) =>
+    // Nothing that goes on behind the commit.
+    execFileSync('git', ['-C', root, '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+  git('init', '-q')
+  git('add', '-A')
+  git(
+    '-c',
+    'user.name=Ada',
+    '-c',
+    'user.email=ada@example.org',
+    '-c',
+    'commit.gpgSign=false',
+    'commit',
+    '-q',
+    '-m',
+    'All',
+  )
+  return root
+}
+
+const share = (held: readonly boolean[]): number => (100 * held.filter(Boolean).length) / Math.max(1, held.length)
