@@ -37,6 +37,20 @@ export interface FreshIndex {
   notes: string[]
 }
 
+/** The files of a tree: those that git names the content of, which stay the same list while nothing changes, and others. */
+interface IndexedFiles {
+  clean: IndexedFile[]
+  others: IndexedFile[]
+}
+
+interface Sifted {
+  objects: ProjectTree['objects']
+  changes: string
+  count: number
+  clean: IndexedFile[]
+  others: string[]
+}
+
 interface Held {
   base: Segment
   numbers: Map<string, number>
@@ -45,6 +59,8 @@ interface Held {
   /** Why the index is not kept for later processes, if so. */
   fault: string | null
   beside: { files: IndexedFile[]; segment: Segment } | null
+  /** What a list of clean files came to. */
+  clean: { files: IndexedFile[]; compared: Comparison } | null
 }
 
 /**
@@ -54,6 +70,7 @@ interface Held {
  */
 export function createProjectIndex(dataFolder: string | null) {
   const held = new LRUCache<string, Held>({ max: ROOTS_KEPT })
+  const sifted = new LRUCache<string, Sifted>({ max: ROOTS_KEPT })
   const updates = new Map<string, Promise<unknown>>()
 
   /**
@@ -83,6 +100,36 @@ export function createProjectIndex(dataFolder: string | null) {
     const beside = await indexBeside(root, known, compared.stale.slice(0, BESIDE))
     if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
     return { live, notes }
+  }
+
+  /** The files of a tree with what changes with their content: git's object for what it has unchanged, else size and times. */
+  async function indexedFiles(root: string, tree: ProjectTree): Promise<IndexedFiles> {
+    const { clean, others } = sift(root, tree)
+    const stamped: IndexedFile[] = []
+    for (const path of others) {
+      await giveWay()
+      stamped.push({ path, key: stampOf(join(root, path)) })
+    }
+    return { clean, others: stamped }
+  }
+
+  /** The files that git has unchanged, and the others but deleted ones; kept while git says the same. */
+  function sift(root: string, { files, changes, objects }: ProjectTree): Sifted {
+    const said = [...changes].join('\0')
+    const known = sifted.get(root)
+    if (known?.objects === objects && known.changes === said && known.count === files.length) return known
+    const clean: IndexedFile[] = []
+    const others: string[] = []
+    for (const path of files) {
+      const change = changes.get(path)
+      const key = change === undefined ? objects.get(path) : undefined
+      if (key !== undefined) clean.push({ path, key })
+      else if (change !== 'deleted') others.push(path)
+    }
+    const made = { objects, changes: said, count: files.length, clean, others }
+    // Without git the list is another one each time.
+    if (objects.size > 0) sifted.set(root, made)
+    return made
   }
 
   function fileOf(root: string): string | null {
@@ -156,7 +203,14 @@ export function createProjectIndex(dataFolder: string | null) {
 
 function hold(base: Segment, fault: string | null): Held {
   const unread = base.files.filter((file) => file.unread === true).length
-  return { base, numbers: new Map(base.files.map(({ path }, i) => [path, i])), unread, fault, beside: null }
+  return {
+    base,
+    numbers: new Map(base.files.map(({ path }, i) => [path, i])),
+    unread,
+    fault,
+    beside: null,
+    clean: null,
+  }
 }
 
 /** Which files the base has as they are, and which it has not. */
@@ -165,13 +219,20 @@ interface Comparison {
   stale: IndexedFile[]
 }
 
-function compare(files: readonly IndexedFile[], known: Held | undefined): Comparison {
-  if (known === undefined) return { alive: new Uint8Array(0), stale: [...files] }
-  const alive = new Uint8Array(known.base.files.length)
+function compare({ clean, others }: IndexedFiles, known: Held | undefined): Comparison {
+  if (known === undefined) return { alive: new Uint8Array(0), stale: [...clean, ...others] }
+  if (known.clean?.files !== clean) known.clean = { files: clean, compared: compareFiles(clean, known) }
+  const { alive, stale } = known.clean.compared
+  const ofOthers = compareFiles(others, known)
+  return { alive: alive.map((isAlive, i) => isAlive | (ofOthers.alive[i] ?? 0)), stale: [...stale, ...ofOthers.stale] }
+}
+
+function compareFiles(files: readonly IndexedFile[], { base, numbers }: Held): Comparison {
+  const alive = new Uint8Array(base.files.length)
   const stale: IndexedFile[] = []
   for (const file of files) {
-    const number = known.numbers.get(file.path)
-    if (number !== undefined && known.base.files[number]?.key === file.key) alive[number] = 1
+    const number = numbers.get(file.path)
+    if (number !== undefined && base.files[number]?.key === file.key) alive[number] = 1
     else stale.push(file)
   }
   return { alive, stale }
@@ -182,19 +243,6 @@ function isSame(files: readonly IndexedFile[], others: readonly IndexedFile[]): 
     files.length === others.length &&
     files.every(({ path, key }, i) => others[i]?.path === path && others[i]?.key === key)
   )
-}
-
-/** The files of a tree with what changes with their content: git's object for what it has unchanged, else size and times. */
-async function indexedFiles(root: string, { files, changes, objects }: ProjectTree): Promise<IndexedFile[]> {
-  const indexed: IndexedFile[] = []
-  for (const path of files) {
-    const change = changes.get(path)
-    if (change === 'deleted') continue
-    const object = change === undefined ? objects.get(path) : undefined
-    if (object === undefined) await giveWay()
-    indexed.push({ path, key: object ?? stampOf(join(root, path)) })
-  }
-  return indexed
 }
 
 function stampOf(file: string): string {

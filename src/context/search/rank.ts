@@ -66,9 +66,9 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
 
   const asked = kindsAskedFor(query.terms)
   const ranked = held.flatMap(({ segment, scores, found }) =>
-    [...scores].flatMap((score, i) => {
-      const file = segment.files[i]
-      if (score === 0 || file === undefined) return []
+    segment.files.flatMap((file, i) => {
+      const score = scores[i] ?? 0
+      if (score === 0) return []
       return [
         {
           path: file.path,

@@ -18,6 +18,19 @@ export interface RunTerms {
 
 const NONE: RunTerms = { parts: [], whole: null }
 
+/** Stems of words that came up: a stem takes a hundred times as long to make. */
+const stems = new Map<string, string>()
+const STEMS_KEPT = 200_000
+
+function stemmed(word: string): string {
+  const known = stems.get(word)
+  if (known !== undefined) return known
+  const stem = stemOf(word)
+  if (stems.size >= STEMS_KEPT) stems.clear()
+  stems.set(detached(word), stem)
+  return stem
+}
+
 /**
  * Calls `onRun` for every run of letters and digits in `text`, underscores included. A run of a script without spaces is
  * cut at 64 characters.
@@ -54,8 +67,8 @@ export function termsOfRun(run: string): RunTerms {
   if (!/^[\0-\x7f]*$/.test(run)) return { parts: wordsBeyondAscii(run), whole: null }
   const split = run.match(PARTS) ?? []
   if (split.length === 1)
-    return { parts: run.length > 1 ? [stemOf(run.replaceAll('_', '').toLowerCase())] : [], whole: null }
-  const parts = split.filter((part) => part.length > 1).map((part) => stemOf(part.toLowerCase()))
+    return { parts: run.length > 1 ? [stemmed(run.replaceAll('_', '').toLowerCase())] : [], whole: null }
+  const parts = split.filter((part) => part.length > 1).map((part) => stemmed(part.toLowerCase()))
   return { parts, whole: run.replaceAll('_', '').toLowerCase() || null }
 }
 
@@ -63,7 +76,7 @@ function wordsBeyondAscii(run: string): string[] {
   const apart = run.normalize('NFC').replace(CAMEL, '$1 $2')
   const words = queryWords(apart, Number.POSITIVE_INFINITY)
   const characters = Array.from(wordsOf(apart), ({ text }) => text).filter(isUnspaced)
-  return [...words.map((word) => stemOf(word.replace(' ', ''))), ...characters]
+  return [...words.map((word) => stemmed(word.replace(' ', ''))), ...characters]
 }
 
 /** A copy: a slice of a text keeps the whole text in memory. */
