@@ -4,9 +4,10 @@ import { section as context } from './context.ts'
 import { section as http } from './http.ts'
 import { section as memory } from './memory.ts'
 import { section as messages } from './messages.ts'
-import { createReport } from './report.ts'
+import { createReport, type Report } from './report.ts'
 import { section as resident } from './resident.ts'
 import { section as retrieval } from './retrieval.ts'
+import { section as retrievalOfContext } from './retrieval-context.ts'
 import { section as settlement } from './settlement.ts'
 import { section as skills } from './skills.ts'
 import { section as socket } from './socket.ts'
@@ -30,7 +31,10 @@ const SECTIONS = {
   resident,
   tools,
   memory,
-  retrieval,
+  retrieval: async (report: Report) => {
+    await retrieval(report)
+    await retrievalOfContext(report)
+  },
   context,
   http,
   messages,

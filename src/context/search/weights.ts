@@ -6,12 +6,12 @@ import type { FileKind } from './file-kind.ts'
  */
 export const WEIGHTS = {
   /** Of BM25: how soon more of a word says no more, and how far long files are held back. */
-  k1: 1.2,
+  k1: 2.88,
   b: 0.75,
   /** Parts of a word's idf for having it in a folder's name, in the file's name, in the name of a definition. */
   folder: 0.5,
-  name: 1,
-  definition: 0.5,
+  name: 2,
+  definition: 1,
   /** What the score of a file of a kind is multiplied by, unless the question asks for such files. */
   kinds: {
     test: 0.35,
