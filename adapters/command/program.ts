@@ -11,6 +11,7 @@ import { missingKeys } from '../../src/inference/upstream-configs.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
+import { addMemoryCommands } from './memory-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 
 const EXAMPLES = `
@@ -99,6 +100,7 @@ program
 addSetupCommands(program)
 addKeyCommands(program, start)
 addHookCommands(program, start)
+addMemoryCommands(program, start)
 
 program
   .command('store')

@@ -12,6 +12,7 @@ import { gazeBatchesContract } from './gaze-batches.ts'
 import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
+import { memoryLinesContract } from './memory-lines.ts'
 import { memorySpacesContract } from './memory-spaces.ts'
 import { memoryVectorsContract } from './memory-vectors.ts'
 import { memoryVersionsContract } from './memory-versions.ts'
@@ -129,6 +130,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     memorySpacesContract(open)
     memoryVersionsContract(open)
     memoryVectorsContract(open)
+    memoryLinesContract(open)
     searchContract(open)
     searchMeaningContract(open)
     gazeContract(open)

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import { fromHome } from '../../src/config/environment.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { importLines, memoryLines } from '../../src/memory/memory-lines.ts'
+import { MemoryInput } from '../../src/memory/memory-record.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** Prints the operator's memories on stdout. @throws GazewayError as opening the store does */
+export async function exportMemories(loaded: LoadedConfig, { namespace }: { namespace?: string }): Promise<void> {
+  await onStore(loaded, async (store) => {
+    for await (const line of memoryLines(store, { namespace, now: new Date().toISOString() }))
+      if (!process.stdout.write(line)) await once(process.stdout, 'drain')
+  })
+}
+
+/** Stores the memories of a file, and says how many. @throws GazewayError `not_found`, and as `importLines` */
+export async function importMemories(
+  loaded: LoadedConfig,
+  named: string,
+  { namespace = 'default' }: { namespace?: string },
+): Promise<void> {
+  const file = fromHome(named)
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw new GazewayError('not_found', `There is no file ${file}; name one of JSON Lines.`, { param: 'file' })
+  if (!MemoryInput.shape.namespace.safeParse(namespace).success)
+    throw new GazewayError('validation_failed', '--namespace: must be 1 to 128 characters.', { param: '--namespace' })
+  await onStore(loaded, async (store) => {
+    const { stored, same, expired } = await importLines(store, file, { namespace, now: () => new Date() })
+    process.stdout.write(`Stored ${stored} memories; ${same} were there already, and ${expired} have expired.\n`)
+  })
+}
+
+async function onStore(loaded: LoadedConfig, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore(loaded.storeUrl)
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,188 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+import { isObject } from '../text/json.ts'
+import { parseInput } from '../wire/validation.ts'
+import { keepMemory } from './keep.ts'
+import { isLive } from './memory-expiry.ts'
+import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
+
+/** Memories that are read or stored at a time. */
+const BATCH = 100
+/** The operator's memories. */
+const SPACE = 0
+/** As long as a line is read at most, in characters: a memory as JSON with all escapes. */
+const LONGEST_LINE = 4 * 1024 * 1024
+
+/** A memory as a line has it: what storing it takes, and when it expires. */
+const Line = MemoryInput.omit({ ttl_seconds: true, if_version: true, supersedes: true }).extend({
+  expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
+})
+type Line = z.infer<typeof Line>
+
+/** An entity of `@modelcontextprotocol/server-memory` (its README has the format). */
+const Entity = z.object({
+  name: MemoryInput.shape.key,
+  entityType: z.string().default(''),
+  observations: z.array(z.string()).default([]),
+})
+
+/** A relation of the same. */
+const Relation = z.object({ from: z.string(), to: z.string(), relationType: z.string() })
+
+/** What became of the memories of a file. */
+export interface ImportReport {
+  stored: number
+  /** Those that were there already, word for word. */
+  same: number
+  expired: number
+}
+
+/** The operator's memories as JSON Lines, in the order in which their keys were first stored. */
+export async function* memoryLines(
+  store: Store,
+  of: { namespace?: string | undefined; now: string },
+): AsyncGenerator<string> {
+  for (let last = 0; ; ) {
+    let query = store.reads
+      .selectFrom('memories')
+      .select(['seq', 'also', ...MEMORY_COLUMNS])
+      .where('space', '=', SPACE)
+      .where('seq', '>', last)
+      .where(isLive(of.now))
+      .orderBy('seq')
+      .limit(BATCH)
+    if (of.namespace !== undefined) query = query.where('namespace', '=', of.namespace)
+    const rows = await query.execute()
+    for (const row of rows) {
+      const { key, namespace, project, value, tags, created_at, updated_at, expires_at } = toMemory(row)
+      const also: unknown = JSON.parse(row.also)
+      yield `${JSON.stringify({ type: 'memory', key, namespace, project, value, tags, also, created_at, updated_at, expires_at })}\n`
+    }
+    last = rows.at(-1)?.seq ?? last
+    if (rows.length < BATCH) return
+  }
+}
+
+/**
+ * Stores the memories of a file of JSON Lines, as `memoryLines` or server-memory write it, among the operator's. All lines are
+ * checked first. A memory that is there already with the same words is left as it is, so that importing again changes nothing.
+ *
+ * @param of.namespace of entities, and of lines that name none
+ * @throws GazewayError `validation_failed` with the number of the line; nothing is stored then
+ */
+export async function importLines(
+  store: Store,
+  file: string,
+  { namespace, now }: { namespace: string; now: () => Date },
+): Promise<ImportReport> {
+  const relations = new Map<string, string[]>()
+  for await (const { json, number } of linesOf(file)) {
+    const relation = read(Relation, json, number, 'relation')
+    if (relation === null) continue
+    const { from, relationType, to } = relation
+    relations.set(from, [...(relations.get(from) ?? []), `${relationType} ${to}`])
+  }
+  const memories = async function* () {
+    for await (const { json, number } of linesOf(file))
+      if (!isOf(json, 'relation')) yield memoryOf(json, number, namespace, relations)
+  }
+  // Each is checked before the first is stored.
+  for await (const _ of memories());
+  const report: ImportReport = { stored: 0, same: 0, expired: 0 }
+  let batch: Line[] = []
+  const flush = async () => {
+    const outcomes = await storeTogether(store, batch, now())
+    for (const outcome of outcomes) report[outcome]++
+    batch = []
+  }
+  for await (const memory of memories()) {
+    batch.push(memory)
+    if (batch.length === BATCH) await flush()
+  }
+  await flush()
+  return report
+}
+
+async function* linesOf(file: string): AsyncGenerator<{ json: unknown; number: number }> {
+  let number = 0
+  for await (const line of createInterface({
+    input: createReadStream(file, 'utf8'),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    number++
+    if (line.trim() === '') continue
+    if (line.length > LONGEST_LINE) throw fault(number, 'is longer than 4 MiB')
+    try {
+      yield { json: JSON.parse(line), number }
+    } catch (cause) {
+      if (cause instanceof SyntaxError) throw fault(number, 'is not JSON')
+      throw cause
+    }
+  }
+}
+
+function memoryOf(json: unknown, number: number, namespace: string, relations: ReadonlyMap<string, string[]>): Line {
+  const entity = read(Entity, json, number, 'entity')
+  if (entity) {
+    const { name, entityType, observations } = entity
+    const value = [...observations, ...(relations.get(name) ?? [])].join('\n')
+    const tags = entityType === '' ? [] : [entityType.slice(0, 64)]
+    return check(Line, { key: name, namespace, value, tags }, number)
+  }
+  if (!isObject(json)) throw fault(number, 'is not an object')
+  return check(Line, { namespace, ...json }, number)
+}
+
+const isOf = (json: unknown, type: string): boolean => isObject(json) && 'type' in json && json.type === type
+
+const read = <T extends z.ZodType>(schema: T, json: unknown, number: number, type: string): z.output<T> | null =>
+  isOf(json, type) ? check(schema, json, number) : null
+
+function check<T extends z.ZodType>(schema: T, json: unknown, number: number): z.output<T> {
+  try {
+    return parseInput(schema, json)
+  } catch (cause) {
+    if (cause instanceof GazewayError) throw fault(number, `does not fit: ${cause.message}`)
+    throw cause
+  }
+}
+
+const fault = (number: number, why: string): GazewayError =>
+  new GazewayError('validation_failed', `Line ${number} ${why}. Nothing was imported; mend the line, or take it out.`)
+
+function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise<Array<keyof ImportReport>> {
+  return store.write(async (trx) => {
+    const outcomes: Array<keyof ImportReport> = []
+    for (const { expires_at, ...input } of lines) {
+      const ttl = expires_at === null ? undefined : Math.ceil((Date.parse(expires_at) - now.getTime()) / 1000)
+      const held = await trx
+        .selectFrom('memories')
+        .select(['project', 'value', 'tags', 'also'])
+        .where('space', '=', SPACE)
+        .where('namespace', '=', input.namespace)
+        .where('key', '=', input.key)
+        .where(isLive(now.toISOString()))
+        .executeTakeFirst()
+      if (ttl !== undefined && ttl < 1) outcomes.push('expired')
+      else if (held && isSame(held, input)) outcomes.push('same')
+      else {
+        await keepMemory(trx, SPACE, { ...input, ...(ttl !== undefined && { ttl_seconds: ttl }) }, now.toISOString())
+        outcomes.push('stored')
+      }
+    }
+    return outcomes
+  })
+}
+
+/** Whether a memory has all that a line says. */
+const isSame = (
+  held: { project: string | null; value: string; tags: string; also: string },
+  { project, value, tags, also }: Omit<Line, 'expires_at'>,
+): boolean =>
+  held.value === JSON.stringify(value) &&
+  (project === undefined || held.project === project) &&
+  (tags === undefined || held.tags === JSON.stringify(tags)) &&
+  (also === undefined || held.also === JSON.stringify(also))

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { newPlace, run } from './server.ts'
+
+describe('gazeway memory', () => {
+  it('takes the file of server-memory, and gives it back as lines that another store takes', async () => {
+    const [from, to] = [newPlace(), newPlace()]
+    const file = join(from.home, 'graph.jsonl')
+    writeFileSync(
+      file,
+      JSON.stringify({ type: 'entity', name: 'Grace', entityType: 'person', observations: ['likes tea'] }),
+    )
+    const imported = await run(from, ['memory', 'import', file, '--namespace', 'graph'])
+    assert.deepEqual(
+      [imported.code, imported.stdout],
+      [0, 'Stored 1 memories; 0 were there already, and 0 have expired.\n'],
+    )
+    const exported = await run(from, ['memory', 'export'])
+    const { key, namespace, value, tags } = JSON.parse(exported.stdout)
+    assert.deepEqual([key, namespace, value, tags], ['Grace', 'graph', 'likes tea', ['person']])
+    writeFileSync(file, exported.stdout)
+    assert.equal((await run(to, ['memory', 'import', file])).code, 0)
+    const { created_at, updated_at, ...again } = JSON.parse((await run(to, ['memory', 'export'])).stdout)
+    const first = JSON.parse(exported.stdout)
+    assert.deepEqual({ ...again, created_at: first.created_at, updated_at: first.updated_at }, first)
+  })
+
+  it('says what is wrong with a file, and what is accepted', async () => {
+    const place = newPlace()
+    const file = join(place.home, 'bad.jsonl')
+    writeFileSync(file, '{"key":"a","value":1}\nnonsense\n')
+    for (const [args, code, message] of [
+      [['memory', 'import', file], 1, /^gazeway: Line 2 is not JSON\. Nothing was imported/],
+      [['memory', 'import', join(place.home, 'none')], 1, /There is no file .*none; name one of JSON Lines\./],
+      [['memory', 'import'], 2, /accepted: a file of JSON Lines\.$/m],
+      [['memory', 'import', file, '--namespace', ''], 2, /--namespace: must be 1 to 128 characters\./],
+      [['memory', 'nothing'], 2, /unknown command memory nothing; accepted: export, import\.$/m],
+    ] as const) {
+      const outcome = await run(place, [...args])
+      assert.equal(outcome.code, code, outcome.stderr)
+      assert.match(outcome.stderr, message)
+    }
+    assert.equal((await run(place, ['memory', 'export'])).stdout, '')
+  })
+})
