@@ -1,12 +1,12 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
-import type { ToolChoice } from '../../src/config/tool-choice.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { lazily } from '../../src/wire/lazily.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { progressListener } from './progress.ts'
 import { MOST_PAGE_BYTES, MOST_TOKENS } from './reply-limits.ts'
+import type { ToolChoice } from './tool-choice.ts'
 import { compileChecks } from './uncompiled.ts'
 
 /**

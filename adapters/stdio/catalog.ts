@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
-import type { ToolChoice } from '../../src/config/tool-choice.ts'
+import type { ToolChoice } from './tool-choice.ts'
 
 /** The tools as `tools/list` shows them, as JSON; the build writes it in, so that a start need not load the tools. */
 declare const GAZEWAY_CATALOG: string | undefined

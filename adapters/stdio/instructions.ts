@@ -1,4 +1,4 @@
-import type { ToolChoice } from '../../src/config/tool-choice.ts'
+import type { ToolChoice } from './tool-choice.ts'
 
 const BEGINNING = `Gazeway gives you a second model, a memory that all of this person's assistants share, and a work context that knows
 where their attention has been.`

@@ -1,5 +1,4 @@
 import { type InputRequiredResult, McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import type { ToolChoice } from '../../src/config/tool-choice.ts'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { CallTool } from './calls-in-flight.ts'
@@ -10,6 +9,7 @@ import { declaredRoots } from './declared-roots.ts'
 import { instructions } from './instructions.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerMemories } from './resources.ts'
+import type { ToolChoice } from './tool-choice.ts'
 
 /** How long a client may keep what does not change while the server runs, in milliseconds. */
 const KEPT_MS = 300_000

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
-import { toolChoice } from '../../src/config/tool-choice.ts'
 import { STOP_SIGNALS } from '../command/stop-signals.ts'
 import { createCallsInFlight } from './calls-in-flight.ts'
 import { createClientLog } from './client-log.ts'
 import { createMcpServer } from './mcp-server.ts'
 import { gatewayOpener } from './open-gateway.ts'
+import { toolChoice } from './tool-choice.ts'
 import { stdioTransport } from './transport.ts'
 
 /** How long calls in flight may take to end: from a signal, the end of input or that of the connection on, whichever is first. */

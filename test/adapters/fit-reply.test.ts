@@ -63,7 +63,7 @@ describe('a reply', () => {
       expires_at: null,
     }
     const results = Array.from({ length: 100 }, () => ({ memory, score: 1, excerpt: 'one' }))
-    const { output, note } = await fitReply({ results, total: 100 })
+    const { output, note } = await fitReply({ results, total: 100, mode: 'lexical' })
     assert.notEqual(note, null)
     const { success, error } = memorySearch.output.safeParse(output)
     assert.ok(success, String(error))

@@ -1,6 +1,6 @@
-import { GazewayError } from '../errors.ts'
-import type { Config } from './config-schema.ts'
-import { TOOL_GROUPS, type ToolGroup, type ToolName } from './sections/mcp-section.ts'
+import type { Config } from '../../src/config/config-schema.ts'
+import { TOOL_GROUPS, type ToolGroup, type ToolName } from '../../src/config/sections/mcp-section.ts'
+import { GazewayError } from '../../src/errors.ts'
 
 /** The tools that write nothing and spend nothing. */
 const READ_ONLY: ReadonlySet<ToolName> = new Set([

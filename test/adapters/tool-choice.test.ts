@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { toolChoice } from '../../adapters/stdio/tool-choice.ts'
 import { checkConfig } from '../../src/config/config-schema.ts'
 import { readFlags } from '../../src/config/environment.ts'
 import { TOOL_GROUPS } from '../../src/config/sections/mcp-section.ts'
-import { toolChoice } from '../../src/config/tool-choice.ts'
 import { tools } from '../../tools/index.ts'
 
 const choose = (mcp: object) => {
