@@ -18,7 +18,7 @@ export interface ConfigKey {
   secret: 'value' | 'url' | null
   /** The fields of each entry that are secret, where its entries are objects (`upstreams`). */
   secretFields: readonly string[]
-  /** The fields of each entry, where its entries are objects; each can be set on its own. */
+  /** The fields that can be set on their own, where entries are objects and their names have no dots (`upstreams.NAME.weight`). */
   entryFields: readonly string[]
   /** Whether a change waits until the process is started again; everything else applies at once. */
   restart: boolean
@@ -55,7 +55,7 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
       hasEntries: inner instanceof z.ZodRecord,
       secret: secret === 'value' || secret === 'url' ? secret : null,
       secretFields: fieldsOf(inner).flatMap(([name, field]) => (field.meta()?.secret === 'value' ? [name] : [])),
-      entryFields: fieldsOf(inner).map(([name]) => name),
+      entryFields: namesHaveDots(inner) ? [] : fieldsOf(inner).map(([name]) => name),
       restart: restart === true,
       environmentOnly: environmentOnly === true,
       description,
@@ -67,6 +67,11 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
 function fieldsOf(record: z.core.$ZodType): [string, z.ZodType][] {
   const entry = record instanceof z.ZodRecord ? unwrapped(record.valueType) : record
   return record instanceof z.ZodRecord && entry instanceof z.ZodObject ? Object.entries<z.ZodType>(entry.shape) : []
+}
+
+/** Whether entries may be named so that a part after a dot could be a field, too, as models are. */
+function namesHaveDots(record: z.core.$ZodType): boolean {
+  return record instanceof z.ZodRecord && z.safeParse(record.keyType, 'a.b').success
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {

@@ -130,7 +130,7 @@ describe('README.md', () => {
 
   it('names flags that the command has and variables that it reads', async () => {
     const { stdout: help } = await run(newPlace(), ['--help'])
-    for (const { flag } of CONFIG_KEYS) assert.ok(flag === null || help.includes(`${flag} <`), `--help: ${flag}`)
+    for (const { flag } of CONFIG_KEYS) assert.ok(flag === null || help.includes(`${flag} `), `--help: ${flag}`)
     for (const [flag = '', variable = ''] of tableUnder(readme, 'Configuration')) {
       assert.ok(help.includes(`${codeIn(flag)[0]} <`), flag)
       const known = codeIn(variable)[0] ?? ''
