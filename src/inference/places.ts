@@ -36,7 +36,9 @@ export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstrea
       return { relay: relayOf(upstream), model: { ...upstream.provider.resolve(model, 'chat'), requested: asked } }
     },
     named(name) {
-      const upstream = routing.upstreams.find(({ provider }) => provider.name === name)
+      // An upstream may have the name of the provider of default, which may have no key then.
+      const all = routing.upstreams.filter(({ provider }) => provider.name === name)
+      const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
       upstream?.provider.requireKey()
       return upstream === undefined ? null : relayOf(upstream)
     },

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { NamedUpstream } from '../../src/inference/named-upstream.ts'
+import { createPlaces } from '../../src/inference/places.ts'
+import { createRelays } from '../../src/inference/relay/relays.ts'
+import { routingTo, upstreamAt } from '../doubles/routing.ts'
+
+it('what an upstream keeps that has the name of the provider of default is there, where default has no key', () => {
+  const first = upstreamAt('xai', { api_key: null })
+  const named = upstreamAt('xai', { id: 'xai', api_key: 'the-key-of-xai' })
+  const relaysOf = (upstream: NamedUpstream) => createRelays(upstream, () => assert.fail('nothing is sent'))
+  const places = createPlaces(routingTo(first, [named]), relaysOf)
+  assert.equal(places.named('xai')?.provider.id, 'xai')
+  assert.equal(places.named('openai'), null)
+})
