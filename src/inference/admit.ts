@@ -30,6 +30,8 @@ export interface ModelRequest {
   retries: number
   /** Whether its caller reads text alone: an answer without text, such as a call of a function, is none then. */
   needsText: boolean
+  /** The upstream, by its name in records, that has what the request goes on from: no other can. Null for any. */
+  keeper?: string | null
 }
 
 /** Who makes a call, and how. */

@@ -7,7 +7,7 @@ import type { NamedUpstream } from './named-upstream.ts'
 import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relays } from './relay/relays.ts'
-import { createPlans, type Plan } from './route.ts'
+import { type Candidate, createPlans, type Plan } from './route.ts'
 import type { Routing } from './routing.ts'
 import type { SettleDeps } from './settle.ts'
 
@@ -55,7 +55,7 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
     const { isBounded, headers } = call.bill
     if (isBounded || headers !== NO_HEADERS) return billed(call, plan, receiver)
-    return attempt(deps, call, plan.candidates(), receiver)
+    return attempt(deps, call, candidatesOf(plan, call), receiver)
   }
 
   async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
@@ -64,7 +64,7 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
     const told = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
     const held = billedReceiver(receiver, bill, { errorEvent: told, countTokens: deps.countTokens })
     try {
-      const result = await attempt(deps, call, plan.candidates(), held)
+      const result = await attempt(deps, call, candidatesOf(plan, call), held)
       const { callId, model, usage } = result
       const latencyMs = Math.round(performance.now() - started)
       const charged = await bill.settle({ callId, model, usage, latencyMs, path: `/v1${endpoint}` }).catch((error) => {
@@ -77,4 +77,12 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
       bill.end()
     }
   }
+}
+
+/** The candidates of a call; those at the upstream that has what it goes on from, where they are among them. */
+function candidatesOf(plan: Plan, { keeper = null }: ModelRequest): readonly Candidate[] {
+  const all = plan.candidates()
+  if (keeper === null) return all
+  const able = all.filter(({ relays }) => relays.upstream.provider.name === keeper)
+  return able.length > 0 ? able : all
 }

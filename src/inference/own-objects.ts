@@ -1,6 +1,7 @@
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
+import { record } from './convert/loose.ts'
 
 /** Fields by which a request names what an earlier call made. */
 const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"([^"\\]{1,200})"/g
@@ -18,6 +19,8 @@ export interface OwnObjects {
    * @throws GazewayError `not_found`
    */
   upstreamOf(id: string, caller: Caller): Promise<string | null>
+  /** The upstream of the answer that a Response goes on from; null where the trail does not know it, or it begins anew. */
+  keeperOf(request: object, caller: Caller): Promise<string | null>
   /** Refuses a request that names what another caller has made. @throws GazewayError `not_found` */
   requireOwn(request: { text: string }, caller: Caller): Promise<void>
   /** Of ids, those that the caller may see. */
@@ -35,6 +38,10 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
       const owner = await find(id, caller)
       if (!isAdmin(caller) && owner?.isOwn !== true) throw notFound(id)
       return owner?.upstream ?? null
+    },
+    async keeperOf(request, caller) {
+      const { previous_response_id: id } = record(request)
+      return typeof id === 'string' ? ((await find(id, caller))?.upstream ?? null) : null
     },
     async requireOwn(request, caller) {
       if (isAdmin(caller)) return

@@ -21,7 +21,10 @@ before(async () => {
   upstream = await startUpstream()
   other = await startUpstream()
   running = await startPlatform(upstream.url, {
-    document: { upstreams: { other: { provider: other.url, api_keys: ['other-secret-key'], models: ['other-*'] } } },
+    document: {
+      upstreams: { other: { provider: other.url, api_keys: ['other-secret-key'], models: ['other-*'] } },
+      routes: [{ model: 'both', to: ['default', 'other'] }],
+    },
   })
 })
 beforeEach(() => {
@@ -329,6 +332,19 @@ describe('what a caller has made at an upstream', () => {
     }
     assert.equal(upstream.received.length, 0)
     assert.equal(await lastCall(stranger.id), undefined)
+  })
+
+  it('is gone on from at the upstream that has it, though others come first', async () => {
+    upstream.on('/responses', fails(500))
+    other.on('/responses', json(200, { ...response('Hello'), id: 'resp_there' }))
+    for (const { key } of [await newKey(), await newKey({ scopes: ['admin'] })]) {
+      const asked = { model: 'both', input: 'Hi' }
+      assert.equal((await ask('POST', '/v1/responses', key, asked)).headers.get('x-gazeway-upstream'), 'other')
+      const before = upstream.received.length
+      const goesOn = await ask('POST', '/v1/responses', key, { ...asked, previous_response_id: 'resp_there' })
+      assert.deepEqual([goesOn.status, goesOn.headers.get('x-gazeway-upstream')], [200, 'other'])
+      assert.equal(upstream.received.length, before, 'the other upstream was not asked')
+    }
   })
 
   it('in a batch is made of the caller’s own file, by keys that are held to no bill', async () => {

@@ -50,19 +50,21 @@ export function modelCall(
 ): Endpoint {
   const objects = createOwnObjects(gateway.calls)
 
-  /** Of files and earlier answers, a caller may name only its own. */
-  async function requireOwn(request: ClientRequest<ModelBody>, callerId: string | null): Promise<void> {
-    await objects.requireOwn(request, callerId === null ? null : await gateway.keys.identity(callerId))
+  /** Of files and earlier answers, a caller may name only its own. @returns the upstream that has the answer before */
+  async function requireOwn(request: ClientRequest<ModelBody>, callerId: string | null): Promise<string | null> {
+    const caller = callerId === null ? null : await gateway.keys.identity(callerId)
+    await objects.requireOwn(request, caller)
+    return endpoint === '/responses' ? objects.keeperOf(request.json, caller) : null
   }
 
   return async (arrival) => {
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
     const { stream } = check(body.json)
     const request = body as ClientRequest<ModelBody>
-    if (mayNameObjects(request)) await requireOwn(request, arrival.callerId)
+    const keeper = mayNameObjects(request) ? await requireOwn(request, arrival.callerId) : null
     await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
       // Clients over HTTP retry by themselves.
-      const asked = { endpoint, request, retries: 0, needsText: false }
+      const asked = { endpoint, request, retries: 0, needsText: false, keeper }
       await calls.current().call(asked, receiver, callContext(arrival, headers?.(arrival)))
     })
   }
