@@ -221,7 +221,7 @@ describe('a call with several candidates', () => {
 
   it('stays with the upstream that has stored what a Response counts on', async () => {
     one.on('/responses', after503)
-    const reply = await post({ model: 'any', input: 'And?', previous_response_id: 'resp_1' }, '/responses')
+    const reply = await post({ model: 'any', input: 'And?', previous_response_id: 'resp_of_nobody' }, '/responses')
     assert.equal(reply.status, 503)
     assert.deepEqual(asked(), [1, 0, 0])
   })
