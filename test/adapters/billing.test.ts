@@ -346,7 +346,7 @@ const newSession = async (key: string) => {
   return ((await reply.json()) as { id: string }).id
 }
 
-/** Routes with a request body that ask no model. A new route is put here, or among the ways. */
+/** Routes with a request body that ask no model for whoever could be charged. A new route is put here, or among the ways. */
 const ASK_NO_MODEL = [
   ...[
     'POST /api/keys',
@@ -366,6 +366,8 @@ const ASK_NO_MODEL = [
     'POST /api/verify-session',
   ],
   ...['POST /api/memory', 'POST /api/memory/search', 'POST /api/sessions', 'PATCH /api/sessions/{id}'],
+  // For admins alone, whom a call costs nothing.
+  'POST /api/upstreams/{name}/test',
   // What asks a model there is a POST.
   ...['PUT /v1/{path}', 'PATCH /v1/{path}'],
 ]
