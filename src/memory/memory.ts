@@ -187,9 +187,11 @@ interface Finders {
 }
 
 async function openFinders(store: Store): Promise<Finders> {
-  const index = await openTextIndex(store)
-  const words = createMemoryWords(store.reads)
-  return { search: createSearch(index, words), similar: createSimilar({ db: store.db, index, words }) }
+  const { db, engine, reads } = store
+  const search = createSearch(await openTextIndex(store), createMemoryWords(reads))
+  // What storing looks up is little: a thread of its own need not be started for that.
+  const index = await openTextIndex({ engine, reads: db })
+  return { search, similar: createSimilar({ db, index, words: createMemoryWords(db) }) }
 }
 
 function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared): MemoryService {

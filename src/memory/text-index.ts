@@ -64,7 +64,7 @@ export interface TextIndex {
 const LONG = 2000
 
 /** The full-text index of the store's engine. */
-export async function openTextIndex({ engine, reads }: Store): Promise<TextIndex> {
+export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'reads'>): Promise<TextIndex> {
   const { matching, newestFirst } = await LOAD[engine]()
   return {
     async candidates(wanted, filter, limit) {
