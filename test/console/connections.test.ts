@@ -134,7 +134,9 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
 
   it('lets a key without the scope admin chat as a user, and only that', async () => {
     const page = await gazeway.open('#/connections', { key: gazeway.platform.key })
-    assert.deepEqual(await page.getByLabel('As', { exact: true }).locator('option').allTextContents(), ['user'])
+    const roles = page.getByLabel('As', { exact: true })
+    await roles.waitFor()
+    assert.deepEqual(await roles.locator('option').allTextContents(), ['user'])
     await page.getByRole('button', { name: 'Connect', exact: true }).click()
     await page.getByText('connected as user').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Wallet status' }).count(), 0)
