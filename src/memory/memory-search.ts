@@ -50,11 +50,12 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const known = terms.filter((term) => term.words.size > 0)
     if (known.length === 0) return { hits: [], total: 0, spellings: [] }
     const { candidates, isWhole } = await gather(index, known, filter)
-    const found = await rank(index, candidates, { terms, scope })
-    const counted = isWhole ? found.length : await index.count(everyWord(known), filter, MOST_COUNTED)
+    const { hits, unread } = await rank(index, candidates, { terms, scope })
+    const ranked = hits.length + unread
+    const counted = isWhole ? ranked : await index.count(everyWord(known), filter, MOST_COUNTED)
     return {
-      hits: found.slice(0, limit),
-      total: Math.min(MOST_COUNTED, Math.max(found.length, counted)),
+      hits: hits.slice(0, limit),
+      total: Math.min(MOST_COUNTED, Math.max(ranked, counted)),
       spellings: spellingsOf(known),
     }
   }
@@ -90,24 +91,29 @@ const groupsOf = (terms: readonly Term[]) => terms.map(({ words }) => [...words.
 const anyWord = (terms: readonly Term[]): Wanted => ({ match: 'any', groups: groupsOf(terms), where: 'everywhere' })
 const everyWord = (terms: readonly Term[]): Wanted => ({ match: 'all', groups: groupsOf(terms), where: 'everywhere' })
 
+/** Ranks candidates; `unread` is how many long values were more than one search reads: they are counted, and not shown. */
 async function rank(
   index: TextIndex,
   candidates: readonly Candidate[],
   { terms, scope: { filter, averageWords } }: { terms: readonly Term[]; scope: SearchScope },
-): Promise<Hit[]> {
+): Promise<{ hits: Hit[]; unread: number }> {
   const scoreOf = createScorer(terms, { averageWords, mark: markOf(filter.space) })
   const hits: Hit[] = []
   let room = MOST_READ
+  let unread = 0
   for (const candidate of candidates) {
     await giveWay()
-    if (candidate.value_text === null && candidate.words > room) continue
+    if (candidate.value_text === null && candidate.words > room) {
+      unread++
+      continue
+    }
     if (candidate.value_text === null) room -= candidate.words
     const value_text = candidate.value_text ?? (await index.longText(candidate.seq))
     if (value_text === undefined) continue
     const match = scoreOf({ ...candidate, value_text })
     if (isAboveFloor(match)) hits.push({ seq: candidate.seq, score: Number(match.score.toFixed(4)) })
   }
-  return hits.sort((a, b) => b.score - a.score || b.seq - a.seq)
+  return { hits: hits.sort((a, b) => b.score - a.score || b.seq - a.seq), unread }
 }
 
 const isAboveFloor = ({ coverage }: Match): boolean => coverage >= FLOOR
