@@ -108,8 +108,11 @@ export function boundOf(
 const BILLED_BY = ['model', 'stream', 'n', 'best_of', ...ANSWER_LIMITS]
 
 /** The fields by which a request is billed, as it has them: of one that comes twice, some servers take the other. */
-export const billedFields = (json: BoundedRequest['json']): Record<string, unknown> =>
-  Object.fromEntries(BILLED_BY.filter((name) => json[name] !== undefined).map((name) => [name, json[name]]))
+export function billedFields(json: BoundedRequest['json']): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const name of BILLED_BY) if (json[name] !== undefined) fields[name] = json[name]
+  return fields
+}
 
 /** What a request's cost is a multiple of. */
 const COUNTS = [...ANSWER_LIMITS, 'n', 'best_of']

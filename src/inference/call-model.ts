@@ -53,9 +53,12 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
-    const { isBounded, headers } = call.bill
-    if (isBounded || headers !== NO_HEADERS) return billed(call, plan, receiver)
-    return attempt(deps, call, candidatesOf(plan, call), receiver)
+    const { isBounded, isCharged, headers, end } = call.bill
+    const work = (to: Receiver) => attempt(deps, call, candidatesOf(plan, call), to)
+    if (!isBounded && headers === NO_HEADERS) return work(receiver)
+    if (isCharged || call.request.json.stream === true) return billed(call, plan, receiver)
+    // A whole answer has a limit, and waits for nothing where it is not charged.
+    return work(withHeaders(receiver, headers)).finally(end)
   }
 
   async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
@@ -78,6 +81,12 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
     }
   }
 }
+
+/** A receiver whose whole replies have more headers. */
+const withHeaders = (receiver: Receiver, more: Readonly<Record<string, string>>): Receiver => ({
+  ...receiver,
+  whole: (status, headers, bytes) => receiver.whole(status, { ...headers, ...more }, bytes),
+})
 
 /** The candidates of a call; those at the upstream that has what it goes on from, where they are among them. */
 function candidatesOf(plan: Plan, { keeper = null }: ModelRequest): readonly Candidate[] {

@@ -111,14 +111,17 @@ function headersOf(
   { requestsPerMinute, tokensPerMinute }: RateLimits,
   seconds: number,
 ): Record<string, string> {
-  return {
-    ...(requestsPerMinute !== null && named('requests', requestsPerMinute, requests, seconds)),
-    ...(tokensPerMinute !== null && named('tokens', tokensPerMinute, tokens + pending, seconds)),
+  const headers: Record<string, string> = {}
+  const reset = `${seconds}s`
+  if (requestsPerMinute !== null) {
+    headers['x-ratelimit-limit-requests'] = String(requestsPerMinute)
+    headers['x-ratelimit-remaining-requests'] = String(Math.max(0, requestsPerMinute - requests))
+    headers['x-ratelimit-reset-requests'] = reset
   }
+  if (tokensPerMinute !== null) {
+    headers['x-ratelimit-limit-tokens'] = String(tokensPerMinute)
+    headers['x-ratelimit-remaining-tokens'] = String(Math.max(0, tokensPerMinute - tokens - pending))
+    headers['x-ratelimit-reset-tokens'] = reset
+  }
+  return headers
 }
-
-const named = (what: string, limit: number, used: number, seconds: number): Record<string, string> => ({
-  [`x-ratelimit-limit-${what}`]: String(limit),
-  [`x-ratelimit-remaining-${what}`]: String(Math.max(0, limit - used)),
-  [`x-ratelimit-reset-${what}`]: `${seconds}s`,
-})
