@@ -236,6 +236,7 @@ describe('doctor', () => {
         ['ok', 'prices'],
         ['ok', 'chains'],
         ['ok', 'payments'],
+        ['ok', 'embeddings'],
         ['ok', 'alerts'],
         ['ok', 'tracing'],
         ['ok', 'agent gateway'],
