@@ -10,7 +10,7 @@ import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } f
 import { newPlace } from './server.ts'
 
 /** Some more than a start needs, which opens the modules that it imports together. */
-const OPEN_FILES = 96
+const OPEN_FILES = 128
 const MESSAGES = [{ role: 'user', content: 'hi' }]
 /** A number that JSON.parse would round, so that the exact parser is wanted. */
 const EXACT = `{"messages":${JSON.stringify(MESSAGES)},"seed":12345678901234567890}`
@@ -82,15 +82,21 @@ it('a process whose clients come back while it starts, and take the last file de
       setTimeout(dial, 10)
     })
   }
+  function hangUp(): void {
+    dialling = false
+    for (const client of clients) client.destroy()
+  }
   for (let i = 0; i < 2 * OPEN_FILES; i++) dial()
   const gateway = await startGatewayProcess(newPlace(), {
     args: ['--port', String(port), '--upstream', 'sandbox'],
     openFiles: OPEN_FILES,
+  }).catch((error: unknown) => {
+    hangUp()
+    throw error
   })
   // As long as it may take to load what it would load late.
   await Promise.race([gateway.exit, delay(1000)])
-  dialling = false
-  for (const client of clients) client.destroy()
+  hangUp()
   await until(() => openFilesOf(gateway) < OPEN_FILES / 2)
   assert.equal((await keptConnection(gateway.url, gateway.key)('/health')).status, 200)
   assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
