@@ -47,11 +47,19 @@ export interface Assistant {
   entry(launch: Launch, variables: readonly string[]): Record<string, unknown>
   /** How a variable reaches the server, for `docs/install.md`: as a reference in the entry, or because all are handed on. */
   handsOn: string
-  /** The page that says so. */
+  /** The assistant's page about MCP servers. */
   source: string
-  /** The day that the page was read. */
+  /** The day that this record was written. */
   date: string
 }
+
+/** The entry of assistants that name the transport, and refer to variables as `${env:NAME}`. */
+export const stdioEntry: Assistant['entry'] = ({ command, args }, variables) => ({
+  type: 'stdio',
+  command,
+  args,
+  env: references(variables, (name) => `\${env:${name}}`),
+})
 
 /** Joins paths as the machine does. */
 export const joined = ({ platform }: Machine, ...parts: string[]): string =>

@@ -1,4 +1,4 @@
-import { type Assistant, inHome, references } from './assistant.ts'
+import { type Assistant, inHome, stdioEntry } from './assistant.ts'
 
 export const cursor: Assistant = {
   name: 'cursor',
@@ -9,12 +9,7 @@ export const cursor: Assistant = {
   projectFiles: ['.cursor/mcp.json'],
   format: 'jsonc',
   servers: 'mcpServers',
-  entry: ({ command, args }, variables) => ({
-    type: 'stdio',
-    command,
-    args,
-    env: references(variables, (name) => `\${env:${name}}`),
-  }),
+  entry: stdioEntry,
   handsOn: '`"NAME": "${env:NAME}"`',
   source: 'https://cursor.com/docs/mcp',
   date: '2026-11-24',

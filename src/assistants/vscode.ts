@@ -1,4 +1,4 @@
-import { type Assistant, appData, configHome, inHome, joined, type Machine, references } from './assistant.ts'
+import { type Assistant, appData, configHome, inHome, joined, type Machine, stdioEntry } from './assistant.ts'
 
 /** The folder of the default profile. */
 function userFolder(machine: Machine): string {
@@ -16,12 +16,7 @@ export const vscode: Assistant = {
   projectFiles: ['.vscode/mcp.json'],
   format: 'jsonc',
   servers: 'servers',
-  entry: ({ command, args }, variables) => ({
-    type: 'stdio',
-    command,
-    args,
-    env: references(variables, (name) => `\${env:${name}}`),
-  }),
+  entry: stdioEntry,
   handsOn: '`"NAME": "${env:NAME}"`',
   source: 'https://code.visualstudio.com/docs/copilot/reference/mcp-configuration',
   date: '2026-11-24',
