@@ -6,7 +6,7 @@ import { parseDocument } from '../../src/config/document.ts'
 import { setDotted } from '../../src/config/dotted.ts'
 import { redactConfig, secretsOf } from '../../src/config/redact.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
-import { GazewayError } from '../../src/errors.ts'
+import { errorOf } from '../doubles/error-of.ts'
 import { newFolder } from './folder.ts'
 
 const filled = (document: ConfigDocument) => checkConfig(document).data as Config
@@ -15,16 +15,6 @@ const set = (document: ConfigDocument, changes: Record<string, unknown>, inForce
 const KEYS = ['first-key-of-mine', 'second-key-of-mine']
 const MINE = {
   mine: { provider: 'http://127.0.0.1:9/v1', api_keys: KEYS, headers: { 'x-team': 'secret-of-the-team' } },
-}
-
-function errorOf(work: () => unknown): GazewayError {
-  try {
-    work()
-  } catch (error) {
-    assert.ok(error instanceof GazewayError, String(error))
-    return error
-  }
-  assert.fail('it was accepted')
 }
 
 describe('upstreams and routes', () => {

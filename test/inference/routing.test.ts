@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { GazewayError } from '../../src/errors.ts'
 import type { Route } from '../../src/inference/routing.ts'
+import { errorOf } from '../doubles/error-of.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 
 const at = (id: string, over: object = {}, listed: readonly string[] = []) =>
@@ -15,16 +15,6 @@ const route = (model: string, to: Route['to'], strategy: Route['strategy'] = 'or
 const first = upstreamAt('http://127.0.0.1:1/v1')
 const fast = at('fast', { serves: ['llama-*'], weight: 3 })
 const wide = at('wide', { serves: ['*'], aliases: { small: 'wide-small-1' } })
-
-function errorOf(work: () => unknown): GazewayError {
-  try {
-    work()
-  } catch (error) {
-    assert.ok(error instanceof GazewayError, String(error))
-    return error
-  }
-  assert.fail('it found an upstream')
-}
 
 describe('the upstreams that can answer for a model', () => {
   const routing = routingTo(
