@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path'
 const FOLDER = 'compile-cache'
 
 /**
- * Where Node keeps the code that it compiles (22.8 and later), so that the next start need not compile it again: in the
- * data folder, and only where there is one, as a server that is asked what it can do writes nothing. Found without the
- * configuration, whose code is a part of what is kept; what that refuses is told when it is read.
+ * The folder of Node's compile cache (22.8 and later), which makes the next start faster. It lies in the data folder. Where
+ * no data folder exists, nothing is cached: listing tools writes nothing. The configuration is not read for it, as its code
+ * is cached, too; faults in the configuration are reported when it is read.
  *
  * @param args of the command line
  * @returns null where nothing is to be kept
@@ -23,7 +23,7 @@ export async function compileCacheFolder(
   return existsSync(dataFolder) ? join(dataFolder, FOLDER) : null
 }
 
-/** What `--data` says, in either form. */
+/** The value of `--data FOLDER` or `--data=FOLDER`. */
 function flagged(args: readonly string[]): string | undefined {
   const at = args.findIndex((word) => word === '--data' || word.startsWith('--data='))
   return args[at] === '--data' ? args[at + 1] : args[at]?.slice('--data='.length)

@@ -6,7 +6,7 @@ import { answerHook, hookInput } from './hook-input.ts'
 /** How much of the end of a transcript is read, in bytes. */
 const READ_BYTES = 16 << 20
 
-/** What Claude is asked once; a transcript that holds its first words has had it. */
+/** The question to Claude, once per session. A transcript that holds its first words has had it. */
 const OFFER =
   'Gazeway offers to remember. If this session has shown something that a later one needs (a decision and its reason, a ' +
   'pitfall, where something is), name it in one sentence and ask whether to store it with gateway_memory_store. Store ' +

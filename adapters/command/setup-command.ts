@@ -19,7 +19,7 @@ import { plain } from '../../src/text/plain.ts'
 import { ask } from './ask.ts'
 import { shownChange } from './shown-change.ts'
 
-/** What the command line asks for. */
+/** The flags of `gazeway setup` and `gazeway remove`. */
 export interface SetupFlags {
   scope: string
   env?: readonly string[]
@@ -77,7 +77,7 @@ export async function takeOut(clients: readonly string[], flags: SetupFlags): Pr
   await carryOut(planned, flags)
 }
 
-/** What is to be done. A file that cannot be changed is told of, and the others are. */
+/** Plans the changes. Reports files that cannot be changed, and goes on with the others. */
 function plan(
   chosen: readonly Assistant[],
   scope: Scope,

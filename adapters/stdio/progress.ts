@@ -31,6 +31,7 @@ export function progressListener({
     told = performance.now()
     const params = { progressToken, progress, message: message() }
     // The connection may close while a model still streams; the call itself then ends by its signal.
+    // A client that has just gone needs no progress.
     notify({ method: 'notifications/progress', params }).catch(() => {})
   }
 
