@@ -147,7 +147,7 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Pro
   if (available_usd > 0 || held_usd > 0 || escrow_usd > 0)
     process.stderr.write(
       `It still has ${available_usd} USD, ${held_usd} set aside for calls and ${escrow_usd} in escrow, out of reach. ` +
-        'See "Keys that are revoked" in docs/wallet.md.\n',
+        'See "Keys that are revoked" in docs/reference/wallet.md.\n',
     )
 }
 

@@ -24,7 +24,7 @@ export type Paths = readonly [string, ...string[]]
 
 /**
  * A coding assistant that is known by name. Adding one takes a file with such a record and a line in `assistants.ts`; the
- * commands `setup` and `remove`, their help and `docs/install.md` follow.
+ * commands `setup` and `remove`, their help and `docs/reference/assistants.md` follow.
  */
 export interface Assistant {
   /** Its name on the command line. */
@@ -45,7 +45,10 @@ export interface Assistant {
   servers: string
   /** The entry that starts Gazeway; `variables` are handed on by name, never by value. */
   entry(launch: Launch, variables: readonly string[]): Record<string, unknown>
-  /** How a variable reaches the server, for `docs/install.md`: as a reference in the entry, or because all are handed on. */
+  /**
+   * Way of a variable to the server, for `docs/reference/assistants.md`: a reference in the entry, or inherited from
+   * the assistant.
+   */
   handsOn: string
   /** The assistant's page about MCP servers. */
   source: string

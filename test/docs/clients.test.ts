@@ -9,11 +9,11 @@ import { newPlace } from '../e2e/server.ts'
 import { blocksOf, sectionOf, tableUnder } from './markdown.ts'
 
 const run = promisify(execFile)
-const page = readFileSync('docs/clients.md', 'utf8')
+const page = readFileSync('docs/reference/clients.md', 'utf8')
 /** Too large to be installed for a test: each was tried by hand with what the page shows. */
 const BY_HAND = ['Codex', 'opencode', 'qwen-code', 'LangChain']
 
-describe('what docs/clients.md has to paste', () => {
+describe('what docs/reference/clients.md has to paste', () => {
   let gateway: GatewayProcess
   before(async () => {
     gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', 'sandbox'] })

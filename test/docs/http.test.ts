@@ -10,7 +10,7 @@ import { CLI, newPlace, type Place } from '../e2e/server.ts'
 import { blocksOf, codeIn, tableUnder } from './markdown.ts'
 
 const run = promisify(execFile)
-const page = readFileSync('docs/http.md', 'utf8')
+const page = readFileSync('docs/reference/http.md', 'utf8')
 const requests = blocksOf(readFileSync('README.md', 'utf8'))
   .filter(({ language }) => language === 'bash')
   .flatMap(({ text }) => text.trim().split('\n'))
@@ -39,7 +39,7 @@ describe('a request in README.md', () => {
     })
 })
 
-describe('an example in docs/http.md', () => {
+describe('an example in docs/reference/http.md', () => {
   let gateway: GatewayProcess
   let place: Place
   const shown = (language: string) => blocksOf(page).find((block) => block.language === language)?.text ?? ''
@@ -73,7 +73,7 @@ describe('an example in docs/http.md', () => {
   })
 })
 
-describe('docs/http.md', () => {
+describe('docs/reference/http.md', () => {
   it('names errors that exist, with their status', () => {
     const rows = tableUnder(page, 'Errors').flatMap(([status, codes = '']) =>
       codeIn(codes).map((code) => [code, status]),

@@ -5,7 +5,7 @@ import { ASSISTANTS } from '../../src/assistants/assistants.ts'
 import { cursor } from '../../src/assistants/cursor.ts'
 import { vscode } from '../../src/assistants/vscode.ts'
 
-const page = readFileSync('docs/install.md', 'utf8')
+const page = readFileSync('docs/reference/assistants.md', 'utf8')
 const LAUNCH = { command: 'npx', args: ['-y', 'gazeway'] }
 const linksTo = (start: string): URL[] =>
   [...page.matchAll(/(?:https|cursor|vscode):[^\s)]+/g)].flatMap(([link]) =>
@@ -37,7 +37,7 @@ describe('a one-click link', () => {
   })
 })
 
-describe('docs/install.md', () => {
+describe('docs/reference/assistants.md', () => {
   it('names every assistant, and the page that its facts are from', () => {
     for (const { label, name, source } of ASSISTANTS)
       assert.ok(page.includes(`| [${label}](${source}) | \`${name}\` |`), name)

@@ -57,7 +57,7 @@ describe('a page', () => {
 
   it('shows configuration that is accepted', () => {
     const examples = ['configuration', 'upstream', 'payments', 'chain'].flatMap((page) =>
-      blocksOf(read(`docs/${page}.md`)),
+      blocksOf(read(`docs/reference/${page}.md`)),
     )
     const documents = examples.filter(({ language }) => language === 'json')
     assert.ok(documents.length >= 4)
@@ -89,7 +89,7 @@ describe('a page', () => {
 })
 
 function filesIn(folder: string): string[] {
-  return readdirSync(folder).map((name) => `${folder}/${name}`)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
 }
 
 /** The source files below a folder, but for those of the configuration itself. */

@@ -126,12 +126,12 @@ describe('README.md on sessions, skills and the agent', () => {
   })
 })
 
-describe('docs/budgets.md', () => {
+describe('docs/guides/budgets.md', () => {
   let told: Told[]
   before(async () => {
     // Whoever reads the page has this port free.
     const port = String(await freePort())
-    told = await walkThrough(readFileSync('docs/budgets.md', 'utf8').replaceAll('9123', port))
+    told = await walkThrough(readFileSync('docs/guides/budgets.md', 'utf8').replaceAll('9123', port))
   })
   const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
 
@@ -164,12 +164,12 @@ describe('docs/budgets.md', () => {
   it('sends an alert', () => assert.match(said('alert.json &'), /"type":"budget\.spent".*"name":"team".*"at":0\.8/))
 })
 
-describe('docs/routes.md', () => {
+describe('docs/guides/routes.md', () => {
   let told: Told[]
   before(async () => {
     // Whoever reads the page has nothing at this port.
     const port = String(await freePort())
-    const page = readFileSync('docs/routes.md', 'utf8')
+    const page = readFileSync('docs/guides/routes.md', 'utf8')
     told = await walkThrough(page.replaceAll('http://127.0.0.1:9/', `http://127.0.0.1:${port}/`))
   })
   const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''

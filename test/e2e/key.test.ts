@@ -161,9 +161,9 @@ describe('gazeway key', () => {
     for (const { stdout } of tables) assert.equal(rowsOf(stdout)[0]?.['SPENT USD'], shown)
   })
 
-  it('does what docs/keys.md shows', async () => {
+  it('does what docs/reference/keys.md shows', async () => {
     const place = newPlace()
-    const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../../docs/reference/keys.md', import.meta.url), 'utf8')
     const lines = [...page.matchAll(/^\$ gazeway (.*)$/gm)].map(([, line = '']) => line)
     assert.equal(lines.length, 5)
     let id = ''

@@ -14,18 +14,18 @@ import { CEILING, COARSE_CEILING, COARSE_MS, DURATIONS, LIMITS } from '../../src
 import { GazeSource } from '../../src/gaze/tensor.ts'
 import { TICK_MS } from '../../src/gaze/tick.ts'
 
-const page = readFileSync('docs/attention.md', 'utf8')
+const page = readFileSync('docs/reference/attention.md', 'utf8')
 
 /** The cells of the table row that begins with `head`. */
 function row(head: string): string[] {
   const line = page.split('\n').find((text) => text.startsWith(`| ${head}`))
-  assert.ok(line, `docs/attention.md has no row for ${head}`)
+  assert.ok(line, `docs/reference/attention.md has no row for ${head}`)
   return line.split('|').map((cell) => cell.trim())
 }
 
 const numberIn = (text: string | undefined) => Number(/-?\d+(\.\d+)?/.exec(text ?? '')?.[0])
 
-describe('docs/attention.md', () => {
+describe('docs/reference/attention.md', () => {
   it('gives the limits of every check as the code has them', () => {
     const heads = {
       variation: LIMITS.variation,

@@ -70,17 +70,26 @@ describe('a new preset', () => {
   })
 
   it('makes the check of the generated files fail, and is in each of them after npm run docs', async () => {
-    const files = ['README.md', 'docs/upstream.md', 'docs/configuration.md', 'mcp.example.json', 'server.json']
+    const files = [
+      'README.md',
+      'docs/reference/upstream.md',
+      'docs/reference/configuration.md',
+      'mcp.example.json',
+      'server.json',
+    ]
     await assert.rejects(run('scripts/docs.ts', '--check'), ({ stderr }) => {
       for (const file of files) assert.ok(stderr.includes(`${file} is behind`), file)
       return true
     })
     await run('scripts/docs.ts')
     for (const file of files) assert.match(read(file), /EXAMPLE_MODELS_KEY/, file)
-    for (const file of ['README.md', 'docs/upstream.md'])
+    for (const file of ['README.md', 'docs/reference/upstream.md'])
       assert.match(read(file), /\| `example` \| Example Models \| `https:\/\/api\.example\.com\/v1` \|/, file)
-    assert.match(read('docs/upstream.md'), /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/)
-    assert.match(read('docs/configuration.md'), /xai, example, /)
+    assert.match(
+      read('docs/reference/upstream.md'),
+      /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/,
+    )
+    assert.match(read('docs/reference/configuration.md'), /xai, example, /)
     assert.match(read('server.json'), /Provider of models: xai, example, /)
     await run('scripts/docs.ts', '--check')
   })

@@ -7,7 +7,7 @@ import type { Transition } from '../../src/store/status-table.ts'
 import { TASK_TRANSITIONS } from '../../src/tasks/task-statuses.ts'
 import { blocksOf, tableUnder } from '../docs/markdown.ts'
 
-const page = readFileSync('docs/tasks.md', 'utf8')
+const page = readFileSync('docs/reference/tasks.md', 'utf8')
 
 const MACHINES: Array<
   [name: string, table: ReadonlyArray<Transition<string, string>>, statuses: readonly string[], heading: string]
@@ -25,16 +25,16 @@ function diagramOf(table: ReadonlyArray<Transition<string, string>>, statuses: r
 
 for (const [name, table, statuses, heading] of MACHINES)
   describe(`the state machine of a ${name}`, () => {
-    it('is drawn in docs/tasks.md as its table has it', () => {
+    it('is drawn in docs/reference/tasks.md as its table has it', () => {
       const drawn = blocksOf(page).filter(({ language }) => language === 'mermaid')
       const expected = diagramOf(table, statuses)
       assert.ok(
         drawn.some(({ text }) => text === expected),
-        `docs/tasks.md has no mermaid block with:\n${expected}`,
+        `docs/reference/tasks.md has no mermaid block with:\n${expected}`,
       )
     })
 
-    it('is told in docs/tasks.md as its table has it', () => {
+    it('is told in docs/reference/tasks.md as its table has it', () => {
       const expected = table.map(({ event, from, to, when }) => [
         from === null ? '' : `\`${from}\``,
         event,

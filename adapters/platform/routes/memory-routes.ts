@@ -68,7 +68,7 @@ const FoundMemory = z.object({
 const FoundMemories = z.object({
   results: z.array(FoundMemory),
   total: z.int().describe('How many match, counted up to 1,000.'),
-  mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it: docs/memory.md.'),
+  mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it: docs/reference/memory.md.'),
 })
 export type FoundMemories = z.infer<typeof FoundMemories>
 
