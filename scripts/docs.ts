@@ -1,18 +1,13 @@
-import { writeFileSync } from 'node:fs'
 import { generatedPages } from './docs/pages.ts'
+import { writeGeneratedPages } from './docs/write-pages.ts'
 
 /**
- * Brings the reference pages up to date with the schemas. With --check it changes nothing and ends with 1 where a page
+ * Brings the generated pages up to date with their sources. With --check it changes nothing and ends with 1 where a page
  * is behind.
  */
 
-const stale = generatedPages().filter(({ found, expected }) => found !== expected)
-const checking = process.argv.includes('--check')
-for (const { file, expected } of stale) {
-  if (checking) console.error(`${file} is behind the schemas: run npm run docs.`)
-  else {
-    writeFileSync(file, expected)
-    console.log(`wrote ${file}`)
-  }
-}
-if (checking && stale.length > 0) process.exitCode = 1
+if (process.argv.includes('--check')) {
+  const stale = generatedPages().filter(({ found, expected }) => found !== expected)
+  for (const { file } of stale) console.error(`${file} is behind its sources: run npm run docs.`)
+  if (stale.length > 0) process.exitCode = 1
+} else for (const file of writeGeneratedPages()) console.log(`wrote ${file}`)

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { SECTION_NAMES } from '../../bench/results.ts'
 import { configurationReference } from './configuration.ts'
 import { withGenerated } from './generated-block.ts'
 import { assistantsTable, linksTable } from './install.ts'
 import { entryExample, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
+import { headlineTable, measuredTable } from './measured.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { tokensTable } from './tokens.ts'
 import { toolsReference } from './tools.ts'
@@ -22,8 +24,8 @@ export interface Page {
  */
 export function generatedPages(): Page[] {
   return [
-    page('README.md', (text) => withGenerated(text, [providersTable()])),
-    page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable()])),
+    page('README.md', (text) => withGenerated(text, [providersTable(), headlineTable()])),
+    page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...SECTION_NAMES.map(measuredTable)])),
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
     page('docs/reference/tools.md', (text) => withGenerated(text, [toolsReference()])),

@@ -144,8 +144,4 @@ describe('README.md', () => {
     assert.ok(codes.length > 0)
     for (const code of codes) assert.ok(code in CODES, code)
   })
-
-  it('keeps a place for what was measured', () => {
-    assert.match(readme, /<!-- measured:start -->[\s\S]*<!-- measured:end -->/)
-  })
 })

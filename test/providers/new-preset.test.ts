@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { Preset } from '../../src/providers/preset.ts'
 import type { startInstance } from '../config/instance.ts'
 
-const TREE = ['adapters', 'docs', 'plugin', 'scripts', 'src', 'test', 'tools', 'package.json', 'tsconfig.json']
+const TREE = ['adapters', 'bench', 'docs', 'plugin', 'scripts', 'src', 'test', 'tools', 'package.json', 'tsconfig.json']
 const MANIFESTS = ['README.md', 'mcp.example.json', 'server.json']
 
 const example: Preset = {
