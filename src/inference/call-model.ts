@@ -1,6 +1,7 @@
 import type { GazewayError } from '../errors.ts'
 import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit.ts'
-import { attempt, type Result } from './attempt.ts'
+import type { Result } from './attempt.ts'
+import { attempt } from './attempts.ts'
 import { billedReceiver } from './billed-receiver.ts'
 import { NO_HEADERS } from './call-rates.ts'
 import type { NamedUpstream } from './named-upstream.ts'
