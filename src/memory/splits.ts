@@ -6,10 +6,10 @@ const SHORTEST = 4
 const LONGEST = 64
 
 /**
- * The two words that a compound is joined of, with or without an s between, as German joins them: those in `lookUp` whose
- * first part is the longest. None for others.
+ * The two words that a compound joins, with or without an s between, as German does. Takes the pair found by `lookUp`
+ * with the longest first part; empty when there is none.
  *
- * @example await splitsOf('rechnungsnummer', lookUp) // rechnung and nummer
+ * @example await splitsOf('rechnungsnummer', async () => []) // []
  */
 export async function splitsOf(
   compound: string,

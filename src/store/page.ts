@@ -58,9 +58,12 @@ export function encodeCursor(values: ReadonlyArray<string | number>): string {
 }
 
 /**
- * The values that `encodeCursor` was given.
+ * Reads the values that `encodeCursor` was given.
  *
- * @example const [updatedAt, id] = decodeCursor(query.cursor, z.tuple([z.iso.datetime(), z.string()]))
+ * @example
+ * import { z } from 'zod'
+ * const cursor = encodeCursor(['2026-11-21T07:17:52.000Z', 'mem_1'])
+ * const [updatedAt, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
  * @throws GazewayError `invalid_cursor` when it is not a cursor of this kind of list
  */
 export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {

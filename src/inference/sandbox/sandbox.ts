@@ -24,11 +24,12 @@ export interface Sandbox {
  * request has the same answer, with the same ids.
  *
  * @example
+ * import OpenAI from 'openai'
  * const sandbox = createSandbox()
  * const client = new OpenAI({
  *   baseURL: 'http://sandbox.local/v1',
  *   apiKey: 'none',
- *   fetch: (url, init) => sandbox.fetch(new Request(url, init)),
+ *   fetch: async (url, init) => sandbox.fetch(new Request(url, init)),
  * })
  */
 export function createSandbox(): Sandbox {
