@@ -19,7 +19,7 @@ const TYPES: Record<number, string> = {
   508: 'upstream_error',
 }
 
-/** Every error code that Gazeway answers with, and the HTTP status it has unless the thrower says otherwise. */
+/** Error codes of Gazeway, with the HTTP status that applies unless the thrower sets another. */
 export const CODES = {
   invalid_request: 400,
   invalid_json: 400,
@@ -78,20 +78,20 @@ export const CODES = {
   loop_detected: 508,
 } as const satisfies Record<string, number>
 
-/** What an error is told apart by; each has the HTTP status of {@link CODES}. */
+/** Machine-readable name of an error. {@link CODES} holds its HTTP status. */
 export type ErrorCode = keyof typeof CODES
 
-/** What a thrower may add to the code and the message. */
+/** Optional parts of an error, beside code and message. */
 export interface ErrorDetails {
-  /** HTTP status; the code's own status when absent. */
+  /** HTTP status. Defaults to the status of the code. */
   status?: number
   /** The input field at fault, dotted (`records.3.dwell_ms`). */
   param?: string
   /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
-  /** Headers that tell more over HTTP, such as what is left of a limit. */
+  /** Response headers, such as what is left of a rate limit. */
   headers?: Readonly<Record<string, string>>
-  /** An absolute path in the message: callers are told its last part alone. */
+  /** An absolute path that the message contains. Callers see its last part only. */
   file?: string
   cause?: unknown
 }
@@ -106,8 +106,8 @@ export interface ErrorBody {
 }
 
 /**
- * The one error that the domain throws. `message` says what was wrong and what to do about it, and never holds a
- * secret; each adapter dresses it once.
+ * The only error class of the domain. `message` says what was wrong and what to do, and never contains a secret. Each
+ * adapter renders it in one place.
  *
  * @example throw new GazewayError('version_conflict', 'deploy/staging is at version 3, not 2; read it again.', { param: 'if_version' })
  */
@@ -119,11 +119,11 @@ export class GazewayError extends Error {
   readonly retryAfterSeconds: number | null
   headers: Readonly<Record<string, string>>
   readonly file: string | null
-  /** The call record that tells more, where the error came from an upstream call. */
+  /** Id of the call record, when the error came from a call to the upstream. */
   callId?: string
-  /** Whether the refusal that it is has been noted in the audit trail. */
+  /** True once the audit trail has recorded the refusal. */
   isNoted = false
-  /** The HTTP status of the upstream's reply, where the error ended a reply that had begun. */
+  /** HTTP status of the upstream's reply, when the error ended a reply that had begun. */
   upstreamStatus?: number
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -137,22 +137,26 @@ export class GazewayError extends Error {
   }
 }
 
-/** The `type` that an error body has with an HTTP status. */
+/** The `type` of an error body, by HTTP status. */
 export const typeOf = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
 
-/** The error body for `error`, as every surface shows it; its message names no absolute path that it was told of. */
+/**
+ * Builds the error body that every surface shows. Absolute paths in the message are reduced to their last part.
+ *
+ * @example errorBody(new GazewayError('not_found', 'There is no memory with this key.'), 'req_1')
+ */
 export function errorBody(error: GazewayError, requestId: string | null = null): ErrorBody {
   const { code, status, param, file } = error
   const message = file === null ? error.message : error.message.replaceAll(file, basename(file))
   return { code, message, type: typeOf(status), param, request_id: requestId }
 }
 
-/** Whether a part of Gazeway is not there that is loaded when it is first needed: it was updated while it ran. */
+/** Tells whether a lazily loaded module is missing: its files were replaced or removed while the process ran. */
 export const isFileGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 
-/** Whether there was no file descriptor left to load such a part, or to read another file. */
+/** Tells whether a file could not be opened because the process or the machine has no file descriptors left. */
 export const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&

@@ -5,31 +5,40 @@ const MAX_LENGTH = 480
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** What a schema accepts, in words: `a whole number from 0 to 65535`. A schema's `accepted` metadata is taken as it is. */
+/**
+ * Describes in words the values that a schema accepts: `a whole number from 0 to 65535`. The schema's `accepted`
+ * metadata takes precedence.
+ */
 export function accepts(schema: z.ZodType): string {
   return acceptedAt(schema, [])
 }
 
-/** What a schema accepts at `path` inside it, in words; empty where the path leads out of the schema. */
+/**
+ * Describes the values that a schema accepts at `path` inside it. Empty when `path` leads out of the schema.
+ *
+ * @example
+ * import { z } from 'zod'
+ * acceptedAt(z.object({ port: z.int().min(0).max(65535) }), ['port']) // 'a whole number from 0 to 65535'
+ */
 export function acceptedAt(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const words = new Set(nodesAt(jsonSchema(schema), path).map(describe))
   return [...words].filter(Boolean).join(' or ').slice(0, MAX_LENGTH)
 }
 
-/** The fields that the objects at `path` have, comma-separated. */
+/** Lists the fields of the objects at `path`, comma-separated. */
 export function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const fields = nodesAt(jsonSchema(schema), path).flatMap((node) => Object.keys(node.properties ?? {}))
   return [...new Set(fields)].join(', ').slice(0, MAX_LENGTH)
 }
 
-/** What the record that holds `path` accepts as the name of an entry. */
+/** Describes the entry names that the record around `path` accepts. */
 export function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const nodes = nodesAt(jsonSchema(schema), path.slice(0, -1)).map((node) => node.propertyNames)
   return nodes.filter(isSchema).map(describe).join(' or ')
 }
 
-// The words come from JSON Schema, which is flat and public, rather than from zod's own definitions. Deriving it takes
-// longer than a failed check, so each schema keeps its own.
+// Derived from JSON Schema, which is flat and documented, unlike zod's internals. Cached per schema: the conversion
+// costs more than a failed check.
 const derived = new WeakMap<z.ZodType, JsonSchema>()
 
 function jsonSchema(schema: z.ZodType): JsonSchema {
@@ -111,7 +120,7 @@ function describeString(node: JsonSchema): string {
 }
 
 function range(least: number | undefined, most: number | undefined, unit = ''): string {
-  // zod bounds every integer by what a double holds exactly; that is not worth a word.
+  // zod bounds every integer by the safe integers; such a bound is not worth mentioning.
   const min = least === undefined || least <= Number.MIN_SAFE_INTEGER ? undefined : least
   const max = most === undefined || most >= Number.MAX_SAFE_INTEGER ? undefined : most
   if (min !== undefined && max !== undefined) return unit ? ` of ${min} to ${max}${unit}` : ` from ${min} to ${max}`

@@ -1,9 +1,6 @@
 import { stemOf } from './stem.ts'
 
-/**
- * English words that questions are made of more than what they ask for, and that a small store says little about: verbs and
- * nouns among the most frequent of the language, in no order.
- */
+/** Frequent English verbs and nouns that carry little of a question's subject. In no order. */
 const COMMON_WORDS = `able add agree allow allowed answer anybody anyone anything appear apply arrive ask back bad begin behave belong best
 better big bought box bring buy call called case certain change choose close come common consider contain correct
 create current currently day decide define depend describe detail difference different during early easy eight end
@@ -24,5 +21,5 @@ const COMMON = new Set(COMMON_WORDS.split(/\s+/).map(stemOf))
 /** "directly", "usually" */
 const ADVERB = /^[a-z]{3,}ly$/
 
-/** Whether a folded word says little about what a question asks for. */
+/** Tells whether a folded word carries little of a question's subject. */
 export const isCommon = (word: string): boolean => COMMON.has(stemOf(word)) || ADVERB.test(word)

@@ -1,6 +1,6 @@
 /**
- * `text.slice(start, end)` without the half of a character that a cut leaves behind: strict JSON parsers refuse a whole
- * reply for one.
+ * `text.slice(start, end)` without half a surrogate pair at either end. Strict JSON parsers reject a whole reply that
+ * contains one.
  *
  * @example cut('on 👋', 0, 4) // 'on '
  */
@@ -8,7 +8,7 @@ export function cut(text: string, start: number, end?: number): string {
   return text.slice(start, end).replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '')
 }
 
-/** `text` itself, or as much of it as leaves room for an ellipsis: at most `most` characters (UTF-16) together. */
+/** Truncates `text` to at most `most` UTF-16 units, ellipsis included. */
 export function shorten(text: string, most: number): string {
   return text.length > most ? `${cut(text, 0, most - 1)}…` : text
 }

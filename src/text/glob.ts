@@ -1,6 +1,6 @@
 /**
- * Tells which texts a glob matches: `*` stands for any characters, none included, everything else for itself. It takes time
- * in proportion to both lengths.
+ * Tells whether a glob matches a text. `*` matches any characters, also none; all others match themselves. Takes time
+ * in proportion to the product of both lengths at worst.
  *
  * @example matchesGlob('gpt-*', 'gpt-4o') // true
  */

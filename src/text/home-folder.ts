@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 
-/** The user's home folder; null for a user that has none, in a container that is started under a number. */
+/** The user's home folder. Null when the user has none, as in a container that runs under an unknown user id. */
 export function homeFolder(): string | null {
   try {
     return homedir()

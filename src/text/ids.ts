@@ -22,7 +22,7 @@ export type IdPrefix =
   | 'alw'
   | 'alert'
 
-/** Random numbers are drawn a thousand at a time: one draw costs nearly as much as all of them. */
+/** Random numbers, drawn a thousand at a time: one draw costs nearly as much as a thousand. */
 const random = new Uint32Array(1024)
 let used = random.length
 const generator = new V7Generator({
@@ -35,16 +35,16 @@ const generator = new V7Generator({
   },
 })
 
-/** Those of the id that is being made. */
+/** Bytes of the id being made. */
 const bytes = Buffer.alloc(16)
 
 /**
- * A new id: prefix, underscore, UUIDv7 without dashes (RFC 9562 section 5.7). Ids of one process sort by creation.
+ * Creates an id: prefix, underscore, UUIDv7 without dashes (RFC 9562 section 5.7). Ids of one process sort by creation.
  *
  * @example newId('mem') // 'mem_0199f4c2c5b27a3e8f0d…'
  */
 export function newId(prefix: IdPrefix): string {
-  // Its own toHex makes a string for each digit.
+  // The generator's own toHex creates a string for each digit.
   bytes.set(generator.generate().bytes)
   return `${prefix}_${bytes.toString('hex')}`
 }

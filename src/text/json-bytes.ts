@@ -1,10 +1,11 @@
-/** What JSON may escape: quotes, backslashes, control characters, halves of surrogate pairs. */
+/** Characters that JSON may escape: quotes, backslashes, control characters, unpaired surrogates. */
 const ESCAPED = /["\\\p{Cc}\p{Cs}]/u
 
 /**
- * The bytes of a value as JSON in UTF-8, counted without making the text.
+ * Counts the bytes of a value as JSON in UTF-8, without serializing it.
  *
- * @param value of what JSON is parsed to; what JSON leaves out counts as nothing
+ * @param value a JSON value; fields that JSON omits count as nothing
+ * @example jsonBytes({ name: 'é' }) // 13
  */
 export function jsonBytes(value: unknown): number {
   if (typeof value === 'string') return stringBytes(value)

@@ -1,8 +1,8 @@
-/** Whether a value is an object of JSON, with fields: neither null nor a list. */
+/** Tells whether a value is a JSON object: neither null nor a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What `text` holds; undefined when it is not JSON, which no JSON is. */
+/** Parses `text` as JSON. Undefined when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a value of JSON nests more than `levels` deep. */
+/** Tells whether a JSON value nests more than `levels` deep. */
 export function isDeeper(value: unknown, levels: number): boolean {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {

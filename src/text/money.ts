@@ -6,23 +6,24 @@ export type Micros = number
 /** Micro-dollars in one US dollar. */
 export const MICROS_PER_USD = 1_000_000
 
-/** The most that an account can hold, or owe: 2^53 − 1, which JSON numbers still tell from its neighbours. */
+/** Largest balance of an account, positive or negative: 2^53 − 1, the last integer that JSON numbers hold exactly. */
 export const MOST_MICROS: Micros = Number.MAX_SAFE_INTEGER
 
-/** Micro-dollars as a JSON number of US dollars, with at most 6 decimals. */
+/** Converts micro-dollars to US dollars, with at most 6 decimals. */
 export const toUsd = (micros: Micros): number => micros / MICROS_PER_USD
 
 /**
- * US dollars as micro-dollars, exactly.
+ * Converts US dollars to micro-dollars, exactly.
  *
  * @returns null when `usd` has more than 6 decimals or is too large to be exact
+ * @example toMicros(0.25) // 250_000
  */
 export function toMicros(usd: number): Micros | null {
   const micros = Math.round(usd * MICROS_PER_USD)
   return Number.isSafeInteger(micros) && micros / MICROS_PER_USD === usd ? micros : null
 }
 
-/** The most that one amount can be, in US dollars. */
+/** Largest single amount, in US dollars. */
 const MOST_USD = 1_000_000
 
 const amount = z

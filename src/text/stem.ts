@@ -1,12 +1,13 @@
 /// <reference path="./wink-porter2-stemmer.d.ts" />
 import porter2 from 'wink-porter2-stemmer'
 
-/** Words that the English stemmer is for; names longer than that are no words of a language. */
+/** Words that the English stemmer takes. Longer ones are identifiers, not words of a language. */
 const STEMMED = /^[a-z]{3,40}$/
 
 /**
- * The stem of a folded word, which its inflections share (Porter2: https://snowballstem.org/algorithms/english/stemmer.html).
- * Words with digits or of other alphabets are their own.
+ * Stem that a folded word shares with its inflections (Porter2:
+ * https://snowballstem.org/algorithms/english/stemmer.html). Words with digits or in other alphabets are returned
+ * unchanged.
  *
  * @example stemOf('deployments') // 'deploy'
  */

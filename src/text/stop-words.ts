@@ -1,4 +1,4 @@
-/** Words without a meaning of their own, by language, folded. */
+/** Stop words by language, folded. */
 const STOP_WORDS = [
   // English
   `a about again all also am an and any are as at be because been being between both but by can could did do does doing
@@ -32,12 +32,12 @@ const STOP_WORDS = [
   tienen todo todos tu tus un una unas uno unos usted ustedes y ya yo`,
 ].map((words) => new Set(words.split(/\s+/)))
 
-/** Two characters of the script in which Japanese writes endings and particles. */
+/** A word of Hiragana alone: the script of Japanese endings and particles. */
 const HIRAGANA = /^\p{sc=Hiragana}+$/u
 
 /**
- * The words of a query that carry a meaning: without the stop words of the language that it has most of, which is English
- * in case of doubt. A query of stop words alone is left as it is.
+ * Removes the stop words from a query. The language is the one with the most stop words in the query, English when in
+ * doubt. A query of stop words alone is returned unchanged.
  *
  * @param words folded
  */

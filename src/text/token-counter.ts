@@ -4,15 +4,19 @@ import { LRUCache } from 'lru-cache'
 const SHORT = 200
 
 /**
- * A token counter with the cl100k_base encoding, loaded on the first call.
+ * Creates a token counter with the cl100k_base encoding, loaded on the first call.
  *
- * cl100k_base rather than o200k_base: it loads in half the time (75 against 137 ms) and half the memory (40 against
- * 77 MB), its counts of code and English are within 1 % of the other's, and elsewhere it counts more, so a budget kept
- * by it is kept by the newer encoding too. Text that spells a special token (`<|endoftext|>`) counts as the text it is.
- * Counts are remembered by content, the least recently used forgotten. A single word costs time by the square of its
- * length (0.2 s for 20,000 letters): cut lines of untrusted text first.
+ * Why cl100k_base and not o200k_base:
+ * - It loads faster and takes less memory.
+ * - It counts English and code nearly the same and other text higher, so its budgets hold for o200k_base too.
  *
- * @param options.remember how many counts to keep
+ * Text that spells a special token (`<|endoftext|>`) counts as ordinary text. Counts are cached by content (LRU). A
+ * single word takes quadratic time: cut long lines of untrusted text first.
+ *
+ * @param options.remember size of the cache, in counts
+ * @example
+ * const countTokens = createTokenCounter()
+ * await countTokens('Hello world') // 2
  */
 export function createTokenCounter({ remember = 8192 }: { remember?: number } = {}): (text: string) => Promise<number> {
   const counts = new LRUCache<string, number>({ max: remember })
