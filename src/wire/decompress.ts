@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, type Zlib } from 'node:zlib'
 
-/** What reads a body, by `content-encoding`. */
+/** Decoders by `content-encoding`. */
 const DECODERS = new Map([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
@@ -9,44 +9,43 @@ const DECODERS = new Map([
   ['br', createBrotliDecompress],
 ])
 
-/** The first byte of all that gzip writes (RFC 1952); no text begins with it. */
+/** First byte of gzip data (RFC 1952). No text begins with it. */
 const GZIP_BEGINS = 0x1f
 
-/** What is told of a reply after its head. */
+/** Receives the body of a reply, after its headers. */
 export interface BodyListener {
   onData(chunk: Buffer): void
   onEnd(): void
   onError(error: Error): void
 }
 
-/** Takes the bytes of a compressed body; a few of them may say more than all that is ever read. */
+/** Receives the bytes of a compressed body. Supports backpressure: a few compressed bytes may expand to a huge body. */
 export interface Decompressing extends BodyListener {
-  /** Reads no more of what has come, until `resume`. */
+  /** Pauses decoding until `resume`. */
   pause(): void
   resume(): void
-  /** Reads no more at all; an error that follows is told at once. */
+  /** Stops decoding for good. Errors that follow are reported at once. */
   stop(): void
 }
 
 /**
- * Reads a body that its server, or a proxy before it, has compressed although none was asked for.
+ * Decodes a body that its server, or a proxy in between, compressed without being asked to.
  *
- * @param encoding its `content-encoding`
- * @param giveUp ends the reply, once its bytes turn out not to be what they are said to be
- * @returns what takes the bytes as they come and tells `listener` what they say; null for a way to compress that is not
- *   known
+ * @param encoding value of its `content-encoding`
+ * @param giveUp aborts the reply once its bytes turn out to be corrupt
+ * @returns a receiver of the raw bytes that passes the decoded ones to `listener`; null for an unsupported encoding
  */
 export function decompressing(encoding: string, listener: BodyListener, giveUp: () => void): Decompressing | null {
   const create = DECODERS.get(encoding.trim().toLowerCase())
   if (!create) return null
-  // Proxies leave the header on what they have decompressed.
+  // Some proxies decompress a body and leave the header in place.
   const isCompressed = ([first]: Buffer) => create !== createGunzip || first === GZIP_BEGINS
   let decoder: (Transform & Zlib) | undefined
   let reader: BodyListener | undefined
   let failed = false
   const told: BodyListener = {
     ...listener,
-    // To give up makes another one.
+    // Giving up causes a second error.
     onError(error) {
       if (!failed) listener.onError(error)
       failed = true
@@ -64,7 +63,7 @@ export function decompressing(encoding: string, listener: BodyListener, giveUp: 
       reader ??= begin(chunk)
       reader.onData(chunk)
     },
-    // A reply without a body is none that was cut off.
+    // An empty body is complete, not truncated.
     onEnd: () => (reader ?? told).onEnd(),
     onError: (error) => (reader ?? told).onError(error),
     pause: () => void decoder?.pause(),
@@ -86,7 +85,7 @@ function reading(decoder: Transform & Zlib, listener: BodyListener, giveUp: () =
   return {
     onData: (chunk) => void decoder.write(chunk),
     onEnd: () => void decoder.end(),
-    // Not before what came until then.
+    // Deliver the bytes received so far before the error.
     onError: (error) => void decoder.flush(() => decoder.destroy(error)),
   }
 }

@@ -1,14 +1,20 @@
-/** How long work may keep the thread to itself, in milliseconds. */
+/** Longest time that work may block the event loop, in milliseconds. */
 const SLICE_MS = 10
 
 const waiting: Array<() => void> = []
-/** When the slice that runs now began. */
+/** Start of the current slice. */
 let began = 0
 
 /**
- * Lets others have the thread: long work awaits it before each of its parts. All such work in the process takes turns, one
- * slice of 10 ms in each turn of the event loop, so that requests come between however much of it there is. Work whose
- * slice is not over goes on at once.
+ * Yields the event loop: long work awaits this before each of its parts. All such work in the process shares one slice
+ * of 10 ms per turn of the loop, so requests are served in between. Returns undefined, to go on at once, while the
+ * slice lasts.
+ *
+ * @example
+ * for (const file of ['a.ts', 'b.ts']) {
+ *   await giveWay()
+ *   file.toUpperCase()
+ * }
  */
 export function giveWay(): Promise<void> | undefined {
   if (waiting.length === 0 && performance.now() - began < SLICE_MS) return undefined
@@ -20,7 +26,7 @@ export function giveWay(): Promise<void> | undefined {
 
 function next(): void {
   const resume = waiting.shift()
-  // In a later turn of the event loop, which hears of what came in before.
+  // Schedule the next turn before resuming, so that I/O is handled in between.
   if (waiting.length > 0) setImmediate(next)
   began = performance.now()
   resume?.()

@@ -1,20 +1,21 @@
 import { GazewayError } from '../errors.ts'
 import { createThread, type ThreadCode } from './thread.ts'
 
-/** Threads that work at once. */
+/** Threads that run at the same time. */
 const AT_ONCE = 2
-/** Whoever would be the next to wait is refused. */
+/** Longest queue. Further work is refused. */
 const MOST_WAITING = 32
 
 const waiting: Array<() => void> = []
 let working = 0
 
 /**
- * What a thread of its own makes of `input`: for work that cannot be cut into parts. A thread takes some 50 ms to start, and
- * two work at once.
+ * Runs work that cannot be split in a thread of its own. A thread is started per call and at most two run at the same
+ * time.
  *
- * @param signal ends it early
- * @throws GazewayError `too_many_requests`, `cancelled`; or an error with the message and the fields of what the thread threw
+ * @param signal terminates the thread early
+ * @throws GazewayError `too_many_requests`, `cancelled`; or an error with the message and fields of the one the thread
+ *   threw
  */
 export async function inThread<Input, Output>(code: ThreadCode, input: Input, signal?: AbortSignal): Promise<Output> {
   await turn()
@@ -39,13 +40,13 @@ async function turn(): Promise<void> {
     return
   }
   if (waiting.length >= MOST_WAITING)
-    throw new GazewayError('too_many_requests', 'Too much of this work is waiting already; try again in a moment.', {
+    throw new GazewayError('too_many_requests', 'Too much work of this kind is queued; retry in a moment.', {
       retryAfterSeconds: 1,
     })
   await new Promise<void>((resolve) => void waiting.push(resolve))
 }
 
-/** Whoever waits works in the place of whoever leaves. */
+/** Hands the free place to the next in the queue. */
 function leave(): void {
   const next = waiting.shift()
   if (next) next()

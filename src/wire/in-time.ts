@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What `work` resolves to; undefined when that takes longer than `ms`. The work then goes on, and its failure is nobody's. */
+/** Awaits `work` for at most `ms`. Undefined on timeout; the work then continues and a later failure is ignored. */
 export async function inTime<T>(ms: number, work: T | Promise<T>): Promise<T | undefined> {
   const over = new AbortController()
   const late = delay(ms, undefined, { signal: over.signal }).catch(() => undefined)

@@ -1,9 +1,12 @@
 const waiting = new Set<() => Promise<unknown>>()
 
 /**
- * A part of Gazeway that is loaded when it is first needed, and by {@link loadAll}.
+ * Defers loading a module until it is first needed, or until {@link loadAll}.
  *
- * @returns what gives the part; a failure to load it is for good, as Node keeps it in mind
+ * @returns a function that gives the module; a failed load is final, since Node caches it
+ * @example
+ * const zlib = lazily(() => import('node:zlib'))
+ * const { gzipSync } = await zlib()
  */
 export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
@@ -17,10 +20,10 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Loads all that is loaded lazily by the modules that are there. A service does so before it listens: what is first needed
- * while the process has no file descriptor left, or after an update took its files, is lost until a restart.
+ * Loads all lazily loaded modules. A service calls it before it listens: afterwards a load may fail, because no file
+ * descriptor is left or an update replaced the files, and only a restart helps.
  */
 export async function loadAll(): Promise<void> {
-  // Those that come with one of them, too.
+  // Includes those registered while loading.
   for (const part of waiting) await part()
 }

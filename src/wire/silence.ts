@@ -1,25 +1,29 @@
-/** The limit is looked after this often while it lasts, but at least once a second. */
+/** Checks per limit. The pause between checks is at most one second. */
 const LOOKS = 20
 const LONGEST_PAUSE_MS = 1000
 
-/** Something that is waited for. */
+/** A wait for something to happen. */
 export interface Wait {
-  /** How many looks had been taken when something was last heard. */
+  /** Number of checks done when the last sign of life came. */
   heardAt: number
-  /** Where it stands among all that is waited for. */
+  /** Index in the list of waits. */
   place: number
   onSilence: () => void
 }
 
-/** Looks after all that is waited for at once: a timer for each request takes a fortieth of all that a request costs. */
+/** One timer for all waits: a timer per request is measurably slower. */
 export interface SilenceWatch {
-  /** @param onSilence called once nothing has been heard for the limit, and again at each look until `heard` or `end` */
+  /** @param onSilence called once the limit has passed in silence, and again at each check until `heard` or `end` */
   begin(onSilence: () => void): Wait
   heard(wait: Wait): void
   end(wait: Wait): void
 }
 
-/** @param limitMs how long it may be silent; it is noticed up to a twentieth later, or a second where that is less */
+/**
+ * Watches for silence.
+ *
+ * @param limitMs longest silence; noticed up to a twentieth later, or one second where that is less
+ */
 export function watchSilence(limitMs: number): SilenceWatch {
   const pauseMs = Math.min(limitMs / LOOKS, LONGEST_PAUSE_MS)
   const limit = Math.ceil(limitMs / pauseMs)
@@ -31,7 +35,7 @@ export function watchSilence(limitMs: number): SilenceWatch {
     looks++
     const silent = waits.filter(({ heardAt }) => looks - heardAt > limit)
     for (const { onSilence } of silent) onSilence()
-    // Not as soon as nothing is left: one request after the other would each start it anew.
+    // The timer outlives the last wait by one check: sequential requests would otherwise restart it each time.
     looking = false
     if (waits.length > 0) lookOn()
   }

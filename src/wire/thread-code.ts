@@ -1,19 +1,21 @@
 import { parentPort } from 'node:worker_threads'
 
-/** What a thread says: an answer, or the fields of what was thrown instead, which an error would lose on its way. */
+/**
+ * Reply of a thread: an answer, or the fields of the error thrown. Structured cloning would drop an error's own fields.
+ */
 export type Message<Answer> = { answer: Answer } | { fault: { message: string } }
 
 /**
- * Runs a thread of `createThread`: answers its questions until it is to end.
+ * Entry point of a thread started by `createThread`. Answers questions until it is told to end.
  *
- * @param onEnd what is to be closed then
+ * @param onEnd releases the thread's resources at the end
  */
 export function answerQuestions<Question, Answer>(
   answer: (question: Question) => Answer | Promise<Answer>,
   onEnd: () => void = () => {},
 ): void {
   const port = parentPort
-  if (port === null) throw new Error('This is the code of a thread.')
+  if (port === null) throw new Error('This module only runs inside a worker thread.')
   const answered = async (question: Question): Promise<Message<Answer>> => {
     try {
       return { answer: await answer(question) }

@@ -1,38 +1,41 @@
 import { Worker } from 'node:worker_threads'
 import type { Message } from './thread-code.ts'
 
-/** How long a thread may take to end by itself, in milliseconds. */
+/** Time a thread has to end by itself, in milliseconds. */
 const ENDED_WITHIN_MS = 5_000
-/** Whether this is the source, and not the bundle. */
+/** True in the sources, false in the bundle. */
 const IS_SOURCE = import.meta.url.endsWith('.ts')
 
-/** Where the code of a thread is, which `answerQuestions` runs. */
+/** Location of the code of a thread. The code calls `answerQuestions`. */
 export interface ThreadCode {
-  /** In the source; the bundle has no such file. */
+  /** File in the sources. The bundle does not contain it. */
   source: URL
-  /** What the build calls it: `dist/threads/NAME.js`. */
+  /** Name in the build: `dist/threads/NAME.js`. */
   name: string
 }
 
-/** A thread that answers one question at a time; it runs from the first question on, and does not keep the process up. */
+/**
+ * A worker thread that answers one question at a time. It starts with the first question and does not keep the process
+ * alive.
+ */
 export interface Thread<Question, Answer> {
   /**
-   * The questions must not overlap.
+   * Asks a question. Questions must not overlap. After an error that ended the thread, the next question starts a new
+   * one.
    *
-   * @throws an error with the message and the fields of the one that was thrown there. One that ended the thread is followed
-   *   by another thread, for the next question
+   * @throws an error with the message and fields of the one thrown in the thread
    */
   ask(question: Question): Promise<Answer>
-  /** Ends it once it has answered, or in 5 s. */
+  /** Ends the thread after its current answer, or after 5 s. */
   close(): Promise<void>
-  /** Ends it whatever it does. */
+  /** Terminates the thread at once. */
   kill(): Promise<void>
 }
 
 /**
- * A thread of this process for what would keep the main one busy.
+ * Creates a thread for work that would block the event loop.
  *
- * @param data what its code finds in `workerData`, asked when it is started
+ * @param data gives the thread's `workerData`; called at each start
  */
 export function createThread<Question, Answer>(code: ThreadCode, data: () => unknown): Thread<Question, Answer> {
   let worker: Worker | undefined
@@ -46,7 +49,7 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
       answering = undefined
     }
     started.on('message', (message: Message<Answer>) => {
-      // It is idle now.
+      // Idle threads do not keep the process alive.
       started.unref()
       const asked = answering
       answering = undefined
@@ -73,7 +76,7 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
       if (ending === undefined) return
       const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()))
       ending.ref()
-      // It hears of it after what it works on.
+      // Handled after the current question.
       ending.postMessage('end')
       const late = setTimeout(() => void ending.terminate(), ENDED_WITHIN_MS)
       await ended
@@ -85,7 +88,7 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
   }
 }
 
-/** Threads do not inherit what makes Node read TypeScript. */
+/** Starts the worker. Worker threads do not inherit the loader that runs TypeScript, so sources register it again. */
 function open({ source, name }: ThreadCode, workerData: unknown): Worker {
   if (!IS_SOURCE) return new Worker(bundled(name), { workerData })
   const register = JSON.stringify(import.meta.resolve('tsx/esm/api'))
@@ -93,6 +96,6 @@ function open({ source, name }: ThreadCode, workerData: unknown): Worker {
   return new Worker(code, { workerData, eval: true })
 }
 
-/** Seen from the bundle's chunks, and from its start. */
+/** Resolves from the bundle's chunks and from its entry file. */
 const bundled = (name: string): URL =>
   new URL(`${/\/chunks\/[^/]*$/.test(import.meta.url) ? '..' : '.'}/threads/${name}.js`, import.meta.url)

@@ -1,15 +1,16 @@
 import { createContext, Script } from 'node:vm'
 
-/** Made when it is first needed: it costs 1 ms. */
+/** Created on first use. */
 let place: { work: () => unknown } | undefined
 let run: Script | undefined
 
 /**
- * What `work` returns; undefined when that takes longer. Patterns that others choose can match for minutes, and nothing
- * else ends a regular expression on this thread. The work is stopped wherever it is: nothing that it changes may be used
- * afterwards. A call costs 0.1 ms.
+ * Runs `work` synchronously with a time limit; undefined on timeout. For regular expressions from users, which can
+ * backtrack for minutes: nothing else interrupts one on this thread. The work may stop anywhere, so discard what it
+ * changed.
  *
- * @param ms how long it may take at most; above 0
+ * @param ms time limit, above 0
+ * @example withinTime(50, () => /(a+)+$/.test(`${'a'.repeat(40)}!`)) // undefined
  */
 export function withinTime<T>(ms: number, work: () => T): T | undefined {
   place ??= createContext({ work }) as { work: () => unknown }

@@ -3,9 +3,9 @@ import { GazewayError } from '../errors.ts'
 import { acceptedAt, fieldsAt, namesAt } from '../text/accepted.ts'
 import { shorten } from '../text/cut.ts'
 
-/** Items in one list of an input; a check ends at the first list that is longer. */
+/** Longest list in an input. Validation stops at the first longer one. */
 export const LIST_LIMIT = 10_000
-/** Faults that are looked at; the message names three. */
+/** Faults collected; the message names the first three. */
 const ENOUGH_FAULTS = 100
 const MAX_FAULTS = 3
 const MAX_NAME = 80
@@ -14,22 +14,25 @@ const MAX_MESSAGE = 1000
 interface Fault {
   path: readonly PropertyKey[]
   problem: string
-  /** What is accepted there, where the path itself leads nowhere in the schema (an unknown field, a record's key). */
+  /** Describes the accepted input, where the path is not in the schema (an unknown field, the key of a record). */
   accepted?: () => string
 }
 
-/** Why a value was refused, in words for whoever sent it. */
+/** Reasons for a rejected input, for the caller. */
 export interface Explanation {
-  /** The first field at fault, dotted (`records.3.dwell_ms`); null when the value as a whole is wrong. */
+  /** First field at fault, dotted (`records.3.dwell_ms`). Null when the value as a whole is wrong. */
   param: string | null
-  /** `FIELD: what is wrong; accepted: …` for at most three fields. Never holds the refused value. */
+  /** `FIELD: problem; accepted: …` for at most three fields. Never contains the rejected value. */
   message: string
 }
 
 /**
- * Checks a value against a schema: the one way that input from outside comes in, whatever the surface.
+ * Validates input from outside, on every surface.
  *
  * @throws GazewayError `validation_failed` with the first field at fault in `param`
+ * @example
+ * import { z } from 'zod'
+ * const { limit } = parseInput(z.object({ limit: z.int().max(100) }), { limit: 10 })
  */
 export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value)
@@ -39,10 +42,10 @@ export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.ou
 }
 
 /**
- * Says what was wrong with a value and what is accepted instead. Secrets may be among the refused values, so kinds and
- * field names are told, values never.
+ * Explains why a value was rejected and what is accepted. Names field names and kinds only, since a value may be a
+ * secret.
  *
- * @param name what to call the value itself when no field of it is at fault
+ * @param name name for the value itself, when none of its fields is at fault
  */
 export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, name = 'input'): Explanation {
   const found: Fault[] = []
@@ -71,13 +74,13 @@ export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, na
   }
 }
 
-/** The faults without those that say the same again, as the branches of a union do. */
+/** Removes repeated faults: the branches of a union report the same ones. */
 function distinct(faults: readonly Fault[]): Fault[] {
   const seen = new Set<string>()
   return faults.filter(({ path, problem }) => seen.size < seen.add(JSON.stringify([path.map(String), problem])).size)
 }
 
-/** Whether an issue of a union's branch shows that the value was of that branch's kind. */
+/** True when an issue in a branch of a union shows that the value was meant for that branch. */
 function isInside(issue: z.core.$ZodIssue): boolean {
   return issue.path.length > 0 || issue.code === 'unrecognized_keys'
 }
@@ -107,7 +110,7 @@ function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  // JSON has no infinity; a number beyond what a double can hold is read as one.
+  // JSON has no infinity. A number too large for a double is parsed as one.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large'
   const kinds: Record<string, string> = {
     string: 'text',

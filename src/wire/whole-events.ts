@@ -1,29 +1,33 @@
-/** An event longer than this is not one that a model sends. */
+/** Largest event. Models do not send longer ones. */
 const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
-/** As much of a blank line, with the end of the line before it, as can be in one of two pieces: `\n\r` or `\r\n`. */
+/** Longest part of a blank line, with the line end before it, that two chunks can split: `\n\r` or `\r\n`. */
 const SEAM_BYTES = 2
 const BLANK_LINE = Buffer.from('\n\n')
 const [LF, CR] = [0x0a, 0x0d]
 
-/** Puts the pieces of a stream of server-sent events together so that each holds whole events. */
+/** Regroups the chunks of a stream of server-sent events so that each holds whole events. */
 export interface WholeEvents {
-  /** @returns what has arrived of whole events; null while there is none: an unfinished one waits for its rest */
+  /**
+   * Adds a chunk.
+   *
+   * @returns the events that are complete; null while there is none
+   */
   push(chunk: Buffer): Buffer | null
-  /** What is left at the end of the stream, with the blank line that it lacks; null when nothing is. */
+  /** Takes the unfinished event at the end of the stream and adds the missing blank line. Null when nothing is left. */
   rest(): Buffer | null
 }
 
 /**
- * It takes time by the length of the stream, whatever pieces it comes in.
+ * Creates a regrouper. Takes linear time, however the stream is chunked.
  *
  * @throws from `push` when an event is longer than 16 MiB
  */
 export function wholeEvents(): WholeEvents {
-  /** The beginning of an event: the first `heldBytes` of it, the rest is room for more. */
+  /** Buffer with the start of an event in its first `heldBytes`; the rest is spare room. */
   let held: Buffer | null = null
   let heldBytes = 0
 
-  /** Room is doubled, so that a large event costs time by its size whatever pieces it comes in. */
+  /** Doubles the buffer when it is full, so that a large event takes linear time. */
   function hold(piece: Buffer): void {
     const bytes = held ? heldBytes + piece.length : piece.length
     if (bytes > EVENT_LIMIT_BYTES) throw new Error('An event of the stream has no end.')
@@ -37,7 +41,7 @@ export function wholeEvents(): WholeEvents {
     heldBytes = bytes
   }
 
-  /** Where the last event ends in `chunk` if its blank line began in what is held; 0 when it did not. */
+  /** End of the last event in `chunk` when its blank line starts in the held bytes; 0 otherwise. */
   function seamBoundary(chunk: Buffer): number {
     if (!held) return 0
     const before = held.subarray(Math.max(0, heldBytes - SEAM_BYTES), heldBytes)
@@ -66,12 +70,12 @@ export function wholeEvents(): WholeEvents {
   }
 }
 
-/** The events of a piece of a stream, each with its blank line; line ends may be LF or CRLF. */
+/** Splits a chunk into its events, each with its blank line. Line ends may be LF or CRLF. */
 export function splitEvents(bytes: Buffer): Buffer[] {
   const events: Buffer[] = []
   let [lf, crlf] = [0, 0]
   for (let start = 0; start < bytes.length; ) {
-    // What was found further on is not looked for again: most streams have one of the two only.
+    // Search again only past the last hit: most streams use one kind of line end.
     if (lf <= start) lf = endAfter(bytes, '\n\n', start)
     if (crlf <= start) crlf = endAfter(bytes, '\n\r\n', start)
     const end = Math.min(lf, crlf)
@@ -88,13 +92,13 @@ function lastBoundary(bytes: Buffer): number {
   return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3)
 }
 
-/** What most pieces of a stream do: upstreams write whole events. */
+/** Fast path: upstreams mostly write whole events. */
 function endsWithBlankLine(bytes: Buffer): boolean {
   if (bytes.at(-1) !== LF) return false
   return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)
 }
 
-/** Where the first `mark` from `start` on ends; the end of the bytes when there is none. */
+/** End of the first `mark` at or after `start`; the end of the bytes when there is none. */
 function endAfter(bytes: Buffer, mark: string, start: number): number {
   const at = bytes.indexOf(mark, start)
   return at === -1 ? bytes.length : at + mark.length

@@ -9,7 +9,7 @@ import { eventsOf, type SentEvent } from './sse.ts'
 
 /** What tells whoever waits that the service has ended it. */
 const STOPPING = [503, 'service_stopping', 'server_error']
-const MESSAGE = 'Gazeway is stopping, and the answer was not complete. Send the request again.'
+const MESSAGE = 'Gazeway stopped before the answer was complete. Retry the request.'
 /** The last moment at which those who wait are told, and when what is passed on is ended; in milliseconds. */
 const LAST_WORDS_MS = 9_000
 const DEADLINE_MS = 10_000

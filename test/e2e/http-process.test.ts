@@ -259,7 +259,7 @@ describe('the end of the HTTP gateway', () => {
     const { structuredContent } = await call('gateway_upstream_api_history')
     assert.deepEqual(
       structuredContent.items.map(({ status, error }: { status: string; error: string }) => [status, error]),
-      [['error', 'Gazeway is stopping, and the answer was not complete. Send the request again.']],
+      [['error', 'Gazeway stopped before the answer was complete. Retry the request.']],
     )
   })
 
