@@ -27,11 +27,6 @@ export function tableUnder(page: string, heading: string): string[][] {
   )
 }
 
-/** Where the links of a page lead, fragments left out. */
-export function linksOf(page: string): string[] {
-  return [...page.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target)
-}
-
 /** The words in backticks inside a text. */
 export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
+import { deadLinks, pagesOf } from '../../scripts/docs/links.ts'
 import { generatedPages } from '../../scripts/docs/pages.ts'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import { checkConfig } from '../../src/config/config-schema.ts'
-import { blocksOf, codeIn, linksOf, sectionOf } from './markdown.ts'
+import { blocksOf, codeIn, sectionOf } from './markdown.ts'
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesIn('docs')].filter((file) =>
-  file.endsWith('.md'),
-)
+const pages = pagesOf('.')
 const read = (file: string) => readFileSync(file, 'utf8')
 const SOURCES = ['src', 'tools', 'adapters'].flatMap(sourcesBelow)
 /** A path of this repository, as a page names it. */
@@ -24,11 +23,7 @@ describe('a page', () => {
   for (const { file, found, expected } of generatedPages())
     it(`${file} says what the schemas say (npm run docs writes it)`, () => assert.equal(found, expected))
 
-  for (const file of pages)
-    it(`${file} links to files that are there`, () => {
-      const local = linksOf(read(file)).filter((target) => !target.startsWith('https://'))
-      for (const target of local) assert.ok(existsSync(join(dirname(file), target)), target)
-    })
+  it('has no dead link', () => assert.deepEqual(deadLinks('.', pages), []))
 
   for (const file of pages)
     it(`${file} names files and folders that are there`, () => {
@@ -87,10 +82,6 @@ describe('a page', () => {
       assert.ok(sources.includes(flat(line)), `no docstring has: ${line}`)
   })
 })
-
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
-}
 
 /** The source files below a folder, but for those of the configuration itself. */
 function sourcesBelow(folder: string): string[] {
