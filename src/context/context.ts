@@ -9,10 +9,11 @@ import { parseInput } from '../wire/validation.ts'
 import type { Root } from './allowed-root.ts'
 import { resolveFocus } from './confine.ts'
 import { attentionByFile } from './file-attention.ts'
-import { createExcerptReader } from './file-excerpt.ts'
+import { createExcerptReader, createTextReader } from './file-excerpt.ts'
 import { fit } from './fit.ts'
 import { distanceTo } from './focus-distance.ts'
 import { type Form, jsonForm, textForm } from './form.ts'
+import { layoutOf } from './layout.ts'
 import { createOutline } from './outline.ts'
 import type { ContextMemory, WorkContext } from './place.ts'
 import { relatedFiles } from './related.ts'
@@ -165,13 +166,15 @@ export function createContext(deps: ContextDeps) {
     const hasSignal = focus !== null || attention.size > 0 || tree.changes.size > 0
     const matches = await matcher(root, tree, { query, hasSignal }, { signal, onStep })
     const { match, referred } = matches
-    const isFile = focus !== null && tree.files.includes(focus.path)
-    const distance = focus === null ? () => null : distanceTo(focus.path, isFile)
+    const { places } = layoutOf(tree.files)
+    const distance = focus && distanceTo(focus.path, places.has(focus.path))
     const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
     const chosen = onlyRelated ? relatedFiles(scored, matches) : scored
-    const files = matches.found === null ? chosen : await findPassages(root, chosen, matches.found)
+    const texts = createTextReader(root)
+    const files = matches.found === null ? chosen : await findPassages(texts, chosen, matches.found)
     const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
     const outline = createOutline(root, files, {
+      layout: layoutOf(onlyRelated ? files.map(({ path }) => path) : tree.files),
       limit,
       commits: tree.commits.length,
       focus: focus?.path ?? null,
@@ -196,7 +199,7 @@ export function createContext(deps: ContextDeps) {
       form,
       incomplete: !tree.complete,
       countTokens: deps.countTokens,
-      excerptOf: createExcerptReader(root),
+      excerptOf: createExcerptReader(texts),
     })
   }
 

@@ -1,47 +1,48 @@
 import { focusInterest, weightOf } from './interest.ts'
+import type { Layout } from './layout.ts'
 import { type Place, signalsOf } from './place.ts'
 import type { ScoredFile } from './score.ts'
 import { type Inside, whyDirectory } from './why.ts'
 
 interface Directory extends Inside {
   interest: number
-  files: number
 }
 
 /**
- * The directories above the files, as places without children: a directory has the weight of its most interesting part,
- * and the sum of the attention inside.
+ * The directories of a layout, as places without children: a directory has the weight of its most interesting part, and the
+ * sum of the attention inside.
+ *
+ * @param files those with interest
  */
 export function createDirectories(
   files: readonly ScoredFile[],
-  { focus, now }: { focus: string | null; now: Date },
+  { layout, focus, now }: { layout: Layout; focus: string | null; now: Date },
 ): (path: string) => Place {
   const directories = new Map<string, Directory>()
   for (const file of files) {
     for (let end = file.path.lastIndexOf('/'); end > 0; end = file.path.lastIndexOf('/', end - 1)) {
       const path = file.path.slice(0, end)
       const known = directories.get(path)
-      const directory = known ?? { interest: 0, files: 0, attention: null, changes: 0, focus: path === focus }
+      const directory = known ?? { interest: 0, attention: null, changes: 0, focus: path === focus }
       if (!known) directories.set(path, directory)
       addFile(directory, file)
     }
   }
 
   return function directory(path) {
-    const inside = directories.get(path) ?? { interest: 0, files: 0, attention: null, changes: 0, focus: false }
+    const inside = directories.get(path) ?? { interest: 0, attention: null, changes: 0, focus: path === focus }
     const interest = Math.max(inside.interest, inside.focus ? focusInterest(0) : 0)
     return {
       path,
       kind: 'directory',
       weight: weightOf(interest),
       why: weightOf(interest) > 0 ? whyDirectory(inside, now) : ['top level'],
-      signals: signalsOf({ size: inside.files }),
+      signals: signalsOf({ size: layout.filesBelow.get(path) ?? 0 }),
     }
   }
 }
 
 function addFile(directory: Directory, { interest, attention, change }: ScoredFile): void {
-  directory.files += 1
   directory.interest = Math.max(directory.interest, interest)
   if (change) directory.changes += 1
   if (!attention) return

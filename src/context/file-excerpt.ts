@@ -7,15 +7,24 @@ import { holdsPrivateKey, looksSecret } from './secrets.ts'
 const LINE_LENGTH = 200
 const EXCERPT_BYTES = 256 * 1024
 
-/** A reader of lines from the files below a root; each file is read once, its first 256 KiB. */
-export function createExcerptReader(root: string) {
-  const texts = new Map<string, Promise<string | null>>()
+/** Gives the text of a file below a root, or null: see {@link readText}. */
+export type TextReader = (path: string) => Promise<string | null>
 
-  /** @returns null when the file may not or cannot be shown, or has no such lines */
-  return async function excerptOf(path: string, from: number, to: number): Promise<string | null> {
+/** A reader of the files below a root, each of which is read once: its first 256 KiB. */
+export function createTextReader(root: string): TextReader {
+  const texts = new Map<string, Promise<string | null>>()
+  return function textOf(path) {
     const reading = texts.get(path) ?? readText(root, path, EXCERPT_BYTES)
     texts.set(path, reading)
-    const text = await reading
+    return reading
+  }
+}
+
+/** A reader of lines. */
+export function createExcerptReader(textOf: TextReader) {
+  /** @returns null when the file may not or cannot be shown, or has no such lines */
+  return async function excerptOf(path: string, from: number, to: number): Promise<string | null> {
+    const text = await textOf(path)
     return text === null ? null : linesOf(text, from, to)
   }
 }
@@ -26,7 +35,7 @@ export function createExcerptReader(root: string) {
  *
  * @param limit bytes
  */
-export async function readText(root: string, path: string, limit: number): Promise<string | null> {
+async function readText(root: string, path: string, limit: number): Promise<string | null> {
   if (looksSecret(join(root, path))) return null
   const bytes = await readInside(root, path, limit)
   return bytes === null ? null : textOfFile(bytes)

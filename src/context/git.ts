@@ -16,7 +16,7 @@ const NO_MATCH = 1
 const NO_COMMITS = '(initial)'
 
 /** What git knows about a root. Paths are relative to the root, with forward slashes. */
-interface GitState {
+export interface GitState {
   /** Tracked files, without links and submodules, with the hashes of their content. */
   tracked: ReadonlyMap<string, string>
   /** Uncommitted state by path: modified, added, untracked, renamed, deleted, conflicted. */

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { isUnreadable } from './confine.ts'
 import { createDirectories } from './directories.ts'
 import { attentionInterest, queryInterest, weightOf } from './interest.ts'
+import type { Layout } from './layout.ts'
 import { type Place, signalsOf } from './place.ts'
-import { byInterest, type ScoredFile } from './score.ts'
+import { byInterest, type ScoredFile, unremarkable } from './score.ts'
 import { attended, whyFile } from './why.ts'
 
 /** A place that may become part of the context. */
@@ -31,6 +32,8 @@ export interface Outline {
 
 /** What the outline of scored files depends on, beside the files. */
 export interface OutlineOptions {
+  /** Of all files that may be shown. */
+  layout: Layout
   /** Files at most; looking at each costs a system call. */
   limit: number
   /** How many commits were read, for the wording of the reasons. */
@@ -39,7 +42,7 @@ export interface OutlineOptions {
   now: Date
 }
 
-/** Turns scored files into places, leaving out those that are gone or are links. */
+/** Turns files with interest into places, leaving out those that are gone or are links. */
 export function createOutline(root: string, files: ScoredFile[], options: OutlineOptions): Outline {
   const weighty = files.filter((file) => weightOf(file.interest) > 0).sort(byInterest)
   const groups = weighty.slice(0, options.limit).map((file) => candidatesOf(root, file, options))
@@ -119,9 +122,12 @@ function overviewOf(
   options: OutlineOptions,
   directory: (path: string) => Place,
 ): Candidate[] {
-  const folders = new Set(files.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))
-  const plain = files.filter(({ path, interest }) => !path.includes('/') && weightOf(interest) === 0)
+  const { topFolders, topFiles } = options.layout
+  const known = new Map(files.map((file) => [file.path, file]))
+  const plain = topFiles
+    .map((path) => known.get(path) ?? unremarkable(path))
+    .filter(({ interest }) => weightOf(interest) === 0)
   const shown = plain.slice(0, options.limit).map((file) => candidatesOf(root, file, options))
   const top = shown.flat().map(({ place }) => ({ place: { ...place, why: ['top level'] }, file: null, lines: null }))
-  return [...[...folders].sort().map((path) => ({ place: directory(path), file: null, lines: null })), ...top]
+  return [...topFolders.map((path) => ({ place: directory(path), file: null, lines: null })), ...top]
 }

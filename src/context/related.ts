@@ -17,6 +17,6 @@ export function relatedFiles(files: readonly ScoredFile[], { found, share }: Mat
   const floor = FLOOR * Math.cbrt(SHORT / Math.max(SHORT, found.terms.length))
   return files.filter((file) => {
     const isWork = file.attention !== null || file.change !== null
-    return file.terms.match > 0 && share(file.path) >= (isWork ? floor * FLOOR_OF_WORK : floor)
+    return file.terms.match > 0 && (share.get(file.path) ?? 0) >= (isWork ? floor * FLOOR_OF_WORK : floor)
   })
 }

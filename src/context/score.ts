@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileAttention } from './file-attention.ts'
 import { type InterestTerms, interestOf } from './interest.ts'
+import { layoutOf } from './layout.ts'
 import type { ProjectTree } from './tree.ts'
 
 /** A file with what makes it interesting. */
@@ -18,52 +19,63 @@ export interface ScoredFile {
   passage: { from: number; to: number; match: number } | null
 }
 
-const LANDMARK =
-  /^(readme|contributing|architecture)(\.\w+)?$|^(agents|claude)\.md$|^(package|composer|deno)\.json$|^(pyproject|cargo)\.toml$|^go\.mod$|^pom\.xml$|^build\.gradle(\.kts)?$|^gemfile$|^makefile$|^dockerfile$/i
-
 /** A commit of more files than this is an import, a rename or a reformat: it says nothing about any one of them. */
 const BULK_COMMIT = 100
 
 /** Changed files whose age is looked up; beyond it they count as old. */
 const AGED_CHANGES = 2_000
 
-/** Every file of the tree with its interest. */
+/** What speaks for files, by path. */
+export interface Signals {
+  attention: ReadonlyMap<string, FileAttention>
+  /** How far files are from the focus; null without one. */
+  distance: ((path: string) => number | null) | null
+  /** How well a file answers the query, see {@link InterestTerms}. */
+  match: ReadonlyMap<string, number>
+  /** See {@link InterestTerms}. */
+  referred: ReadonlyMap<string, number>
+}
+
+/** The files of the tree that a signal speaks for, with their interest, in the tree's order. */
 export async function scoreFiles(
   root: string,
   tree: ProjectTree,
-  signals: {
-    attention: Map<string, FileAttention>
-    distance: (path: string) => number | null
-    /** The share of the query that a file has, see {@link InterestTerms}. */
-    match: (path: string) => number
-    /** See {@link InterestTerms}. */
-    referred: (path: string) => number
-    now: Date
-  },
+  signals: Signals & { now: Date },
 ): Promise<ScoredFile[]> {
-  const ages = await changeAges(root, tree.changes, signals.now)
+  const { attention, distance, match, referred, now } = signals
+  const { places, landmarks } = layoutOf(tree.files)
+  const ages = await changeAges(root, tree.changes, now)
   const ranks = commitRanks(tree.commits)
-  return tree.files.map((path) => {
-    const attention = signals.attention.get(path) ?? null
-    const terms: InterestTerms = {
-      dwellMs: attention?.decayedMs ?? 0,
-      changeAgeMs: ages.get(path) ?? null,
-      commitRanks: ranks.get(path) ?? [],
-      focusDistance: signals.distance(path),
-      match: signals.match(path),
-      referred: signals.referred(path),
-      landmark: LANDMARK.test(path),
-    }
-    return {
-      path,
-      depth: depthOf(path),
-      terms,
-      interest: interestOf(terms),
-      attention,
-      change: tree.changes.get(path) ?? null,
-      passage: null,
-    }
-  })
+  const near = distance === null ? [] : tree.files.filter((path) => distance(path) !== null)
+  const named = [attention, ages, ranks, match, referred].flatMap((signal) => [...signal.keys()])
+  const listed = [...new Set([...named, ...near, ...landmarks])].filter((path) => places.has(path))
+  const isLandmark = new Set(landmarks)
+  const placeOf = (path: string) => places.get(path) ?? 0
+  return listed
+    .sort((a, b) => placeOf(a) - placeOf(b))
+    .map((path) => {
+      const attended = attention.get(path) ?? null
+      const terms: InterestTerms = {
+        dwellMs: attended?.decayedMs ?? 0,
+        changeAgeMs: ages.get(path) ?? null,
+        commitRanks: ranks.get(path) ?? [],
+        focusDistance: distance?.(path) ?? null,
+        match: match.get(path) ?? 0,
+        referred: referred.get(path) ?? 0,
+        landmark: isLandmark.has(path),
+      }
+      return scored(path, terms, { attention: attended, change: tree.changes.get(path) ?? null })
+    })
+}
+
+/** A file that no signal speaks for. */
+export function unremarkable(path: string): ScoredFile {
+  const terms = { dwellMs: 0, changeAgeMs: null, commitRanks: [], focusDistance: null, match: 0, referred: 0 }
+  return scored(path, { ...terms, landmark: false }, { attention: null, change: null })
+}
+
+function scored(path: string, terms: InterestTerms, known: Pick<ScoredFile, 'attention' | 'change'>): ScoredFile {
+  return { path, depth: depthOf(path), terms, interest: interestOf(terms), ...known, passage: null }
 }
 
 /** Most interesting first, then the shallowest; equal ones stay in the order of the tree. */

@@ -1,11 +1,12 @@
-import { createGitReader } from './git.ts'
+import { LRUCache } from 'lru-cache'
+import { createGitReader, type GitState } from './git.ts'
 import { ownFiles } from './own-files.ts'
 import { SKIPPED_FOLDERS, walk } from './walk.ts'
 
 /** The files of a project, and what git says about them where it can. */
 export interface ProjectTree {
   /** Relative to the root, forward slashes; deleted ones, too, but no links, nothing ignored. */
-  files: string[]
+  files: readonly string[]
   /** Uncommitted state by path. */
   changes: Map<string, string>
   /** What git calls the content of tracked files, by path; of a changed one, what it was before. */
@@ -18,6 +19,16 @@ export interface ProjectTree {
   notes: string[]
 }
 
+/** Roots whose list of files is kept. */
+const ROOTS_KEPT = 2
+
+/** A list of files, and what git said when it was made. */
+interface Listing {
+  tracked: GitState['tracked']
+  beside: string
+  files: readonly string[]
+}
+
 /**
  * A reader of project trees: from git's index and status where there is a repository, else by walking the folders.
  *
@@ -26,6 +37,19 @@ export interface ProjectTree {
  */
 export function createTreeReader({ limit, dataFolder = null }: { limit: number; dataFolder?: string | null }) {
   const readGit = createGitReader()
+  const listings = new LRUCache<string, Listing>({ max: ROOTS_KEPT })
+
+  /** The files that git knows, but Gazeway's own; the same list while git says the same. */
+  async function listed(root: string, { tracked, changes }: GitState): Promise<readonly string[]> {
+    const beside = notInIndex(changes)
+    const said = beside.join('\0')
+    const known = listings.get(root)
+    if (known?.tracked === tracked && known.beside === said) return known.files
+    const files = [...new Set([...tracked.keys(), ...beside])].filter(isProjectFile)
+    const kept = await withoutOwnFiles(root, files)
+    listings.set(root, { tracked, beside: said, files: kept })
+    return kept
+  }
 
   async function withoutOwnFiles(root: string, files: readonly string[]): Promise<string[]> {
     const isOwn = await ownFiles(root, files, dataFolder)
@@ -46,7 +70,7 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
     const { state: git, notes } = await readGit(root, signal, async () => {
       attended = await attend()
     })
-    const known = git ? [...new Set([...git.tracked.keys(), ...notInIndex(git.changes)])].filter(isProjectFile) : []
+    const known = git ? await listed(root, git) : []
     // A folder that the repository around it ignores has no files in git's eyes.
     if (git === null || known.length === 0) {
       const { files, complete } = await walk(root, limit, signal)
@@ -59,9 +83,8 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
         notes,
       }
     }
-    const listed = await withoutOwnFiles(root, known)
-    const files = listed.length > limit ? cut(listed, limit, attended, git.changes) : listed
-    const complete = listed.length <= limit
+    const files = known.length > limit ? cut(known, limit, attended, git.changes) : known
+    const complete = known.length <= limit
     return { files, changes: git.changes, objects: git.tracked, commits: git.commits, complete, notes }
   }
 }
@@ -78,7 +101,12 @@ function isProjectFile(path: string): boolean {
 }
 
 /** Attended and changed files first, then the shallowest. */
-function cut(files: string[], limit: number, attended: ReadonlySet<string>, changes: Map<string, string>): string[] {
+function cut(
+  files: readonly string[],
+  limit: number,
+  attended: ReadonlySet<string>,
+  changes: Map<string, string>,
+): string[] {
   const rank = (path: string) => (attended.has(path) || changes.has(path) ? 0 : path.split('/').length)
   return files
     .map((path) => ({ path, rank: rank(path) }))

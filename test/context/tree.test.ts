@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createTreeReader } from '../../src/context/tree.ts'
@@ -34,6 +35,23 @@ describe('project tree', () => {
     assert.deepEqual((await createTreeReader({ limit: 100 })(root, nobody)).files, ['a.ts'])
   })
 
+  it('keeps its list while git says the same, and makes another with each file that comes or goes', async (t) => {
+    const { root, write, commitAll } = createProject(t, { 'a.ts': 'x', 'b.ts': 'x' })
+    commitAll()
+    const read = createTreeReader({ limit: 100 })
+    const files = async () => (await read(root, nobody)).files
+    const first = await files()
+    write('a.ts', 'changed')
+    assert.equal(await files(), first, 'a list of its own for the same files')
+    write('c.ts', 'new')
+    assert.deepEqual(await files(), ['a.ts', 'b.ts', 'c.ts'])
+    rmSync(join(root, 'c.ts'))
+    assert.deepEqual(await files(), ['a.ts', 'b.ts'])
+    rmSync(join(root, 'b.ts'))
+    commitAll()
+    assert.deepEqual(await files(), ['a.ts'])
+  })
+
   for (const way of ['from git', 'without git'])
     it(`leaves out what Gazeway keeps in the project, ${way}`, async (t) => {
       const { root, write, commitAll } = createProject(t, { 'a.ts': 'x', 'config.json': '{}' })
@@ -43,7 +61,7 @@ describe('project tree', () => {
       }
       write('data/config.json', '{}')
       const read = createTreeReader({ limit: 100, dataFolder: join(root, 'data') })
-      assert.deepEqual((await read(root, nobody)).files.sort(), ['a.ts', 'config.json', 'other-data/notes.md'])
+      assert.deepEqual((await read(root, nobody)).files.toSorted(), ['a.ts', 'config.json', 'other-data/notes.md'])
       assert.deepEqual((await read(join(root, 'data'), nobody)).files, [])
     })
 

@@ -8,16 +8,16 @@ import { referredFiles } from './references.ts'
 export interface Matches {
   /** The terms that were looked for; null where nothing was. */
   found: QueryTerms | null
-  /** How well a file answers the query, 0–1: the best one by the share of the query that it has, others relative to it. */
-  match: (path: string) => number
+  /** How well files answer the query, 0–1: the best one by the share of the query that it has, others relative to it. */
+  match: ReadonlyMap<string, number>
   /** The share of the query that a file has, 0–1, by the rarity of its terms. */
-  share: (path: string) => number
-  /** How many files refer to it, 0–1. */
-  referred: (path: string) => number
+  share: ReadonlyMap<string, number>
+  /** How many files refer to each, 0–1. */
+  referred: ReadonlyMap<string, number>
   notes: string[]
 }
 
-const nothing = () => 0
+const nothing: ReadonlyMap<string, number> = new Map()
 const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, referred: nothing }
 
 /** Asks the index of a project for what answers a query; without one, and where nothing else is known, for what others refer to. */
@@ -34,17 +34,14 @@ export function createMatcher(dataFolder: string | null) {
     const terms = query === undefined ? null : queryTerms(query)
     if (terms === null && hasSignal) return { ...NONE, notes: [] }
     const { live, notes } = await freshIndex(root, tree, caller)
-    if (terms === null) {
-      const files = referredFiles(live)
-      return { ...NONE, referred: (path) => files.get(path) ?? 0, notes }
-    }
+    if (terms === null) return { ...NONE, referred: referredFiles(live), notes }
     const ranked = rank(live, terms)
     const best = ranked[0]
-    const matched = new Map(ranked.map((file) => [file.path, file]))
+    const matchOf = (score: number) => ((best?.share ?? 0) * score) / (best?.score ?? 1)
     return {
       found: terms,
-      match: (path) => ((best?.share ?? 0) * (matched.get(path)?.score ?? 0)) / (best?.score ?? 1),
-      share: (path) => matched.get(path)?.share ?? 0,
+      match: new Map(ranked.map(({ path, score }) => [path, matchOf(score)])),
+      share: new Map(ranked.map(({ path, share }) => [path, share])),
       referred: nothing,
       notes,
     }

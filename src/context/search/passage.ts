@@ -19,12 +19,20 @@ export interface Passage {
   to: number
 }
 
-/** The definition of a text that has most of a query, or the lines around the one that has; null where it has nothing of it. */
-export function passageIn(text: string, path: string, query: QueryTerms): Passage | null {
-  const lines = text.split('\n')
+/** Finds the definition of a text that has most of a query, or the lines around the one that has; null where it has nothing of it. */
+export function createPassageFinder(query: QueryTerms): (text: string, path: string) => Passage | null {
   const maskOf = createMasks(query)
+  return (text, path) => passageIn(text, path, { maskOf, count: query.terms.length })
+}
+
+function passageIn(
+  text: string,
+  path: string,
+  { maskOf, count }: { maskOf: (text: string) => number; count: number },
+): Passage | null {
+  const lines = text.split('\n')
   const masks = lines.map(maskOf)
-  const weights = rarity(masks, query.terms.length)
+  const weights = rarity(masks, count)
   const weigh = (mask: number) => weights.reduce((sum, weight, t) => (mask & (1 << t) ? sum + weight : sum), 0)
   const within = (from: number, to: number) => weigh(masks.slice(from, to).reduce((all, mask) => all | mask, 0))
   if (masks.every((mask) => mask === 0)) return null
@@ -53,8 +61,11 @@ function createMasks({ terms }: QueryTerms): (text: string) => number {
   return function maskOf(text) {
     let mask = 0
     eachRun(text, (run) => {
-      const found = known.get(run) ?? bitsOf(run)
-      known.set(run, found)
+      let found = known.get(run)
+      if (found === undefined) {
+        found = bitsOf(run)
+        known.set(run, found)
+      }
       mask |= found
     })
     return mask

@@ -1,6 +1,6 @@
 import { type FileKind, kindsAskedFor, kindsOf } from './file-kind.ts'
 import type { QueryTerms } from './query-terms.ts'
-import { IN, type Postings, type Segment } from './segment.ts'
+import { IN, type IndexedFile, type Postings, type Segment } from './segment.ts'
 import { WEIGHTS, type Weights } from './weights.ts'
 
 /** A segment, and which of its files are still as it has them. */
@@ -65,23 +65,21 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
     })
 
   const asked = kindsAskedFor(query.terms)
-  const ranked = held.flatMap(({ segment, scores, found }) =>
-    segment.files.flatMap((file, i) => {
+  const ranked = held.flatMap(({ segment, scores, found }) => {
+    const files: Array<Omit<Ranked, 'share'> & { found: number }> = []
+    for (let i = 0; i < scores.length; i++) {
       const score = scores[i] ?? 0
-      if (score === 0) return []
-      return [
-        {
-          path: file.path,
-          score: score * kindWeight(kindsOf(file.path), file.generated === true),
-          found: found[i] ?? 0,
-        },
-      ]
-    }),
-  )
+      const file = segment.files[i]
+      if (score === 0 || file === undefined) continue
+      files.push({ path: file.path, score: score * kindWeight(file), found: found[i] ?? 0 })
+    }
+    return files
+  })
 
-  function kindWeight(kinds: FileKind[], isGenerated: boolean): number {
-    const all = isGenerated ? [...kinds, 'generated' as const] : kinds
-    return Math.min(1, ...all.filter((kind) => !asked.has(kind)).map((kind) => weights.kinds[kind]))
+  function kindWeight(file: IndexedFile): number {
+    let weight = 1
+    for (const kind of kindsOfFile(file)) if (!asked.has(kind)) weight = Math.min(weight, weights.kinds[kind])
+    return weight
   }
 
   // A whole identifier is no part of its own: the terms that it consists of are.
@@ -95,6 +93,16 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
     .slice(0, MOST)
     .filter(({ score }) => score >= least)
     .map(({ path, score, found }) => ({ path, score, share: shareOf(found) }))
+}
+
+const kinds = new WeakMap<IndexedFile, readonly FileKind[]>()
+
+function kindsOfFile(file: IndexedFile): readonly FileKind[] {
+  const known = kinds.get(file)
+  if (known) return known
+  const made = file.generated ? [...kindsOf(file.path), 'generated' as const] : kindsOf(file.path)
+  kinds.set(file, made)
+  return made
 }
 
 function holding(postings: Postings | null, alive: Uint8Array): number {
