@@ -69,7 +69,7 @@ async function showTools(): Promise<void> {
   for (const tool of missing) console.log(`NOT ANSWERED: ${tool}`)
   if (missing.length > 0) process.exitCode = 1
   console.log(`The reading was made up, and the data folder is removed again. The sandbox only quotes what it is given; with a key a
-real model answers. To have Gazeway in your assistant (README.md has the entries for others than Claude Code):
+real model answers. To have Gazeway in your assistant (docs/reference/assistants.md has the entries of others than Claude Code):
 
   claude mcp add gazeway -- node ${asArgument(command)}
 `)

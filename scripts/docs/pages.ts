@@ -24,7 +24,7 @@ export interface Page {
  */
 export function generatedPages(): Page[] {
   return [
-    page('README.md', (text) => withGenerated(text, [providersTable(), headlineTable()])),
+    page('README.md', (text) => withGenerated(text, [headlineTable()])),
     page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...SECTION_NAMES.map(measuredTable)])),
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),

@@ -11,12 +11,12 @@ import { blocksOf, codeIn, tableUnder } from './markdown.ts'
 
 const run = promisify(execFile)
 const page = readFileSync('docs/reference/http.md', 'utf8')
-const requests = blocksOf(readFileSync('README.md', 'utf8'))
+const requests = blocksOf(page)
   .filter(({ language }) => language === 'bash')
   .flatMap(({ text }) => text.trim().split('\n'))
   .filter((line) => line.startsWith('curl ') && line.includes(':8811/'))
 
-describe('a request in README.md', () => {
+describe('a request in docs/reference/http.md', () => {
   let gateway: GatewayProcess
   before(async () => {
     gateway = await startGatewayProcess(newPlace(), { env: { GAZEWAY_UPSTREAM: 'sandbox' } })

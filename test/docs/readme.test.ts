@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
-import { VARIABLES } from '../../src/config/environment.ts'
 import { CODES } from '../../src/errors.ts'
 import { tools } from '../../tools/index.ts'
 import { newPlace, run } from '../e2e/server.ts'
 import { asBuilt, type Entry, start } from './entry.ts'
-import { blocksOf, codeIn, sectionOf, tableUnder } from './markdown.ts'
+import { blocksOf, codeIn, tableUnder } from './markdown.ts'
 import { commandsOf } from './walkthrough.ts'
 
 const readme = readFileSync('README.md', 'utf8')
+const assistants = readFileSync('docs/reference/assistants.md', 'utf8')
 const { scripts, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
 const names = tools.map(({ name }) => name)
 
-/** Sections whose commands belong together: walkthroughs.test.ts does what they say. */
-const WALKED = [
-  'The platform',
-  'Tasks, swarms and escrow',
-  'Sessions, skills and the agent',
-  'Many machines: PostgreSQL',
-]
-
-describe('a command in README.md', () => {
-  const walked = WALKED.flatMap((heading) => commandsOf(sectionOf(readme, heading))).map(({ text }) => text)
-  const lines = commandsOf(readme)
-    .filter(({ text }) => !walked.includes(text))
+describe('a command in README.md and docs/reference/assistants.md', () => {
+  const lines = [readme, assistants]
+    .flatMap(commandsOf)
     .flatMap(({ text }) => text.trim().split('\n'))
     .flatMap((line) => line.split(' && '))
 
@@ -43,6 +35,7 @@ async function check(line: string): Promise<void> {
     const [command = '', ...args] = (added[3] ?? '').split(' ')
     return startsWithAllTools({ command, args, env: { [added[1] ?? '']: added[2] ?? '' } })
   }
+  if (line === 'npx -y gazeway setup') return writesAnEntry()
   if (line.startsWith('npx -y gazeway ')) return succeeds(line)
   assert.fail('nothing checks this line')
 }
@@ -74,6 +67,16 @@ async function succeeds(line: string): Promise<void> {
   assert.equal(code, 0, stdout + stderr)
 }
 
+/** Finds an assistant by its folder. `--yes` stands for the person who agrees. */
+async function writesAnEntry(): Promise<void> {
+  const place = newPlace()
+  mkdirSync(join(place.home, '.cursor'))
+  const { code, stderr } = await run(place, ['setup', '--yes'])
+  assert.equal(code, 0, stderr)
+  const { mcpServers } = JSON.parse(readFileSync(join(place.home, '.cursor/mcp.json'), 'utf8'))
+  assert.ok(mcpServers.gazeway, 'the entry of Cursor')
+}
+
 async function startsWithAllTools(entry: Entry): Promise<void> {
   const { client } = await start(entry)
   const listed = await client.listTools()
@@ -83,21 +86,24 @@ async function startsWithAllTools(entry: Entry): Promise<void> {
   )
 }
 
-describe('an entry to paste from README.md', () => {
-  const entries = [
-    ...blocksOf(readme).flatMap(({ language, text }) => (language === 'json' ? jsonEntry(text) : [])),
-    ...blocksOf(readme).flatMap(({ language, text }) => (language === 'toml' ? tomlEntry(text) : [])),
-  ]
+describe('an entry to paste from docs/reference/assistants.md', () => {
+  const blocks = blocksOf(assistants)
+  const json = blocks.flatMap(({ language, text }) => (language === 'json' ? jsonEntry(text) : []))
+  const toml = blocks.flatMap(({ language, text }) => (language === 'toml' ? tomlEntry(text) : []))
+  const entries = [...json, ...toml]
+
+  it('is in README.md for Claude Code as it is there', () =>
+    assert.deepEqual(
+      blocksOf(readme).flatMap(({ language, text }) => (language === 'json' ? jsonEntry(text) : [])),
+      json.slice(0, 1),
+    ))
 
   it('is there for Claude Code, Cursor, VS Code and Codex', () => assert.equal(entries.length, 4))
   for (const [i, entry] of entries.entries())
     it(`starts the server with its twelve tools (${i + 1})`, () => startsWithAllTools(entry))
 
   it('puts no key into a file that is committed', () => {
-    for (const { env = {} } of blocksOf(readme).flatMap(({ language, text }) =>
-      language === 'json' ? jsonEntry(text) : [],
-    ))
-      for (const value of Object.values(env)) assert.match(value, /^\$\{.+\}$/)
+    for (const { env = {} } of json) for (const value of Object.values(env)) assert.match(value, /^\$\{.+\}$/)
   })
 
   it('starts it with the sandbox when that is added to its arguments', async () => {
@@ -120,28 +126,28 @@ function tomlEntry(text: string): Entry[] {
   return [{ command: value('command'), args: value('args'), env: value('env') }]
 }
 
-describe('README.md', () => {
+describe('the documentation', () => {
   it('lists the tools as they are, in their order', () => {
+    const page = readFileSync('docs/reference/tools.md', 'utf8')
     assert.deepEqual(
-      tableUnder(readme, 'The twelve tools').map(([tool = '']) => codeIn(tool)[0]),
+      tableUnder(page, 'What each is for').map(([tool = '']) => codeIn(tool)[0]),
       names,
     )
   })
 
-  it('names flags that the command has and variables that it reads', async () => {
+  it('is for flags that the command has', async () => {
     const { stdout: help } = await run(newPlace(), ['--help'])
     for (const { flag } of CONFIG_KEYS) assert.ok(flag === null || help.includes(`${flag} `), `--help: ${flag}`)
-    for (const [flag = '', variable = ''] of tableUnder(readme, 'Configuration')) {
-      assert.ok(help.includes(`${codeIn(flag)[0]} <`), flag)
-      const known = codeIn(variable)[0] ?? ''
-      assert.ok(known === 'GAZEWAY_HOME' || known in VARIABLES, variable)
-    }
   })
 
   it('explains errors that exist', () => {
-    const named = tableUnder(readme, 'When something is wrong').flatMap(([seen = '']) => codeIn(seen))
+    const page = readFileSync('docs/reference/troubleshooting.md', 'utf8')
+    const named = tableUnder(`## Seen\n${page}`, 'Seen').flatMap(([seen = '']) => codeIn(seen))
     const codes = named.filter((word) => /^[a-z]+_[a-z_]+$/.test(word) && !word.startsWith('gateway_'))
-    assert.ok(codes.length > 0)
+    assert.ok(codes.length > 5, String(codes))
     for (const code of codes) assert.ok(code in CODES, code)
   })
+
+  it('opens with a README.md that is read in a few minutes', () =>
+    assert.ok(readme.split('\n').length <= 200, 'README.md has more than 200 lines'))
 })

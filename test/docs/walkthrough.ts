@@ -7,9 +7,10 @@ import { CLI, finish, newPlace, PATIENCE_MS, type Place } from '../e2e/server.ts
 import { asBuilt } from './entry.ts'
 import { type Block, blocksOf } from './markdown.ts'
 
-/** The commands in a terminal: `npx` starts the built command, and `curl` fails where the reply is an error. */
+/** The commands in a terminal: `npx` and `gazeway` start the built command, and `curl` fails where the reply is an error. */
 const PRELUDE = `set -eu
 npx() { shift 2; "$NODE" "$CLI" "$@"; }
+gazeway() { "$NODE" "$CLI" "$@"; }
 curl() { command curl --silent --show-error --fail-with-body "$@"; }
 `
 const NEXT = '-- the next block --'

@@ -1,63 +1,36 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import { freePort } from '../doubles/free-port.ts'
 import { newPlace, run } from '../e2e/server.ts'
-import { blocksOf, sectionOf } from './markdown.ts'
+import { sectionOf } from './markdown.ts'
 import { commandsOf, enter, type Told, walkThrough } from './walkthrough.ts'
 
-const readme = readFileSync('README.md', 'utf8')
+const page = (name: string) => readFileSync(`docs/reference/${name}.md`, 'utf8')
 
-describe('README.md on the platform', () => {
-  const section = sectionOf(readme, 'The platform')
+describe('docs/reference/platform.md', () => {
   let told: Told[]
   before(async () => {
-    told = await walkThrough(section)
+    told = await walkThrough(page('platform'))
   })
 
-  /** What the block printed that has `part` in it. */
-  const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
-  /** The replies of a block's requests, each one line of JSON. */
-  const replies = (part: string) => said(part).match(/\{.*\}(?=\{|$)/gm) ?? []
-
-  it('makes a key that no reply shows', () => assert.ok(!told.some(({ stdout }) => /gzw_[0-9a-f]/.test(stdout))))
-
-  it('shows the receipt as it is', () => {
-    const [shown] = blocksOf(section).filter(({ language }) => language === 'json')
-    const own = (text: string) => ({ ...JSON.parse(text), call_id: '', latency_ms: 0 })
-    assert.deepEqual(own(said('/metered/call')), own(shown?.text ?? ''))
-  })
-
-  it('shows what is left, what was used, and what it costs', () => {
-    const output = said('/metered/usage')
-    assert.match(output, /"available_usd":-0\.080147,.*"budgets":\[\{"per":"day","usd":5/)
-    assert.match(output, /"totals":\{"calls":1,"total_tokens":49,.*"groups":\[\{"key":"\d{4}-\d\d-\d\d"/)
-    assert.match(output, /\ncall_id,at,|\}call_id,at,/)
+  it('looks at the platform, and asks a model', () => {
+    const output = told[0]?.stdout ?? ''
+    assert.match(output, /^\{"status":"ok",/)
+    assert.match(output, /"\/api\/wallet\/metered\/call"/)
     assert.match(output, /"price_per_1k_tokens_usd":0\.003/)
+    assert.match(output, /\[sandbox\]/)
   })
 
-  it('credits a deposit to the key', () => {
-    const [deposit = ''] = replies('/metered/deposit')
-    assert.equal(JSON.parse(deposit).available_usd, 4.919853)
-  })
-
-  it('passes /v1 on to the gateway', () => assert.match(said('/v1/chat/completions'), /\[sandbox\]/))
-
-  it('tells how it is, and describes itself', () => {
-    assert.match(said('/openapi.json'), /^\{"status":"ok",/)
-    assert.match(said('/openapi.json'), /"\/api\/wallet\/metered\/call"/)
-  })
+  it('makes a key that no reply shows', () => assert.doesNotMatch(told[0]?.stdout ?? '', /gzw_[0-9a-f]/))
 })
 
-describe('README.md on tasks', () => {
-  const section = sectionOf(readme, 'Tasks, swarms and escrow')
-  // What the last block shows takes a chain and is started by itself: demo-escrow.test.ts does.
-  const walked = section.replace(/```sh\nnpm run demo -- --escrow\n```\n/, '')
+describe('docs/reference/tasks.md', () => {
   let told: Told[]
   before(async () => {
-    assert.notEqual(walked, section)
-    told = await walkThrough(walked)
+    told = await walkThrough(page('tasks'))
   })
 
   it('shows the plan of a dry run in its own ids', () =>
@@ -79,31 +52,44 @@ describe('README.md on tasks', () => {
     assert.match(told[2]?.stdout ?? '', /"status":"completed".*"result":"They are complete\."/))
 })
 
-describe('README.md on PostgreSQL', () => {
+describe('docs/reference/store.md', () => {
   let server: PostgresServer
   before(async () => {
     server = await startPostgres()
   })
   after(() => server.remove())
 
-  it('moves a store, and finds it well', async () => {
-    const commands = commandsOf(sectionOf(readme, 'Many machines: PostgreSQL'))
-    assert.equal(commands.length, 1)
+  it('moves a store, makes a backup, and restores it', async () => {
+    const blocks = commandsOf(sectionOf(page('store'), 'How to move'))
+    assert.equal(blocks.length, 3)
     const url = await server.database()
     const place = newPlace()
     assert.equal((await run(place, ['key', 'create', '--name', 'moved'])).code, 0, 'there is a store to move')
     const sandbox = { ...place, env: { ...place.env, GAZEWAY_UPSTREAM: 'sandbox' } }
-    const named = /postgres:\/\/[^']+/g
-    assert.match(commands[0]?.text ?? '', named)
-    const [told] = await enter(commands, sandbox, (text) => text.replaceAll(named, url))
-    assert.match(told?.stdout ?? '', /counts and sums agree\.[\s\S]*ok +store +postgres/)
+    const here = (text: string) =>
+      text.replaceAll(/postgres:\/\/[^']+/g, url).replaceAll('/var/backups', place.temporary)
+    const [moved, , restored] = await enter(blocks, sandbox, here)
+    assert.match(moved?.stdout ?? '', /counts and sums agree\.[\s\S]*ok +store +postgres/)
+    assert.match(restored?.stdout ?? '', /ok +store +sqlite/)
+    assert.match((await run(place, ['key', 'list'])).stdout, /moved/)
   })
 })
 
-describe('README.md on sessions, skills and the agent', () => {
+describe('docs/reference/memory.md', () => {
+  it('exports memories, and imports them and those of another server', async () => {
+    const place = newPlace()
+    const observed = { type: 'entity', name: 'Ada', entityType: 'person', observations: ['Reviews on Fridays'] }
+    writeFileSync(join(place.home, 'memory.jsonl'), `${JSON.stringify(observed)}\n`)
+    await enter(commandsOf(page('memory')), place, (text) => text)
+    const { stdout } = await run(place, ['memory', 'export'])
+    assert.match(stdout, /"key":"Ada","namespace":"graph"/)
+  })
+})
+
+describe('docs/reference/sessions.md', () => {
   let told: Told[]
   before(async () => {
-    told = await walkThrough(sectionOf(readme, 'Sessions, skills and the agent'))
+    told = await walkThrough(page('sessions'))
   })
 
   it('answers with what is remembered, whole and streamed, and keeps the session', () => {
@@ -118,10 +104,14 @@ describe('README.md on sessions, skills and the agent', () => {
     assert.match(output, /"changed":\["gaze\.min_score","pricing\.margin_usd"\]/)
     assert.match(output, /"provider":"sandbox"/)
   })
+})
 
-  it('makes a ticket that nothing shows again', () => {
-    const [made = '', listed = ''] = (told[2]?.stdout ?? '').match(/\{.*?\}(?=\{|$)/gm) ?? []
+describe('docs/reference/socket.md', () => {
+  it('makes a ticket that nothing shows again', async () => {
+    const [told] = await walkThrough(page('socket'))
+    const [made = '', listed = ''] = (told?.stdout ?? '').match(/\{.*?\}(?=\{|$)/gm) ?? []
     assert.match(made, /"url":"ws:\/\/127\.0\.0\.1:\d+\/agent","ticket":"gzt_/)
+    assert.match(listed, /"items":\[\]/, 'nobody has connected with it yet')
     assert.doesNotMatch(listed, /gzt_/)
   })
 })

@@ -26,7 +26,8 @@ export interface Turn {
 /** The variables that README.md sets for Claude Code, as a shell sets them for this gateway. */
 export function fromReadme({ url, key }: GatewayProcess): Record<string, string> {
   const [block] = blocksOf(readFileSync('README.md', 'utf8')).filter(({ text }) => text.includes('ANTHROPIC_BASE_URL'))
-  const said = block?.text.replaceAll('http://127.0.0.1:8811', url).replaceAll('"$GAZEWAY_KEY"', key) ?? ''
+  const said =
+    block?.text.replaceAll('http://127.0.0.1:8811', url).replaceAll('"$(cat gazeway-data/admin.key)"', key) ?? ''
   return Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
 }
 

@@ -10,7 +10,8 @@ import type { Preset } from '../../src/providers/preset.ts'
 import type { startInstance } from '../config/instance.ts'
 
 const TREE = ['adapters', 'bench', 'docs', 'plugin', 'scripts', 'src', 'test', 'tools', 'package.json', 'tsconfig.json']
-const MANIFESTS = ['README.md', 'mcp.example.json', 'server.json']
+const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'Dockerfile', 'deploy']
+const MANIFESTS = ['mcp.example.json', 'server.json']
 
 const example: Preset = {
   name: 'example',
@@ -34,7 +35,7 @@ describe('a new preset', () => {
     promisify(execFile)(process.execPath, ['--import', import.meta.resolve('tsx'), ...args], { cwd: folder })
 
   before(() => {
-    for (const name of [...TREE, ...MANIFESTS]) cpSync(name, at(name), { recursive: true })
+    for (const name of [...TREE, ...PAGES, ...MANIFESTS]) cpSync(name, at(name), { recursive: true })
     symlinkSync(resolve('node_modules'), at('node_modules'))
     const record = `import type { Preset } from './preset.ts'\nexport const example: Preset = ${JSON.stringify(example)}\n`
     writeFileSync(at('src/providers/example.ts'), record)
@@ -70,25 +71,16 @@ describe('a new preset', () => {
   })
 
   it('makes the check of the generated files fail, and is in each of them after npm run docs', async () => {
-    const files = [
-      'README.md',
-      'docs/reference/upstream.md',
-      'docs/reference/configuration.md',
-      'mcp.example.json',
-      'server.json',
-    ]
+    const files = ['docs/reference/upstream.md', 'docs/reference/configuration.md', 'mcp.example.json', 'server.json']
     await assert.rejects(run('scripts/docs.ts', '--check'), ({ stderr }) => {
       for (const file of files) assert.ok(stderr.includes(`${file} is behind`), file)
       return true
     })
     await run('scripts/docs.ts')
     for (const file of files) assert.match(read(file), /EXAMPLE_MODELS_KEY/, file)
-    for (const file of ['README.md', 'docs/reference/upstream.md'])
-      assert.match(read(file), /\| `example` \| Example Models \| `https:\/\/api\.example\.com\/v1` \|/, file)
-    assert.match(
-      read('docs/reference/upstream.md'),
-      /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/,
-    )
+    const upstream = read('docs/reference/upstream.md')
+    assert.match(upstream, /\| `example` \| Example Models \| `https:\/\/api\.example\.com\/v1` \|/)
+    assert.match(upstream, /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/)
     assert.match(read('docs/reference/configuration.md'), /xai, example, /)
     assert.match(read('server.json'), /Provider of models: xai, example, /)
     await run('scripts/docs.ts', '--check')
