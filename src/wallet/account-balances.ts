@@ -10,29 +10,27 @@ import type { LimitsOf } from './limits.ts'
 import { periodOf } from './period.ts'
 import { dayOf, spendOf } from './spending.ts'
 
-/** A budget, and what is spent of it. */
+/** A budget and the amount spent of it. */
 const BudgetState = z.object({
   per: Period,
   usd: z.number().describe('How much may be spent in one period (UTC)'),
-  spent_usd: z
-    .number()
-    .describe('Spent in the present one; what is set aside for calls that are being made is in it once they end'),
-  resets_at: z.iso.datetime().nullable().describe('When the next period begins; null for one that is for all time'),
+  spent_usd: z.number().describe('Spent in the current period; reservations of running calls count once the calls end'),
+  resets_at: z.iso.datetime().nullable().describe('Start of the next period; null for a budget that never resets'),
 })
 
-/** What a caller has. */
+/** Balances of one caller. */
 export const Balances = z.object({
-  available_usd: z.number().describe('What is left of the deposits; below zero where credit is used'),
-  held_usd: z.number().describe('Set aside for calls that are being made'),
-  escrow_usd: z.number().describe('Locked for tasks that are not done'),
+  available_usd: z.number().describe('Unspent deposits; negative while credit is used'),
+  held_usd: z.number().describe('Reserved for running calls'),
+  escrow_usd: z.number().describe('Locked in escrow for open tasks'),
   credit_limit_usd: z.number().describe('How far available_usd may fall below zero'),
-  budgets: z.array(BudgetState).describe('Its own; those of its group count beside them'),
+  budgets: z.array(BudgetState).describe("The caller's own budgets; the budgets of its group apply too"),
 })
 export type Balances = z.infer<typeof Balances>
 
 /**
- * The balances and limits of a caller; all zero for one that the ledger does not know. They are read in one statement:
- * money that moves between two would be seen twice, or not at all.
+ * Reads the balances and limits of a caller; all zero when the ledger has no account for it. One statement reads them
+ * all. With several, money moving between two accounts could be counted twice or not at all.
  */
 export async function readBalances(
   store: Store,
@@ -66,14 +64,14 @@ function balanceOf(eb: ExpressionBuilder<Schema, never>, { id }: AccountRef) {
   return eb.selectFrom('ledger_accounts').select('balance_micros').where('id', '=', id)
 }
 
-/** What is locked in escrows of a payer, summed over those that are live: their accounts stay, long after they are empty. */
+/** Sums a payer's live escrows. Settled escrows keep their empty accounts, so the sum reads escrows, not accounts. */
 function inEscrow(eb: ExpressionBuilder<Schema, never>, payer: string) {
   return (
     eb
       .selectFrom('escrows')
       .select(safeSum('amount_micros').as('micros'))
       .where('payer', '=', payer)
-      // Written out, for the index is of live escrows alone.
+      // A literal condition: the partial index covers live escrows only.
       .where(sql<boolean>`status in ('locked', 'expired')`)
   )
 }

@@ -6,45 +6,50 @@ import type { LedgerAccountRow } from '../store/tables/wallet-tables.ts'
 import { FIRST_HEAD } from './transfer.ts'
 
 /**
- * What an account is for. Money comes from `deposits`, is spent from `caller`, waits in `held` while a call is made or
- * in `escrow` while a task is done, and ends as `upstream_cost` and `revenue`. What is to be paid on a chain waits in
- * `settling`, and goes back to `deposits` once it is.
+ * Kind of a ledger account:
+ * - `deposits`: the source of all money
+ * - `caller`: money a caller can spend
+ * - `held`: reserved while a call runs
+ * - `escrow`: locked until a task is done
+ * - `upstream_cost`, `revenue`: where spent money ends
+ * - `settling`: waits for payment on a chain, then returns to `deposits`
  */
 export type AccountKind = 'caller' | 'held' | 'revenue' | 'upstream_cost' | 'deposits' | 'escrow' | 'settling'
 
-/** An account by name; it need not exist yet. */
+/** Name of an account, which need not exist yet. */
 export interface AccountRef {
-  /** Sorts after those that are locked before it. */
+  /** Accounts are locked in the order of their ids. */
   id: string
   kind: AccountKind
-  /** Whose money it tells of: the caller's id. */
+  /** The caller whose money it is. */
   owner: string
 }
 
 /**
- * The account of one kind that each caller has. Revenue, cost and deposits too are kept by caller, so that calls of
- * different callers never wait for one another; the whole is the sum over a kind.
+ * Names the one account of a kind that each caller has. Revenue, cost and deposits are kept by caller too, so that
+ * calls of different callers never wait for each other. The total is the sum over a kind.
  *
- * @example accountOf('held', 'key_0199…') // held:key_0199…
+ * @example accountOf('held', 'key_0199…') // { id: 'held:key_0199…', kind: 'held', owner: 'key_0199…' }
  */
 export function accountOf(kind: Exclude<AccountKind, 'escrow'>, owner: string): AccountRef {
   return { id: `${kind}:${owner}`, kind, owner }
 }
 
-/** The account of one escrow; what is in it counts as its payer's. */
+/** Names the account of one escrow. Its money counts as the payer's. */
 export function escrowAccount(escrowId: string, payer: string): AccountRef {
   return { id: `escrow:${escrowId}`, kind: 'escrow', owner: payer }
 }
 
-/** Accounts that are known to exist, for each open store: an account is never removed. */
+/** Accounts known to exist, by open store. Accounts are never deleted. */
 const seen = new WeakMap<object, LRUCache<string, true>>()
 const SEEN = 100_000
 
 /**
- * The rows of accounts, locked until the transaction ends; those that do not exist yet are made. Locked in the order of
- * their ids, and made before any is locked, so that no two transactions wait for each other.
+ * Locks accounts until the transaction ends, and creates the missing ones. All are created before any is locked, and
+ * locked in the order of their ids, so that transactions cannot deadlock.
  *
- * @returns in the order of `accounts`, which must be sorted by id
+ * @param accounts sorted by id
+ * @returns their rows, in the same order
  */
 export async function lockAccounts(
   trx: Transaction<Schema>,
@@ -55,7 +60,7 @@ export async function lockAccounts(
   if (!ids.every((id) => known.has(id)) && (await make(trx, accounts)) === 0n) for (const id of ids) known.set(id, true)
   const locked = await lock(trx, ids)
   if (locked.length === ids.length) return locked
-  // They were known from a transaction that was then given up.
+  // The transaction that created them was rolled back.
   for (const id of ids) known.delete(id)
   return lockAccounts(trx, accounts)
 }
@@ -67,7 +72,7 @@ function seenIn(trx: Transaction<Schema>): LRUCache<string, true> {
   return known
 }
 
-/** @returns how many there were not; none says that all are there for good */
+/** @returns how many accounts were created; with none, all exist for good */
 async function make(trx: Transaction<Schema>, accounts: readonly AccountRef[]): Promise<bigint> {
   const rows = accounts.map((account) => ({
     ...account,

@@ -10,35 +10,40 @@ import { budgetReached, tightestBudget } from './budgets.ts'
 import { type NewEntry, post } from './ledger.ts'
 import { addSpending, type Spender } from './spending.ts'
 
-/** How long after its last renewal an allowance is its holder's, in milliseconds; then a sweep gives it back. */
+/**
+ * Lease of an allowance in milliseconds. A sweep gives the allowance back when its holder has not renewed it for so
+ * long.
+ */
 export const LEASE_MS = 45_000
-/** No more than this part of what is left is set aside beyond what a call needs: other processes have calls, too. */
+/**
+ * At most this fraction of the remaining money is reserved beyond the need of one call; the rest is for other
+ * processes.
+ */
 const SHARE = 4
 
-/** Whose allowance it is, and for which calls. */
+/** Owner and scope of an allowance. */
 export interface AllowanceOf {
   id: string
   /** The process that spends it. */
   holder: string
   spender: Spender
-  /** The UTC day on which its calls begin. */
+  /** UTC day on which its calls begin. */
   day: string
-  /** How far the key may spend beyond its deposits; null where its calls are not charged. */
+  /** Credit of the key beyond its deposits; null when its calls are not charged. */
   creditMicros: Micros | null
 }
 
-/** A change of an allowance by its holder. */
+/** One change of an allowance by its holder. */
 export interface Turn {
-  /** From 1; each change has its own, so that none is made twice. */
+  /** Sequence number, from 1. It makes a change idempotent. */
   turn: number
   at: string
 }
 
 /**
- * Sets money and budget aside for calls to come: at least `needed`, at most `wanted`.
+ * Reserves money and budget for future calls: at least `needed`, at most `wanted`.
  *
- * @returns how much
- * @throws GazewayError `insufficient_credit` or `budget_reached` where less than `needed` is left
+ * @returns the reserved amount
  */
 export function takeAllowance(
   store: Store,
@@ -46,7 +51,7 @@ export function takeAllowance(
   { needed, wanted, ...turn }: Turn & { needed: Micros; wanted: Micros },
 ): Promise<Micros> {
   return store.write(async (trx) => {
-    // Accounts, allowances, spending: in this order whoever spends takes them, so that no two wait for each other.
+    // Lock order of everything that spends: accounts, allowances, spending.
     const credit = await creditLeft(trx, of)
     const made = await trx
       .selectFrom('allowances')
@@ -54,7 +59,7 @@ export function takeAllowance(
       .where('id', '=', of.id)
       .forUpdate()
       .executeTakeFirst()
-    // The connection was lost after it was made durable.
+    // Made before: the connection was lost after the commit.
     if (made && made.turn >= turn.turn) return made.granted
     const budget = await tightestBudget(trx, of.spender, of.day)
     if (budget && budget.left < needed) throw budgetReached(budget, needed)
@@ -68,7 +73,7 @@ export function takeAllowance(
   })
 }
 
-/** What a key's calls may still be charged; without end where they are not. Its accounts stay locked. */
+/** Reads what a key's calls may still be charged; `Infinity` when they are not charged. Locks its accounts. */
 async function creditLeft(trx: Transaction<Schema>, { spender, creditMicros }: AllowanceOf): Promise<number> {
   if (creditMicros === null) return Infinity
   const [caller] = await lockMoney(trx, spender)
@@ -81,8 +86,8 @@ const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>
 function shortOfCredit({ id }: Spender, left: Micros, needed: Micros): GazewayError {
   return new GazewayError(
     'insufficient_credit',
-    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} are left in the account of ${id}. ` +
-      'Deposit funds, ask for less with max_tokens, or have the credit limit raised.',
+    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} is left in the account of ${id}. ` +
+      'Deposit funds, lower max_tokens, or have the credit limit raised.',
   )
 }
 
@@ -127,8 +132,8 @@ async function addTo(trx: Transaction<Schema>, of: AllowanceOf, { turn, at }: Tu
 }
 
 /**
- * Gives a part of an allowance back that its holder does not need, as far as it is there: a sweep may have given it back.
- * An allowance of nothing is gone.
+ * Gives back the part of an allowance that its holder does not need. Does nothing when a sweep gave it back before.
+ * Deletes an allowance that is empty.
  */
 export async function giveBackAllowance(
   store: Store,
@@ -143,7 +148,7 @@ export async function giveBackAllowance(
       .where('id', '=', of.id)
       .forUpdate()
       .executeTakeFirst()
-    // Given back already, by this change or by a sweep.
+    // Given back before, by this turn or by a sweep.
     if (!row || row.turn >= turn.turn) return
     const returned = Math.min(micros, Number(row.micros))
     if (of.creditMicros !== null && returned > 0) await post(trx, moved(of, turn, { kind: 'void', micros: returned }))
@@ -156,16 +161,16 @@ export async function giveBackAllowance(
   })
 }
 
-/** What was spent of an allowance. */
+/** Amount spent from one allowance. */
 export interface AllowanceSpent {
   id: string
   micros: Micros
 }
 
 /**
- * Takes what was spent from allowances, where it is counted as spent in the same transaction.
+ * Subtracts spent amounts from their allowances. The caller counts them as spent in the same transaction.
  *
- * @returns the ids of those that are gone, or have less: a sweep gave them back
+ * @returns ids of allowances that no longer cover the amount: a sweep gave them back
  */
 export async function spendAllowances(
   trx: Transaction<Schema>,
@@ -184,7 +189,7 @@ export async function spendAllowances(
   return gone
 }
 
-/** The sums by allowance, in the order of their ids. */
+/** Sums by allowance, sorted by id. */
 function summed(spent: readonly AllowanceSpent[]): AllowanceSpent[] {
   const sums = new Map<string, Micros>()
   for (const { id, micros } of spent) sums.set(id, (sums.get(id) ?? 0) + micros)
@@ -192,8 +197,8 @@ function summed(spent: readonly AllowanceSpent[]): AllowanceSpent[] {
 }
 
 /**
- * Writes what recorded calls have spent, and takes it from the allowances that it was set aside in. Where one is gone, its
- * holder was away for longer than its lease: the calls are counted all the same.
+ * Writes the spending of recorded calls and subtracts it from their allowances. Spending counts even when an allowance
+ * has expired because its holder was away for longer than its lease.
  */
 export async function writeCallSpending(trx: Transaction<Schema>, spends: readonly CallSpend[]): Promise<void> {
   await spendAllowances(
@@ -203,12 +208,12 @@ export async function writeCallSpending(trx: Transaction<Schema>, spends: readon
   await addSpending(trx, 'recorded', spends)
 }
 
-/** Keeps a process's allowances its own for another {@link LEASE_MS}. */
+/** Renews the lease of a process's allowances for another {@link LEASE_MS}. */
 export async function renewAllowances({ db }: Store, holder: string, at: string): Promise<void> {
   await db.updateTable('allowances').set({ renewed_at: at }).where('holder', '=', holder).execute()
 }
 
-/** Gives back at most `limit` allowances whose holders are gone. @returns how many */
+/** Gives back at most `limit` expired allowances. @returns how many */
 export async function sweepAllowances(store: Store, now: Date, limit: number): Promise<number> {
   const before = new Date(now.getTime() - LEASE_MS).toISOString()
   const due = await store.db

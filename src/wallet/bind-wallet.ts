@@ -8,8 +8,9 @@ import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 
 /**
- * As {@link payerAccount}, for a transaction that pays: a key that is bound to the wallet meanwhile waits for its end, and
- * then takes what was paid. To be called before other accounts are locked: a wallet's own sorts before them.
+ * Finds the {@link payerAccount} for a transaction that pays, and locks the wallet. A key that is bound to the wallet
+ * meanwhile waits for this transaction, and then receives what was paid. Call it before locking other accounts: a
+ * wallet's own account sorts first.
  *
  * @param wallet an address in lower case
  */
@@ -19,11 +20,9 @@ export async function lockedPayerAccount(trx: Transaction<Schema>, wallet: strin
 }
 
 /**
- * Moves to the caller that {@link payerAccount} finds what a wallet's own account has, and what came to revoked keys of the
- * wallet since, as part of the transaction that made a key for it: what was paid in, earned or given back is then within the
- * key's reach.
- *
- * @param key a key with a wallet, inserted in this transaction
+ * Moves money to the {@link payerAccount} of a wallet after a key was created for it. Moves the balance of the wallet's
+ * own account, and what revoked keys of the wallet have received since. Money paid in, earned or given back is then
+ * usable with the key.
  */
 export async function bindWallet(
   trx: Transaction<Schema>,
@@ -34,10 +33,8 @@ export async function bindWallet(
 }
 
 /**
- * Moves what a key has to the caller that {@link payerAccount} finds for its wallet from now on, as part of the transaction
- * that revokes it. What it owes stays.
- *
- * @param key a key with a wallet, revoked in this transaction or before
+ * Moves the balance of a key to the caller that {@link payerAccount} now finds for its wallet, in the transaction that
+ * revokes the key. A debt stays with the key.
  */
 export async function unbindWallet(
   trx: Transaction<Schema>,
@@ -59,7 +56,9 @@ async function revokedWithMoney(trx: Transaction<Schema>, wallet: string): Promi
   return rows.map(({ id }) => id)
 }
 
-/** Moves what callers have to the one that a wallet's money belongs to; the wallet's own account is locked before. */
+/**
+ * Moves the balances of callers to the one that owns the wallet's money. Requires the lock on the wallet's own account.
+ */
 async function gather(
   trx: Transaction<Schema>,
   callers: readonly string[],
@@ -87,7 +86,7 @@ async function gather(
     if (from.kind === 'caller' && from.owner !== owner && from.balance_micros > 0) await move(trx, from, { owner, at })
 }
 
-/** Two transfers: one is in one chain, and would be missing from the statement of the other account. */
+/** Posts two transfers, so that each account's chain and statement shows the move. */
 async function move(
   trx: Transaction<Schema>,
   account: LedgerAccountRow,
@@ -102,7 +101,7 @@ async function move(
     { account: accountOf('deposits', owner), micros: -micros, floor: null, deposited: -depositedIn(account) },
     { account: accountOf('caller', owner), micros },
   ]
-  // What an account has is moved once, whoever moves it.
+  // The key follows from the state, so concurrent moves of one balance happen once.
   const key = `bind:${from}:${transfers + 1}`
   await post(trx, { key: `${key}:out`, kind: 'bind', entries: out, at })
   await post(trx, { key: `${key}:in`, kind: 'bind', entries: into, at })

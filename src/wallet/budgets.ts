@@ -6,20 +6,20 @@ import { type Micros, toUsd } from '../text/money.ts'
 import { periodOf } from './period.ts'
 import { addSpending, isIn, readSpending, type Spender, type Spent, TOTAL } from './spending.ts'
 
-/** A budget, and what is left of it. */
+/** A budget and its remaining amount. */
 export interface BudgetLeft {
-  /** The key or the group that has it. */
+  /** Id of the key or group. */
   owner: string
   per: Period
   micros: Micros
-  /** Below zero where it was lowered below what was spent. */
+  /** Negative when the budget was lowered below the amount spent. */
   left: Micros
   resetsAt: string | null
 }
 
 /**
- * The budget of a key and of its group of which the least is left on `day`; null where they have none. What they have spent
- * stays as it is until the transaction ends: other transactions that spend wait for it.
+ * Finds the budget of a key and its group with the least left on `day`; null when they have none. Locks their spending
+ * until the transaction ends.
  */
 export async function tightestBudget(
   trx: Transaction<Schema>,
@@ -47,13 +47,13 @@ interface Taken {
   owner: string
   day: string
   micros: Micros
-  /** Whether it is set aside and not spent yet; it is in no total then. */
+  /** Reserved and not spent yet. The total excludes it. */
   isOutstanding?: boolean
 }
 
 const isWhole = ({ day, isOutstanding }: Taken): boolean => day === TOTAL || isOutstanding === true
 
-/** Makes others that spend wait: whoever spends writes these rows. */
+/** Locks the spending rows of owners, as everything that spends does. */
 async function lockSpending(trx: Transaction<Schema>, owners: readonly string[]): Promise<void> {
   await trx
     .insertInto('spending')
@@ -70,7 +70,7 @@ async function lockSpending(trx: Transaction<Schema>, owners: readonly string[])
     .execute()
 }
 
-/** What processes have set aside for calls that are being made, or may be soon. */
+/** Reads the reservations of all processes for running and upcoming calls. */
 async function outstanding(trx: Transaction<Schema>, owners: readonly string[]): Promise<Taken[]> {
   const { rows } = await sql<{ owner: string; day: string; micros: number }>`
     select key_id as owner, day, cast(sum(micros) as bigint) as micros from allowances
@@ -82,9 +82,9 @@ async function outstanding(trx: Transaction<Schema>, owners: readonly string[]):
 }
 
 /**
- * Spends at once: adds an amount to what a key and its group have spent on a day, within all their budgets.
+ * Adds an amount to what a key and its group have spent on a day, within all their budgets.
  *
- * @throws GazewayError `budget_reached`; the transaction must then be given up
+ * @throws GazewayError `budget_reached`; the transaction must then be rolled back
  */
 export async function spendWithin(trx: Transaction<Schema>, spent: Spent): Promise<void> {
   const budget = await tightestBudget(trx, spent.spender, spent.day)
@@ -92,18 +92,18 @@ export async function spendWithin(trx: Transaction<Schema>, spent: Spent): Promi
   await addSpending(trx, 'charged', [spent])
 }
 
-/** Takes back what was spent by {@link spendWithin} and not used. */
+/** Reverts {@link spendWithin} for an amount that was not used. */
 export const giveBackSpent = (trx: Transaction<Schema>, { micros, ...spent }: Spent): Promise<void> =>
   addSpending(trx, 'charged', [{ ...spent, micros: -micros }])
 
-/** The refusal of a call that needs more than is left of a budget. */
+/** Error for a call that needs more than a budget has left. */
 export function budgetReached({ owner, per, micros, left, resetsAt }: BudgetLeft, needed: Micros): GazewayError {
   const whose = owner.startsWith('grp_') ? `group ${owner}` : 'this key'
   const when = resetsAt === null ? 'It does not reset' : `It resets at ${resetsAt}`
   const budget = per === 'total' ? 'budget in total' : `budget per ${per}`
   return new GazewayError(
     'budget_reached',
-    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD are left of the ${budget} of ${whose}, ` +
+    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the ${budget} of ${whose}, ` +
       `${toUsd(micros)} USD. ${when}; ask for less, or have the budget raised.`,
   )
 }

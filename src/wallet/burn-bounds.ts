@@ -1,26 +1,26 @@
 import type { Period } from '../identity/budgets.ts'
 import type { Micros } from '../text/money.ts'
 
-/** Something that a key or a group can run out of. */
+/** A limit that a key or group can reach: a budget, or the money of a key. */
 export interface Bound {
-  /** Whose calls use it up. */
+  /** Id of the key or group whose calls count. */
   owner: string
   left: Micros
   /** Null for the money of a key. */
   budget: { per: Period; micros: Micros; resetsAt: string | null } | null
 }
 
-/** What runs out first, and in how many milliseconds. */
+/** The bound that runs out first, and in how many milliseconds. */
 export interface Dry {
   bound: Bound
   inMs: number
 }
 
 /**
- * The bound that is used up first.
+ * Finds the bound that runs out first.
  *
- * @param rateOf micro-dollars that the calls of an owner cost in a millisecond
- * @returns null where none is used up before it resets
+ * @param rateOf micro-dollars per millisecond that an owner's calls cost
+ * @returns null when none runs out before it resets
  */
 export function firstDry(bounds: readonly Bound[], rateOf: (owner: string) => number, now: Date): Dry | null {
   const dries = bounds.flatMap((bound): Dry[] => {
@@ -33,7 +33,7 @@ export function firstDry(bounds: readonly Bound[], rateOf: (owner: string) => nu
   return dries.reduce<Dry | null>((first, dry) => (first === null || dry.inMs < first.inMs ? dry : first), null)
 }
 
-/** The budget that runs out first, else the one of which least is left. */
+/** The budget that runs out first, or the one with the least left. */
 export const tightestOf = (budgets: readonly Bound[], dry: Dry | null): Bound | null =>
   dry?.bound ??
   budgets.reduce<Bound | null>((least, budget) => (least === null || budget.left < least.left ? budget : least), null)

@@ -14,66 +14,64 @@ import { marginOf } from './pricing.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** A key or a group, what it may still spend, and for how long that lasts at the rate of the last day. */
+/** A key or group, its remaining money and budget, and how long they last at the rate of the last day. */
 export const Burn = z.object({
-  id: z.string().describe('Of the key or the group'),
+  id: z.string().describe('Id of the key or group'),
   kind: z.enum(['key', 'group']),
   name: z.string(),
-  group: z.string().nullable().describe('The id of the group that a key is in'),
+  group: z.string().nullable().describe('Id of the group of a key'),
   billing: Billing.nullable().describe('Null for a group'),
   balance: z
     .object({
-      available_usd: z.number().describe('What is left of the deposits; below zero where credit is used'),
+      available_usd: z.number().describe('Unspent deposits; negative while credit is used'),
       credit_limit_usd: z.number(),
-      left_usd: z.number().describe('What its calls may still cost'),
+      left_usd: z.number().describe('Balance plus credit: what its calls may still cost'),
     })
     .nullable()
-    .describe('Null for a group, and for a key whose calls are not charged'),
+    .describe('Null for a group and for a key whose calls are not charged'),
   budget: z
     .object({
-      owner: z.string().describe('The id of the key or the group whose budget it is'),
+      owner: z.string().describe('Id of the key or group that has the budget'),
       per: Period,
       usd: z.number(),
       spent_usd: z.number(),
-      left_usd: z.number().describe('Below zero where it was lowered below what was spent'),
+      left_usd: z.number().describe('Negative when the budget was lowered below the amount spent'),
       resets_at: z.iso.datetime().nullable(),
     })
     .nullable()
-    .describe('The budget that runs out first; where none does before it resets, the one of which least is left'),
-  burned_24h_usd: z
-    .number()
-    .describe('What its calls cost in this hour and the 23 before it; rewards in escrow are not in it'),
-  runs_out: z.enum(['balance', 'budget']).nullable().describe('What runs out first; null for nothing'),
+    .describe('The budget that runs out first; when none does before it resets, the one with the least left'),
+  burned_24h_usd: z.number().describe('Cost of its calls in this hour and the 23 before it, without escrow rewards'),
+  runs_out: z.enum(['balance', 'budget']).nullable().describe('What runs out first; null when nothing does'),
   time_left_seconds: z
     .int()
     .nullable()
-    .describe('Until then, at that rate; 0 where it has run out, null where nothing does before it resets'),
+    .describe('Time until then at that rate; 0 when it has run out, null when nothing does before it resets'),
 })
 export type Burn = z.infer<typeof Burn>
 
-/** What calls cost, and what keys may spend, that the store does not tell. */
+/** Settings that burn is computed from. */
 interface BurnTerms {
-  /** The margin of a metered call. */
+  /** Margin of a metered call. */
   marginMicros: Micros
-  /** The credit of keys that have none of their own. */
+  /** Credit of keys without their own setting. */
   defaultCreditMicros: Micros
 }
 
-/** What the burn of keys is read with. */
+/** Dependencies of {@link burnList}. */
 interface BurnDeps extends BurnTerms {
   store: Store
   now: () => Date
 }
 
-/** The terms of a configuration. */
+/** Reads the terms from a configuration. */
 export const burnTerms = ({ pricing, wallet }: Pick<Config, 'pricing' | 'wallet'>): BurnTerms => ({
   marginMicros: marginOf(pricing),
   defaultCreditMicros: toMicros(wallet.default_credit_limit_usd) as Micros,
 })
 
 /**
- * All keys in force and all groups, those that run dry first at the front. Costs come from the sums of calls by the hour:
- * the work is by the number of keys and of the models that they called, however many calls there were.
+ * Lists all valid keys and all groups, the first to run out at the front. Costs come from hourly sums, so the work
+ * grows with the keys and the models they called, not with the calls.
  *
  * @throws GazewayError `invalid_cursor`
  */
@@ -89,7 +87,7 @@ export async function burnList(deps: BurnDeps, { cursor, offset = 0, ...page }: 
   })
 }
 
-/** What never runs dry comes last. */
+/** Sorts entries that never run out last. */
 const order = ({ time_left_seconds }: Burn): number => time_left_seconds ?? Number.MAX_SAFE_INTEGER
 
 const isAfter = (burn: Burn, [seconds, id]: readonly [number, string]): boolean =>
@@ -174,7 +172,7 @@ function toShown(dry: Dry | null, tightest: Bound | null): Pick<Burn, 'budget' |
 
 const kindOf = ({ budget }: Bound) => (budget === null ? 'balance' : 'budget')
 
-/** What the calls of each caller have cost since an hour began, and how many of them were answered. */
+/** Sums the cost of each caller's calls since an hour began, and counts the answered ones. */
 async function readCosts(store: Store, from: string): Promise<Map<string, { cost: Micros; answered: number }>> {
   const costs = new Map<string, { cost: Micros; answered: number }>()
   for (const { key, status, calls, upstream_cost_micros } of await summedRows(store, { from }, 'caller')) {

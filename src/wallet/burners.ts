@@ -7,10 +7,10 @@ import type { Bound } from './burn-bounds.ts'
 import { periodOf } from './period.ts'
 import { dayOf, spendOf } from './spending.ts'
 
-/** Owners of one statement: engines take only so many parameters. */
+/** Owners per statement; database engines limit the parameters of one. */
 const AT_ONCE = 500
 
-/** The keys in force and the groups, what they may still spend of their budgets, and what charged keys have. */
+/** Reads valid keys and groups, the remaining amounts of their budgets, and the balances of charged keys. */
 export async function readBurners({ reads: db }: Pick<Store, 'reads'>, now: Date) {
   const at = now.toISOString()
   const [keys, groups, budgets] = await Promise.all([
@@ -42,7 +42,7 @@ export async function readBurners({ reads: db }: Pick<Store, 'reads'>, now: Date
   }
 }
 
-/** The balances of keys; one without an account is absent. */
+/** Reads the balances of keys; keys without an account are absent. */
 async function readAvailable(db: Kysely<Schema>, ids: readonly string[]): Promise<Map<string, Micros>> {
   const available = new Map<string, Micros>()
   for (const part of partsOf(ids)) {

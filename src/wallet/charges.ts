@@ -12,23 +12,25 @@ import { post } from './ledger.ts'
 import { addSpending } from './spending.ts'
 import { addUsage } from './usage-sums.ts'
 
-/** Charges of one transaction: few enough that others hardly wait for it. */
+/** Charges per transaction. The bound keeps transactions short for others that wait. */
 const MOST = 200
 
-/** A call that is to be charged, out of an allowance. */
+/** A call to charge to an allowance. */
 export interface Charge {
   allowanceId: string
-  /** Its receipt, with the status `captured`. What was held for it stays in the allowance but for the cost and the margin. */
+  /**
+   * Its receipt, with the status `captured`. Only cost and margin leave the allowance; the rest of the reservation
+   * stays.
+   */
   receipt: Omit<MeteredCallRow, 'transfer'>
 }
 
 /**
- * Takes what a call cost and keeps its receipt. Calls that end while a transaction is under way are charged together in the
- * next one.
+ * Charges a call and stores its receipt. Calls that end while a transaction runs are charged together in the next one.
  *
  * @returns once both are durable
- * @throws GazewayError `upstream_timeout` where its money was given back meanwhile, or the store's error; nothing is charged
- *   then
+ * @throws GazewayError `upstream_timeout` when the reservation was given back meanwhile, or the store's error; nothing
+ *   is charged then
  */
 export type ChargeCall = (charge: Charge) => Promise<void>
 
@@ -37,14 +39,14 @@ interface Queued extends Charge {
   reject(error: unknown): void
 }
 
-/** Charges calls in `store`. */
+/** Creates the charging function for `store`. */
 export function createCharges(store: Store): ChargeCall {
   let queue: Queued[] = []
   let writing = false
 
   async function writeQueued(): Promise<void> {
     writing = true
-    // Those that end in this turn go together.
+    // Calls that end in the same turn share a transaction.
     await new Promise(setImmediate)
     while (queue.length > 0) {
       const batch = queue.slice(0, MOST)
@@ -68,15 +70,15 @@ export function createCharges(store: Store): ChargeCall {
     })
 }
 
-/** @returns the ids of the calls that were not charged: their allowance is gone */
+/** @returns ids of the calls that were not charged because their allowance is gone */
 async function chargeAll(store: Store, batch: readonly Charge[]): Promise<ReadonlySet<string>> {
-  // Before the transaction, which may run again.
+  // Outside the transaction, which may be retried.
   const transfer = `charge:${newId('call')}`
   return store.write(async (trx) => {
     const written = await writtenOf(trx, batch)
     if (written.size > 0) return new Set(idsOf(batch).filter((id) => !written.has(id)))
     const callers = [...new Set(batch.map(({ receipt }) => receipt.caller_id))].sort()
-    // Before the allowances, as a sweep takes them.
+    // Accounts before allowances: the lock order of the sweep.
     await lockAccounts(
       trx,
       callers.map((caller) => accountOf('held', caller)),
@@ -104,13 +106,13 @@ const spendingOf = (receipt: Receipt) => ({
   micros: costOf(receipt),
 })
 
-/** The calls whose receipts are there: the connection was lost after they were made durable. */
+/** Finds calls with a stored receipt: the connection was lost after their commit. */
 async function writtenOf(trx: Transaction<Schema>, batch: readonly Charge[]): Promise<ReadonlySet<string>> {
   const rows = await trx.selectFrom('metered_calls').select('call_id').where('call_id', 'in', idsOf(batch)).execute()
   return new Set(rows.map(({ call_id }) => call_id))
 }
 
-/** Takes what the calls of one caller cost in one transfer, which their receipts name. */
+/** Charges the calls of one caller in one transfer, which their receipts name. */
 async function take(trx: Transaction<Schema>, receipts: readonly Receipt[], key: string): Promise<void> {
   const sum = (of: (receipt: Receipt) => number) => receipts.reduce((all, receipt) => all + of(receipt), 0)
   const [first] = receipts as [Receipt]
@@ -118,7 +120,7 @@ async function take(trx: Transaction<Schema>, receipts: readonly Receipt[], key:
   const upstream_cost_micros = sum((receipt) => receipt.upstream_cost_micros)
   const held_micros = margin_micros + upstream_cost_micros
   const entries = captureEntries({ caller_id: first.caller_id, held_micros, margin_micros, upstream_cost_micros })
-  // Where calls cost nothing, none is left.
+  // Empty when calls are free.
   if (entries.length > 0) await post(trx, { key, kind: 'charge', entries, at: first.at })
   const rows = receipts.map((receipt) => ({ ...receipt, transfer: entries.length > 0 ? key : null }))
   await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())

@@ -4,8 +4,8 @@ import type { NewEntry } from './ledger.ts'
 import type { Entry } from './transfer.ts'
 
 /**
- * The part of an account's balance that comes from deposits, which alone may leave the ledger. A debt counts against it:
- * who deposited 5 USD and drew 5 USD of credit has nothing to be paid out.
+ * The part of a balance that comes from deposits. Only this part may be paid out. Debt counts against it: after a
+ * deposit of 5 USD and 5 USD drawn on credit, nothing can be paid out.
  */
 export const depositedIn = ({
   deposited_micros,
@@ -14,12 +14,12 @@ export const depositedIn = ({
   Math.max(0, Math.min(deposited_micros, balance_micros))
 
 /**
- * Says of each entry which part of it comes from deposits. The parts sum to zero, as the entries do: deposited money is
- * moved, and only a deposit makes it. Of what leaves an account deposits go first; of what arrives they go to the last
- * account by name first, so that a call's cost and margin take them before what is left of its reservation.
+ * Computes the deposited part of each entry. The parts sum to zero, as the entries do. Deposits leave an account first.
+ * They arrive at the last account by name first, so that a call's cost and margin receive them before the rest of its
+ * reservation.
  *
  * @param entries sorted by account
- * @param accounts theirs, locked until the transaction ends
+ * @param accounts the accounts of the entries, locked until the transaction ends
  */
 export function withDeposited(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow[]): Entry[] {
   const leaving = entries.map(({ micros, deposited }, i) => {

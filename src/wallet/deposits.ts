@@ -12,40 +12,36 @@ import { lockedPayerAccount } from './bind-wallet.ts'
 import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 
-/** Money that is paid in for a caller. */
+/** A deposit for a caller. */
 export const Deposit = z.strictObject({
   caller_id: z.string().min(1).max(256).describe('The id of a key, or a wallet address'),
   amount_usd: AmountAboveZero,
   reference: z
     .string()
     .regex(/^[\x21-\x7e]{1,200}$/)
-    .describe('What tells this payment from all others, such as the hash of its transaction: it is credited once')
+    .describe('Unique id of the payment, such as its transaction hash; each is credited once')
     .meta({ accepted: '1 to 200 visible ASCII characters without spaces' }),
 })
 export type Deposit = z.infer<typeof Deposit>
 
-/** A deposit as it was booked. */
+/** A booked deposit. */
 export const DepositReceipt = Deposit.extend({
-  caller_id: Deposit.shape.caller_id.describe('Whose account it is in: for a wallet, the key that it is bound to'),
+  caller_id: Deposit.shape.caller_id.describe('The credited account; for a wallet, the key it is bound to'),
   at: z.iso.datetime(),
-  available_usd: z.number().describe('In the account of the caller now'),
+  available_usd: z.number().describe('Balance of the caller after the deposit'),
 })
 export type DepositReceipt = z.infer<typeof DepositReceipt>
 
-/** Money that has come in, and whose it is: that of the owner of a ledger account, or of a wallet's {@link payerAccount}. */
+/** A payment to credit: to the owner of a ledger account, or to a wallet's {@link payerAccount}. */
 export type Credit = ({ account: string } | { wallet: string }) & {
   micros: Micros
-  /** What makes it happen once. */
+  /** Idempotency key. */
   reference: string
 }
 
 /**
- * Credits a caller's account, once per `reference`: whoever its caller is by now, a deposit that was made before is the
- * same.
- *
- * @param options.hasFixedKey see {@link knownCaller}
- * @throws GazewayError `validation_failed`, `not_found` for a key that does not exist or was revoked, and as
- *   {@link creditAccount}
+ * Credits a caller's account, once per `reference`. A repeated deposit is recognised even when its caller has changed
+ * since, as after a wallet was bound to a key.
  */
 export async function makeDeposit(
   store: Store,
@@ -75,10 +71,10 @@ async function creditPayer(
 }
 
 /**
- * Whose account was credited under a reference, where that is the caller's: its own, that of the wallet's payer, or that
- * of a key that was the payer until it was revoked.
+ * Finds the account credited under a reference, when it is the caller's own, that of the wallet's payer, or that of a
+ * revoked key that was the payer.
  *
- * @param payer see {@link payerAccount}; null for a caller that is no wallet
+ * @param payer see {@link payerAccount}; null when the caller is not a wallet
  */
 async function creditedBefore(
   trx: Transaction<Schema>,
@@ -98,8 +94,8 @@ async function creditedBefore(
 }
 
 /**
- * Credits the very account that is named, once per `reference`: a wallet's own one also where it is bound to a key. Where only a
- * wallet is named, it is credited as {@link makeDeposit} does.
+ * Credits an account, once per `reference`. A named account is credited itself, even a wallet's own account while the
+ * wallet is bound to a key. A named wallet is credited as {@link makeDeposit} does.
  *
  * @throws GazewayError `conflict` when the reference was credited to another account or with another amount
  */
@@ -136,16 +132,16 @@ async function credit(
   }
 }
 
-/** What a deposit's transfer is called. */
+/** Key of a deposit's transfer. */
 const keyOf = (reference: string): string => `deposit:${reference}`
 
 /**
- * The caller whose account money for this id or wallet address goes to: see {@link payerAccount} for an address. Money for a
- * mistyped key, for one that was revoked, or for a fixed key where none is set, would be out of reach.
+ * Finds the caller to credit for a key id or wallet address; see {@link payerAccount} for addresses. Refuses mistyped
+ * and revoked keys, and the fixed key when none is set: their money would be unreachable.
  *
- * @param options.hasFixedKey whether a fixed key is set
- * @param options.orRevoked a key that is revoked, or not set any more, will do too: its owner had earned the money before
- * @throws GazewayError `not_found` for what is neither a wallet address nor the id of such a key
+ * @param options.hasFixedKey a fixed key is set
+ * @param options.orRevoked accepts revoked keys too, and a fixed key that is no longer set, for money earned before
+ * @throws GazewayError `not_found` for other ids
  */
 export async function knownCaller(
   store: Pick<Store, 'db'>,
@@ -159,8 +155,8 @@ export async function knownCaller(
     ? await store.db.selectFrom('keys').select('revoked_at').where('id', '=', callerId).executeTakeFirst()
     : undefined
   if (key && (orRevoked || key.revoked_at === null)) return callerId
-  // Not repeated: someone may have sent the key itself.
-  throw new GazewayError('not_found', 'There is no key in force with this id, and it is not a wallet address.', {
+  // The id is not repeated: it may be a secret key sent by mistake.
+  throw new GazewayError('not_found', 'caller_id: neither the id of a valid key nor a wallet address.', {
     param: 'caller_id',
   })
 }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 
-/** How long a call can be repeated under its idempotency key, in milliseconds. */
+/** Lifetime of an idempotency key in milliseconds. */
 const KEPT_MS = 86_400_000
 
 /**
- * Forgets the idempotency keys and answers of at most `limit` calls that are older than 24 h; their receipts stay.
+ * Deletes the idempotency keys and answers of at most `limit` calls older than 24 h. Receipts stay.
  *
  * @returns how many
  */

@@ -16,76 +16,76 @@ import type { ReceiptRow } from './receipts.ts'
 import { dayOf, type Spent } from './spending.ts'
 import { addToUsage } from './usage-sums.ts'
 
-/** A call that is about to be made, and the most that it may cost. */
+/** A call to reserve money for. */
 export interface NewHold {
   callId: string
   callerId: string
   model: string
   at: string
-  /** After this time a sweep gives the money back. */
+  /** A sweep gives the money back after this time. */
   deadline: string
   micros: Micros
-  /** The part of it that is the margin. */
+  /** The margin within `micros`. */
   marginMicros: Micros
   token: string
-  /** What makes the call happen once; null where it may be made again. */
+  /** Idempotency key; null when the call may be repeated. */
   idempotencyKey: string | null
-  /** Tells this request from another one under the same key. */
+  /** Distinguishes different requests under the same key. */
   fingerprint: string | null
 }
 
-/** A call without whose spending it is: that was decided as it began, and is read from the store. */
+/** A call row without the columns decided when the call began. */
 type CallRow = Omit<MeteredCallRow, 'counted_on' | 'group_id'>
 
-/** What the upstream answered, and what that cost. */
+/** The upstream's answer and its cost. */
 export interface Answered {
   content: string
   usage: Usage
   costMicros: Micros
-  /** The call's record in the audit trail. */
+  /** Id of the call in the audit trail. */
   upstreamCallId: string
 }
 
-/** How a held call ended well. */
+/** Outcome of a successful call. */
 export interface Captured extends Answered {
   latencyMs: number
 }
 
-/** The money of calls that are being made: set aside before, and taken or given back after. */
+/** Reservations of metered calls: made before a call, captured or released after it. */
 export interface Holds {
   /**
-   * Sets the money aside.
+   * Reserves the money for a call.
    *
-   * @returns null, or the earlier call with the same id or idempotency key; nothing is set aside then
+   * @returns null, or the earlier call with the same id or idempotency key; nothing is reserved then
    * @throws GazewayError `insufficient_credit` or `budget_reached`; nothing is written then
    */
   reserve(hold: NewHold): Promise<MeteredCallRow | null>
   /**
-   * Takes what the call cost and gives back the rest, and keeps the receipt: all of it or nothing. It never takes more
-   * than was set aside, whatever usage the upstream reported.
+   * Takes the cost of the call, returns the rest and stores the receipt, in one transaction. Never takes more than the
+   * reservation, whatever usage the upstream reported.
    *
-   * @returns the receipt's row
+   * @returns the row of the receipt
    * @throws GazewayError `upstream_timeout` when the hold was given back meanwhile
    */
   capture(hold: NewHold, captured: Captured): Promise<ReceiptRow>
-  /** Whether this very call was charged under its key. */
+  /** Tells whether this call was charged under its key. */
   isCaptured(call: { callerId: string; idempotencyKey: string; fingerprint: string }): Promise<boolean>
-  /** Gives all of it back. @returns whether it was still held */
+  /** Gives the whole reservation back. @returns whether it was still held */
   release(callId: string): Promise<boolean>
-  /** Gives back at most `limit` holds that are past their deadline. @returns how many */
+  /** Gives back at most `limit` holds past their deadline. @returns how many */
   sweep(limit: number): Promise<number>
 }
 
-/** What holds are made with. */
+/** Dependencies of {@link createHolds}. */
 export interface HoldsDeps {
   store: Store
   now: () => Date
   limitsOf: LimitsOf
-  /** Told of each captured call whose cost was above its reservation. */
+  /** Called for each captured call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
 
-/** The holds in `store`. */
+/** Creates the holds of `store`. */
 export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Holds {
   const { db } = store
 
@@ -116,7 +116,7 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
         } catch (error) {
           if (error !== MADE_BEFORE) throw error
           const earlier = await earlierCall(store, hold)
-          // Given back in the meantime: the key is free again.
+          // The earlier call was given back meanwhile, so the key is free again.
           if (earlier) return earlier
         }
       }
@@ -167,10 +167,10 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
 
 const captureKey = (callId: string): string => `capture:${callId}`
 
-/** The endpoint of calls that are charged one by one. */
+/** Endpoint of metered calls. */
 const METERED_CALL = '/api/wallet/metered/call'
 
-/** Why a transaction is given up: the call was made before, or its money is not held any more. */
+/** Reasons to roll back: the call was made before, or its money is no longer held. */
 const MADE_BEFORE = new Error('A call with this id or idempotency key was made before.')
 const NOT_HELD = new Error('The money of this call is not held.')
 
@@ -190,12 +190,12 @@ async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits)
   const day = dayOf(at)
   const row = { ...heldRow(hold), counted_on: day, group_id: groupId }
   await postAny(trx, transfer, [insertion(trx, row)], MADE_BEFORE)
-  // After the accounts, as every move takes them: two that took them crosswise would wait for each other.
+  // Accounts before spending, as everywhere: the opposite order could deadlock.
   await spendWithin(trx, { spender: { id: callerId, groupId }, day, micros })
 }
 
 /**
- * Turns the hold into its receipt and takes what the call cost, unless a sweep was faster.
+ * Turns the hold into its receipt and takes the cost, unless a sweep gave it back before.
  *
  * @throws NOT_HELD
  */
@@ -237,12 +237,12 @@ const spentBy = (callerId: string, { counted_on: day, group_id }: Counted, micro
 })
 
 /**
- * Runs statements and makes a transfer without its entries of nothing; where calls are free, none is left and nothing
- * is moved.
+ * Runs statements and posts a transfer without its zero entries. Posts nothing when calls are free and no entry is
+ * left.
  *
- * @param statements the first changes the row of a call, and returns it
- * @returns whose spending the call is
- * @throws `fault` where the first statement changed no row
+ * @param statements the first one changes the row of a call and returns it
+ * @returns the key and group whose spending the call is
+ * @throws `fault` when the first statement changed no row
  */
 async function postAny(
   trx: Transaction<Schema>,
@@ -323,7 +323,7 @@ function ending(trx: Transaction<Schema>, form: string, callId: string, set: Par
 function givenBack(): GazewayError {
   return new GazewayError(
     'upstream_timeout',
-    'The answer came after the money that was set aside for it had been given back; nothing was charged. Try again.',
+    'The answer came after its reservation had expired; nothing was charged. Try again.',
   )
 }
 

@@ -8,27 +8,27 @@ import { type AccountRef, lockAccounts } from './accounts.ts'
 import { depositedIn, withDeposited } from './deposited.ts'
 import { type Entry, type Transfer, type TransferKind, transferHash } from './transfer.ts'
 
-/** An amount that is to be moved into (positive) or out of (negative) an account. */
+/** An amount to move into (positive) or out of (negative) an account. */
 export interface NewEntry {
   account: AccountRef
   micros: Micros
-  /** The lowest balance that the account may fall to: 0 when absent, below it by a caller's credit, null for none. */
+  /** Lowest allowed balance: 0 by default, negative for a caller with credit, null for no limit. */
   floor?: Micros | null
   /**
-   * Of money that leaves: the part that comes from deposits, with the sign of `micros`. The account must have it, unless
-   * it has no floor. When absent, deposits leave first.
+   * Deposited part of money that leaves, with the sign of `micros`. The account must have it, unless it has no floor.
+   * By default deposits leave first.
    */
   deposited?: Micros
 }
 
-/** A transfer to be made. */
+/** A transfer to post. */
 export interface NewTransfer {
-  /** What makes it happen once: the same key never moves money twice. Printable ASCII. */
+  /** Idempotency key of printable ASCII. The same key never moves money twice. */
   key: string
   kind: TransferKind
-  /** At least two, each of another account; they sum to zero. */
+  /** Two or more entries, each on another account, that sum to zero. */
   entries: readonly NewEntry[]
-  /** Why, for whoever reads the ledger. Printable ASCII. */
+  /** Reason, for readers of the ledger. Printable ASCII. */
   memo?: string
   /** RFC 3339 UTC with milliseconds. */
   at: string
@@ -38,23 +38,38 @@ const MOST = sql.lit(MOST_MICROS)
 const PRINTABLE = /^[\x20-\x7e]{1,512}$/
 
 /**
- * Moves money between accounts, as part of a write transaction. The transfer is immutable, happens once per `key`, and
- * is chained by its hash to the one before it on its first account.
+ * Moves money between accounts within a write transaction. A transfer is immutable, happens once per `key`, and is
+ * chained by its hash to the previous one on its first account.
  *
- * @returns the stored transfer, whose entries say what of them comes from deposits: the earlier one when `key` was used before
- * @throws GazewayError `insufficient_credit` when an account would fall below its floor, or has not the deposits that it is
- *   to give, `balance_too_large` when it would go beyond {@link MOST_MICROS}, `conflict` when `key` was used for another transfer; the transaction must then be given up
- * @throws RangeError for a transfer that no balance could make right
+ * @returns the stored transfer with the deposited part of each entry; the earlier one when `key` was used before
+ * @throws GazewayError the transaction must then be rolled back:
+ * - `insufficient_credit` when an account would fall below its floor or lacks the deposits to give
+ * - `balance_too_large` when an account would exceed {@link MOST_MICROS}
+ * - `conflict` when `key` was used for another transfer
+ * @throws RangeError for a malformed transfer
+ *
+ * @example
+ * ```ts
+ * await post(trx, {
+ *   key: 'capture:call_0199…',
+ *   kind: 'capture',
+ *   entries: [
+ *     { account: accountOf('held', 'key_0199…'), micros: -1_500 },
+ *     { account: accountOf('revenue', 'key_0199…'), micros: 500 },
+ *     { account: accountOf('upstream_cost', 'key_0199…'), micros: 1_000 },
+ *   ],
+ *   at: new Date().toISOString(),
+ * })
+ * ```
  */
 export function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
   return postWith(trx, transfer, [], () => {})
 }
 
 /**
- * As {@link post}, with statements that change what the money is for: after its accounts are locked, in the round trip
- * that moves it.
+ * Posts a transfer together with other statements, in one round trip, after its accounts are locked. See {@link post}.
  *
- * @param verify given the statements' results; throws where the transaction must be given up
+ * @param verify receives the results of the statements; throws to roll back
  */
 export async function postWith(
   trx: Transaction<Schema>,
@@ -92,8 +107,8 @@ function insertion(trx: Transaction<Schema>, row: LedgerTransferRow): Statement 
 }
 
 /**
- * One statement that the floors bound, and that does nothing where another transfer has the key; on the first account it
- * also moves the chain on.
+ * Builds the one statement that moves the money within the floors. It does nothing when another transfer has the key.
+ * It also moves the chain of the first account on.
  */
 function move(
   trx: Transaction<Schema>,
@@ -101,7 +116,7 @@ function move(
 ): Statement {
   const { key, chain, hash } = row
   const moves = entries.map(({ account: { id }, micros, floor = 0 }, i) => {
-    // What comes in is never refused: an account may be below a limit that was lowered.
+    // Incoming money is never refused: an account may be below a limit that was lowered.
     const least = micros > 0 ? null : floor
     const deposited = moved[i]?.deposited ?? 0
     return id === chain ? [id, micros, deposited, least, 1, hash] : [id, micros, deposited, least, 0, null]
@@ -113,7 +128,7 @@ function move(
   }
 }
 
-/** @param moves account, amount, deposited part, floor, steps and head of each */
+/** @param moves account, amount, deposited part, floor, steps and head of each entry */
 function bounded(
   moves: ReadonlyArray<ReadonlyArray<string | number | null>>,
   key: string,
@@ -152,7 +167,7 @@ function tooLarge({ id }: LedgerAccountRow): GazewayError {
   return new GazewayError(
     'balance_too_large',
     `${id} would go beyond ${toUsd(MOST_MICROS)} USD, the most that an account can hold or owe; nothing was moved. ` +
-      'Use another account, or spend some first.',
+      'Use another account, or spend some of it first.',
   )
 }
 
@@ -163,7 +178,7 @@ function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow
   const { account, micros, floor } = entries[at] as NewEntry
   return new GazewayError(
     'insufficient_credit',
-    `${toUsd(-micros)} USD are needed and ${toUsd(Math.max(0, left(at, floor)))} are left in ${account.id}. ` +
+    `${toUsd(-micros)} USD is needed and ${toUsd(Math.max(0, left(at, floor)))} USD is left in ${account.id}. ` +
       'Deposit funds, ask for less, or have the credit limit raised.',
   )
 }
@@ -173,8 +188,8 @@ function shortOfDeposits(entries: readonly NewEntry[], accounts: readonly Ledger
   const { account, deposited = 0 } = entries[at] as NewEntry
   return new GazewayError(
     'insufficient_credit',
-    `${toUsd(-deposited)} USD of deposits are needed and ${toUsd(depositedIn(accounts[at] as LedgerAccountRow))} are ` +
-      `left in ${account.id}. Credit, and what was earned from it, cannot be paid out: deposit funds, or ask for less.`,
+    `${toUsd(-deposited)} USD of deposits is needed and ${toUsd(depositedIn(accounts[at] as LedgerAccountRow))} USD is ` +
+      `left in ${account.id}. Credit and money earned from it cannot be paid out. Deposit funds, or ask for less.`,
   )
 }
 
@@ -211,11 +226,11 @@ async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promis
   throw new GazewayError('conflict', `The ledger already has another transfer under ${row.key}.`)
 }
 
-/** What a transfer moves; the deposited part of it is that of the moment at which it was made. */
+/** Account and amount of each entry. Compared without the deposited part, which depends on the time of the transfer. */
 const amountsOf = (row: LedgerTransferRow): string =>
   JSON.stringify(toTransfer(row).entries.map(({ account, micros }) => ({ account, micros })))
 
-/** A stored row as the transfer that it is. */
+/** Parses a stored row. */
 function toTransfer(row: LedgerTransferRow): Transfer {
   return { ...row, entries: JSON.parse(row.entries) }
 }

@@ -6,32 +6,32 @@ import type { Micros } from '../text/money.ts'
 const REMEMBERED = 10_000
 const REMEMBERED_MS = 5_000
 
-/** How far a caller may spend. */
+/** Spending limits of a caller. */
 export interface Limits {
-  /** Beyond its deposits. */
+  /** Credit beyond its deposits. */
   creditMicros: Micros
-  /** Whose budgets count beside the caller's own. */
+  /** Group whose budgets apply besides the caller's own. */
   groupId: string | null
 }
 
 /** Finds the limits of a caller. */
 export type LimitsOf = (callerId: string) => Promise<Limits>
 
-/** The limits of callers, which are remembered for a while. */
+/** Cached limits of callers. */
 export interface KnownLimits {
   of: LimitsOf
-  /** Has a caller's limits read anew: they were changed. */
+  /** Drops a caller from the cache after its limits changed. */
   forget(callerId: string): void
 }
 
 /**
- * The limits of callers, as of at most 5 s ago. They are on the keys; the fixed key has the default credit, and a wallet
- * address none: whoever brings one has only what it deposited.
+ * Caches the limits of callers for at most 5 s. Keys carry their limits. The fixed key has the default credit. Wallet
+ * addresses have no credit.
  *
- * @param defaultCredit credit where the key says none
+ * @param defaultCredit credit of keys that set none
  */
 export function createLimits(store: Store, defaultCredit: Micros): KnownLimits {
-  // Promises: what is being read while it is forgotten is not remembered.
+  // Promises, so that a read in flight while `forget` runs is not kept.
   const known = new LRUCache<string, Promise<Limits>>({ max: REMEMBERED, ttl: REMEMBERED_MS })
 
   async function read(callerId: string): Promise<Limits> {

@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
 import { OWN_MODELS } from '../providers/preset.ts'
 
-/** The models that metered calls may ask for, and what each is for. */
+/** Models of metered calls and their uses. */
 export const METERED_MODELS = [
   { id: OWN_MODELS.research, use: 'Web search, social search, research, spatial reasoning' },
   { id: OWN_MODELS.reasoning, use: 'Complex reasoning without multi-agent tools' },
@@ -12,7 +12,7 @@ export const METERED_MODELS = [
 export function requireMeteredModel(model: string): void {
   if (METERED_MODELS.some(({ id }) => id === model)) return
   const accepted = METERED_MODELS.map(({ id }) => id).join(', ')
-  throw new GazewayError('model_not_supported', `model: not one that is metered; accepted: ${accepted}.`, {
+  throw new GazewayError('model_not_supported', `model: not a metered model; accepted: ${accepted}.`, {
     param: 'model',
   })
 }

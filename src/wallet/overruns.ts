@@ -1,24 +1,24 @@
 import type { Micros } from '../text/money.ts'
 
-/** A call whose reported cost was above its reservation: the difference is not charged. */
+/** A call whose reported cost exceeded its reservation. The difference is not charged. */
 export interface Overrun {
   callId: string
   callerId: string
   model: string
-  /** What the call may cost upstream by its reservation, without the margin. */
+  /** Reserved upstream cost, without the margin. */
   reservedMicros: Micros
-  /** What it cost by the usage that the upstream reported. */
+  /** Cost of the usage that the upstream reported. */
   costMicros: Micros
 }
 
-/** Tells of overruns whoever listens. */
+/** Listeners for overruns. */
 export interface Overruns {
   report(overrun: Overrun): void
-  /** @returns a function that stops it */
+  /** @returns a function that removes the listener */
   listen(listener: (overrun: Overrun) => void): () => void
 }
 
-/** The overruns of this process. */
+/** Creates the overruns of this process. */
 export function createOverruns(): Overruns {
   const listeners = new Set<(overrun: Overrun) => void>()
   return {

@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts'
 
 /**
- * The caller whose ledger account a wallet's money belongs to, whether it pays or is paid: the oldest key in force that it
- * is bound to, else the wallet itself.
+ * Finds the caller whose ledger account holds a wallet's money: the oldest valid key bound to the wallet, or the
+ * wallet.
  *
  * @param wallet an address in lower case
  */

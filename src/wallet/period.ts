@@ -2,7 +2,7 @@ import type { Period } from '../identity/budgets.ts'
 
 const DAY_MS = 86_400_000
 
-/** The days of a period, the first and the last; `resetsAt` is when the next one begins, null for never. */
+/** First and last day of a period; `resetsAt` is the start of the next one, null for never. */
 export interface PeriodDays {
   from: string
   to: string
@@ -10,13 +10,14 @@ export interface PeriodDays {
 }
 
 /**
- * The period that a day is in.
+ * Finds the period that contains a day.
  *
  * @param day a UTC day
- * @example periodOf('week', '2026-11-24') // { from: '2026-11-23', to: '2026-11-29', resetsAt: '2026-11-30T00:00:00.000Z' }
+ * @example periodOf('week', '2026-11-24') // { from: '2026-11-23', to: '2026-11-29', resetsAt:
+ *   '2026-11-30T00:00:00.000Z' }
  */
 export function periodOf(per: Period, day: string): PeriodDays {
-  // Under this name the whole is kept.
+  // Row name of the total.
   if (per === 'total') return { from: 'total', to: 'total', resetsAt: null }
   const at = new Date(`${day}T00:00:00.000Z`)
   const [first, next] = bounds[per](at)

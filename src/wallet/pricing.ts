@@ -3,24 +3,24 @@ import { dearestPer1k, flatPrices, type Prices } from '../providers/prices.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import { METERED_MODELS } from './metered-models.ts'
 
-/** The prices of the configuration. */
+/** Price settings of the configuration. */
 export interface PricingConfig extends Prices {
   margin_usd: number
   token: string
   network: string
 }
 
-/** What metered calls cost now. */
+/** Current price list of metered calls. */
 export const Pricing = z.object({
   currency: z.literal('USD'),
-  token: z.string().describe('The token that is paid with'),
-  network: z.string().describe('The network that it moves on'),
+  token: z.string().describe('Payment token'),
+  network: z.string().describe('Network of the payment token'),
   margin_usd: z.number().describe('Added to the upstream cost of every call'),
   models: z.array(
     z.object({
       id: z.string(),
       use: z.string(),
-      price_per_1k_tokens_usd: z.number().describe('The dearest of its prices, for 1,000 tokens'),
+      price_per_1k_tokens_usd: z.number().describe("The model's highest price for 1,000 tokens"),
       prices_per_1m_tokens_usd: z.object({
         input: z.number(),
         output: z.number(),
@@ -33,7 +33,7 @@ export const Pricing = z.object({
 })
 export type Pricing = z.infer<typeof Pricing>
 
-/** The price list. */
+/** Builds the price list. */
 export function priceList(pricing: PricingConfig): Pricing {
   const { token, network, margin_usd, models } = pricing
   return {
@@ -48,7 +48,7 @@ export function priceList(pricing: PricingConfig): Pricing {
   }
 }
 
-/** The flat margin of a call. */
+/** Flat margin of a call. */
 export function marginOf({ margin_usd }: PricingConfig): Micros {
   const margin = toMicros(margin_usd)
   if (margin === null) throw new RangeError(`pricing.margin_usd has more than 6 decimals: ${margin_usd}.`)

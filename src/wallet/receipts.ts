@@ -2,7 +2,7 @@ import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
 import { toUsd } from '../text/money.ts'
 import type { Receipt, ReceiptRecord } from './receipt.ts'
 
-/** The columns of `metered_calls` that a receipt shows. */
+/** Columns of `metered_calls` in a receipt. */
 export const RECEIPT_COLUMNS = [
   'call_id',
   'caller_id',
@@ -20,16 +20,16 @@ export const RECEIPT_COLUMNS = [
   'upstream_call_id',
 ] as const
 
-/** What a receipt is made from. */
+/** Row of a receipt. */
 export type ReceiptRow = Pick<MeteredCallRow, (typeof RECEIPT_COLUMNS)[number]>
 
-/** The receipt of a captured call, with its answer. */
+/** Builds the receipt of a captured call, with its answer. */
 export function billedReceipt(row: ReceiptRow, content: string): Receipt {
   const { call_id, usage, billing, latency_ms } = toReceiptRecord(row)
   return { call_id, result: { role: 'assistant', content }, usage, billing, latency_ms }
 }
 
-/** The receipt of a captured call as the history shows it. */
+/** Builds the history entry of a captured call. */
 export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
   return {
     call_id: row.call_id,

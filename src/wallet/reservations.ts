@@ -6,87 +6,97 @@ import type { Micros } from '../text/money.ts'
 import { type AllowanceOf, giveBackAllowance, LEASE_MS, renewAllowances, takeAllowance } from './allowances.ts'
 import { dayOf, type Spender } from './spending.ts'
 
-/** How many calls like the one that needs it an allowance is taken for. */
+/** An allowance is sized for this many calls of the present cost. */
 const CALLS = 8
-/** How long an allowance that no call uses is kept, in milliseconds. */
+/** Lifetime of an allowance that no call uses, in milliseconds. */
 const IDLE_MS = 250
-/** How often allowances are renewed, in milliseconds: several times before they would be given back. */
+/** Interval between renewals in milliseconds; several fit into one lease. */
 const RENEWED_MS = LEASE_MS / 5
 
 const DAY_MS = 86_400_000
 
-/** Who pays for a call, and within which bounds. */
+/** Payer of a call and its limits. */
 export interface Payer {
   spender: Spender
-  /** How far it may spend beyond its deposits; null where its calls are not charged. */
+  /** Credit beyond its deposits; null when its calls are not charged. */
   creditMicros: Micros | null
-  /** Its budgets and its group's in words that change with them; null where there are none. */
+  /** Fingerprint of its budgets and its group's, which changes with them; null when there are none. */
   budgets: string | null
 }
 
-/** What was taken of a reservation, until it is written. */
+/** An amount taken from a reservation and not written yet. */
 export interface Taken extends CallSpend {
-  /** It could not be written: it is free again. */
+  /** Frees the amount after a failed write. */
   undo(): void
 }
 
-/** Money and budget that are set aside for one call. */
+/** Money and budget reserved for one call. */
 export interface Reservation {
-  /** What is set aside and not taken yet; without end where the caller has no bounds. */
+  /** Reserved and not taken yet; `Infinity` for a caller without limits. */
   left(): Micros
-  /** Sets more aside. @returns whether there was as much */
+  /** Reserves more. @returns whether enough was left */
   extend(micros: Micros): Promise<boolean>
-  /** Takes what was spent, at most what is left. */
+  /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
-  /** Gives the rest back; to be called once the call is over, whatever came of it. */
+  /** Frees the rest. Call it once the call is over, whatever its outcome. */
   end(): void
 }
 
 /** The reservations of this process. */
 export interface Reservations {
   /**
-   * Sets the most that a call can cost aside, in memory where this process has an allowance for it.
+   * Reserves the most that a call can cost. Works in memory while this process has an allowance for it.
    *
-   * @returns a promise only where the store is asked
+   * @returns a promise only when the store is asked
    * @throws GazewayError `insufficient_credit` or `budget_reached`
+   *
+   * @example
+   * ```ts
+   * const reservation = await reservations.reserve(payer, 20_000)
+   * try {
+   *   reservation.take(cost)
+   * } finally {
+   *   reservation.end()
+   * }
+   * ```
    */
   reserve(payer: Payer, micros: Micros): Reservation | Promise<Reservation>
-  /** Gives back what no call of a key needs just now, so that its balance shows it. */
+  /** Gives back the unused allowances of a key, so that its balance shows them. */
   giveBackIdle(keyId: string): Promise<void>
-  /** Gives back what no call needs, and keeps no timer; calls that are under way still end. */
+  /** Gives back unused allowances and stops the timers. Running calls still end. */
   close(): Promise<void>
 }
 
-/** An allowance of this process, and what is in use of it. */
+/** An allowance of this process and its use. */
 interface Pool {
   of: AllowanceOf
   free: Micros
-  /** Calls that have a part of it. */
+  /** Calls that hold a part of it. */
   calls: number
-  /** Taken, and not written yet. */
+  /** Taken and not written yet. */
   unwritten: Micros
   turn: number
-  /** What is on its way back, until the store has it; the turn is null before the first try. */
+  /** A return in progress, until the store confirms it; `turn` is null before the first attempt. */
   returning: { micros: Micros; turn: number | null } | null
-  /** Whether the store may have set more aside for it than is known here: a take of it failed. */
+  /** The store may have granted more than is known here, because a request for more failed. */
   isDoubtful: boolean
   usedAt: number
-  /** Under which it was taken: a change of them is to bind at once. */
+  /** The budgets it was taken under; changed budgets apply at once. */
   budgets: string | null
-  /** Changes in the store, one after another. */
+  /** Serialises changes in the store. */
   changing: Promise<unknown>
 }
 
-/** What reservations are made with. */
+/** Dependencies of {@link createReservations}. */
 export interface ReservationsDeps {
   store: Store
   now: () => Date
   onError: (error: unknown) => void
-  /** A clock that is never set, in milliseconds; the process's own when absent. */
+  /** Monotonic clock in milliseconds; the process's own by default. */
   elapsedMs?: () => number
 }
 
-/** No bounds: nothing is set aside. */
+/** A reservation without limits: nothing is reserved. */
 function unbounded(spender: Spender, day: string): Reservation {
   return {
     left: () => Infinity,
@@ -96,7 +106,7 @@ function unbounded(spender: Spender, day: string): Reservation {
   }
 }
 
-/** Reservations out of allowances in `store`, which this process takes, renews and gives back. */
+/** Creates reservations backed by allowances in `store`. This process takes them, renews them and gives them back. */
 export function createReservations(deps: ReservationsDeps): Reservations {
   const { store, now, onError, elapsedMs = () => performance.now() } = deps
   const holder = randomUUID()
@@ -106,7 +116,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   let renewedAt = elapsedMs()
   let day = { from: Number.POSITIVE_INFINITY, name: '' }
 
-  /** The UTC day; many calls begin on the same one. */
+  /** The UTC day, cached for the calls of one day. */
   function today(): string {
     const at = now().getTime()
     if (at < day.from || at >= day.from + DAY_MS) {
@@ -146,7 +156,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     return pool
   }
 
-  /** Sets `micros` of a pool aside, with more from the store where it has not as much. */
+  /** Draws `micros` from a pool after asking the store for the missing part. */
   async function more(pool: Pool, micros: Micros): Promise<void> {
     const change = pool.changing.then(async () => {
       await sendBack(pool)
@@ -155,7 +165,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const needed = micros - pool.free
       pool.free += await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + micros * (CALLS - 1) })
     })
-    // One call's refusal is not the next one's, who is told of it by `change`.
+    // A refusal belongs to one call, which receives it through `change`; later calls ask again.
     pool.changing = change.catch((error: unknown) => {
       if (isRefusal(error)) return
       pool.isDoubtful = true
@@ -164,14 +174,14 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     return change
   }
 
-  /** Takes a part of what is free. Whoever waited for more may find it taken by another call. */
+  /** Takes a part of the free amount. Asks again when another call took it meanwhile. */
   async function draw(pool: Pool, micros: Micros): Promise<void> {
     do await more(pool, micros)
     while (pool.free < micros)
     pool.free -= micros
   }
 
-  /** Gives back what is free, after the changes that were begun before. */
+  /** Gives back the free amount, after earlier changes. */
   function giveBack(pool: Pool): void {
     if (pool.returning === null) {
       if (pool.free === 0) return
@@ -187,8 +197,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   }
 
   /**
-   * Sends back what is on its way. A try that failed may be durable all the same: it is made again as the same change, before
-   * any other. Called in the order of the pool's changes alone.
+   * Sends the pending return to the store. A failed attempt may have been committed, so it is retried under the same
+   * turn before any other change. Call it only within the pool's chain of changes.
    */
   async function sendBack(pool: Pool): Promise<void> {
     const { returning } = pool
@@ -199,14 +209,17 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     pool.returning = null
   }
 
-  /** Has a pool serve no new calls: what is free of it goes back, and its calls end in it. */
+  /** Closes a pool to new calls. Its free amount goes back; its running calls end in it. */
   function retire(pool: Pool): void {
     const key = keyOf(pool.of.spender, pool.of.day)
     if (pools.get(key) === pool) pools.delete(key)
     old.add(pool)
   }
 
-  /** After a suspension, or with the store out of reach for long, what was set aside may have been given to others. */
+  /**
+   * Retires all pools after a gap longer than the lease, as after a suspension: the store may have given them to
+   * others.
+   */
   function forgetLost(): void {
     const at = elapsedMs()
     if (at - renewedAt < LEASE_MS) return
@@ -225,7 +238,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     }
     for (const pool of old) {
       if (isEmpty(pool) && pool.isDoubtful) {
-        // All that the store has of it: nothing here has a part of it any more.
+        // Everything the store has of it: no call here uses it any more.
         pool.free = Number.MAX_SAFE_INTEGER
         pool.isDoubtful = false
       }
@@ -272,7 +285,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
           undo() {
             pool.unwritten -= taken
             pool.free += taken
-            // It may have been written all the same.
+            // The failed write may have been committed.
             retire(pool)
           },
         }

@@ -7,17 +7,17 @@ import { lockedPayerAccount } from './bind-wallet.ts'
 import { post } from './ledger.ts'
 import type { Entry } from './transfer.ts'
 
-/** What a wallet spends of what it has in the ledger. */
+/** A payment out of a wallet's ledger balance. */
 export interface Spending {
   /** An address in lower case. */
   wallet: string
   micros: Micros
-  /** What makes it happen once. */
+  /** Idempotency key. */
   reference: string
   at: Date
 }
 
-/** What a wallet's own account has, in micro-dollars. */
+/** Balance of a wallet's own account in micro-dollars. */
 export async function creditOf({ db }: Store, wallet: string): Promise<Micros> {
   const { id } = accountOf('caller', wallet)
   const account = await db
@@ -29,9 +29,9 @@ export async function creditOf({ db }: Store, wallet: string): Promise<Micros> {
 }
 
 /**
- * Takes an amount out of a wallet's own account, which has no credit beyond what came in.
+ * Takes an amount out of a wallet's own account, which has no credit.
  *
- * @throws GazewayError `insufficient_credit`; the transaction must then be given up
+ * @throws GazewayError `insufficient_credit`; the transaction must then be rolled back
  */
 export async function spendCredit(
   trx: Transaction<Schema>,
@@ -48,7 +48,7 @@ export async function spendCredit(
   })
 }
 
-/** Gives back what was spent, to whom the wallet's money belongs by now: as much of it is from deposits as was then. */
+/** Returns a payment to the current owner of the wallet's money, with the same deposited part. */
 export async function returnCredit(
   trx: Transaction<Schema>,
   { wallet, micros, reference, at }: Spending,

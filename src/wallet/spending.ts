@@ -6,34 +6,34 @@ import type { SpendingRow } from '../store/tables/wallet-tables.ts'
 import type { Micros } from '../text/money.ts'
 import { periodOf } from './period.ts'
 
-/** The day under which everything is kept that an owner has ever spent; sorts after all days. */
+/** Row name of an owner's all-time total; sorts after all days. */
 export const TOTAL = 'total'
 
-/** The UTC day of a time: `2026-11-21`. */
+/** UTC day of a time: `2026-11-21`. */
 export const dayOf = (at: string): string => at.slice(0, 10)
 
-/** Who spends: a key or a wallet, and the group that it is in. */
+/** A key or wallet that spends, and its group. */
 export interface Spender {
   id: string
   groupId: string | null
 }
 
-/** An amount that a key and its group spend on one day; below zero what comes back. */
+/** Amount spent by a key and its group on one day; negative when returned. */
 export interface Spent {
   spender: Spender
   day: string
   micros: Micros
 }
 
-/** What an owner has spent in the current periods. */
+/** Spending of an owner in the current periods. */
 export type Spend = Record<Period, Micros>
 
-/** What spending is of: calls and escrows that money moves for, or calls whose cost is only recorded. */
+/** Kind of spending: `charged` moves money, `recorded` only counts cost. */
 export type SpendingKind = 'charged' | 'recorded'
 
 /**
- * Adds what was spent, by key and by group, to the day and to the total. Rows are written in the order of their keys, so that
- * two transactions never wait for each other.
+ * Adds amounts to the day and the total of each key and group. Writes rows in the order of their keys, so that
+ * transactions cannot deadlock.
  */
 export async function addSpending(
   trx: Transaction<Schema>,
@@ -52,7 +52,7 @@ export async function addSpending(
   }
 }
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const MOST_ROWS = 64
 
 function upsert(trx: Transaction<Schema>, rows: readonly SpendingRow[]) {
@@ -84,7 +84,7 @@ function rowsOf(kind: SpendingKind, spent: readonly Spent[]): SpendingRow[] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-/** The days that owners have spent on since the beginning of the month and week of `day`, and their totals. */
+/** Reads the days of owners since the start of the week and month of `day`, and their totals. */
 export function readSpending(db: Kysely<Schema>, owners: readonly string[], day: string) {
   const from = [periodOf('week', day).from, periodOf('month', day).from].sort()[0] as string
   return db
@@ -96,10 +96,10 @@ export function readSpending(db: Kysely<Schema>, owners: readonly string[], day:
 }
 
 /**
- * What each owner has spent today, this week, this month and in all.
+ * Sums each owner's spending of today, this week, this month and all time.
  *
  * @param owners ids of keys, wallets or groups
- * @param now the day, week and month that it is in, UTC
+ * @param now selects the UTC day, week and month
  */
 export async function spendOf(db: Kysely<Schema>, owners: readonly string[], now: Date): Promise<Map<string, Spend>> {
   const day = dayOf(now.toISOString())
@@ -113,7 +113,7 @@ export async function spendOf(db: Kysely<Schema>, owners: readonly string[], now
   return spends
 }
 
-/** Whether what is kept under `kept` counts in the period that `day` is in. */
+/** Tells whether a stored row counts in the period that contains `day`. */
 export function isIn(kept: string, per: Period, day: string): boolean {
   const { from, to } = periodOf(per, day)
   return kept >= from && kept <= to

@@ -7,7 +7,7 @@ import { toUsd } from '../text/money.ts'
 import { accountOf } from './accounts.ts'
 import { type Entry, TransferKind } from './transfer.ts'
 
-/** Whose statement to read. */
+/** Query of a statement. */
 export const StatementQuery = ListQuery.extend({
   caller_id: CallerId.optional().describe('A key or a wallet; the caller when absent.'),
 })
@@ -15,22 +15,22 @@ export type StatementQuery = z.infer<typeof StatementQuery>
 
 const Amount = z.object({ account: z.string(), amount_usd: z.number() })
 
-/** A transfer as the statement of one of its accounts shows it. */
+/** A transfer as one of its accounts sees it. */
 export const StatementLine = z.object({
-  key: z.string().describe('What makes it happen once, and tells what it was for'),
-  position: z.int().describe('Its place in the account, from 1'),
+  key: z.string().describe('Idempotency key; its prefix names the purpose'),
+  position: z.int().describe('Position in the account, from 1'),
   kind: TransferKind,
   at: z.iso.datetime(),
-  amount_usd: z.number().describe('What came into the account; below zero what left it'),
-  entries: z.array(Amount).describe('All accounts that it moved money between; they sum to zero'),
+  amount_usd: z.number().describe('Amount moved into the account; negative when it left'),
+  entries: z.array(Amount).describe('Amounts of all accounts involved; they sum to zero'),
   memo: z.string().nullable(),
-  hash: z.string().describe('Chains it to the one before'),
+  hash: z.string().describe('Chains the transfer to the previous one'),
 })
 export type StatementLine = z.infer<typeof StatementLine>
 
 /**
- * What came into a caller's account and left it, newest first. The account's own chain holds every transfer of it, for
- * no kind of account sorts before `caller`; its length is kept in the account.
+ * Reads the transfers of a caller's account, newest first. The account's own chain contains all of them, because no
+ * other kind of account sorts before `caller`.
  *
  * @throws GazewayError `invalid_cursor`
  */

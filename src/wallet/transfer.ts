@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Micros } from '../text/money.ts'
 
-/** What a transfer does. */
+/** Kind of a transfer. */
 export const TransferKind = z.enum([
   'deposit',
   'reserve',
@@ -24,16 +24,16 @@ export type TransferKind = z.infer<typeof TransferKind>
 export interface Entry {
   account: string
   micros: Micros
-  /** The part of `micros` that comes from deposits, with the same sign. None when absent. */
+  /** Deposited part of `micros`, with the same sign; zero when absent. */
   deposited?: Micros
 }
 
 /** A stored transfer. */
 export interface Transfer {
   key: string
-  /** The account whose chain it is in: the first of its entries'. */
+  /** Account whose chain contains it: that of its first entry. */
   chain: string
-  /** Its place there, from 1. */
+  /** Position in the chain, from 1. */
   position: number
   kind: string
   /** Sorted by account. */
@@ -43,13 +43,13 @@ export interface Transfer {
   hash: string
 }
 
-/** What the first transfer of a chain follows on. */
+/** Head of an empty chain. */
 export const FIRST_HEAD = '0'.repeat(64)
 
 /**
- * The hash that chains a transfer to the one before: SHA-256, in hex, over that one's hash, a line end, and the
- * transfer's fields as a JSON list. Whoever changes a transfer must change every later one of its chain and the head in
- * its account.
+ * Hash that chains a transfer to the previous one: SHA-256 in hex over the previous hash, a line end, and the
+ * transfer's fields as a JSON list. Changing a transfer breaks every later hash of its chain and the head in its
+ * account.
  */
 export function transferHash(
   previous: string,

@@ -1,7 +1,7 @@
 import type { ReceiptRecord } from './receipt.ts'
 import type { ReceiptPage, UsageQuery } from './usage-report.ts'
 
-/** Receipts that are read at a time. */
+/** Receipts per page. */
 const PAGE = 1_000
 
 const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
@@ -21,11 +21,10 @@ const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
 }
 
 /**
- * The receipts of a selection as CSV (RFC 4180), newest first: a header, then a line each with its line end. Read in
- * pages, so that any number of them takes little memory.
+ * Writes receipts as CSV (RFC 4180), newest first, with a header line. Reads page by page to bound memory.
  *
  * @param receipts reads a page
- * @param query `offset` skips so many of the newest, or `cursor` goes on from an earlier page; then all that follow
+ * @param query `offset` skips the newest ones, `cursor` continues an earlier page; all that follow are written
  * @throws GazewayError `invalid_cursor`, before the header
  */
 export async function* usageCsv(
@@ -33,7 +32,7 @@ export async function* usageCsv(
   query: Omit<UsageQuery, 'limit'>,
 ): AsyncGenerator<string, void> {
   const { offset, ...selection } = query
-  // Before the header, so that whoever takes that knows that the query is in order.
+  // Read before the header, so that an invalid query fails before any output.
   let page = await receipts({ ...query, limit: PAGE })
   yield line(Object.keys(COLUMNS))
   for (;;) {
@@ -45,7 +44,7 @@ export async function* usageCsv(
 
 const line = (cells: ReadonlyArray<string | number>): string => `${cells.map(quoted).join(',')}\r\n`
 
-/** A spreadsheet runs what begins like a formula, unless an apostrophe makes it text. */
+/** Quotes a cell. An apostrophe keeps spreadsheets from running a cell as a formula. */
 function quoted(cell: string | number): string {
   const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : `${cell}`
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -12,10 +12,10 @@ import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
 import { dayOf } from './spending.ts'
 
 const DAY_MS = 86_400_000
-/** Callers that are told apart, those who spent most first. */
+/** Callers listed in a report, the highest spending first. */
 const MOST_CALLERS = 1_000
 
-/** Which receipts to list and to add up. `from` is inclusive, `to` exclusive. */
+/** Filters and grouping of receipts. `from` is inclusive, `to` exclusive. */
 export const UsageQuery = ListQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
@@ -24,7 +24,7 @@ export const UsageQuery = ListQuery.extend({
 })
 export type UsageQuery = z.infer<typeof UsageQuery>
 
-/** What calls add up to. */
+/** Sums over calls. */
 export const UsageSums = z.object({
   calls: z.int(),
   total_tokens: z.int(),
@@ -34,16 +34,16 @@ export const UsageSums = z.object({
 })
 export type UsageSums = z.infer<typeof UsageSums>
 
-/** The receipts of a selection, a page of them, and what all of them add up to. */
+/** A page of receipts, and the sums over the whole selection. */
 export interface UsageReport extends Page<ReceiptRecord> {
   totals: UsageSums
-  /** At most 1,000, those who spent most first. */
+  /** At most 1,000, the highest spending first. */
   by_caller: Array<UsageSums & { caller_id: string }>
-  /** By UTC day, model or caller; empty where `group_by` is absent. */
+  /** By UTC day, model or caller; empty without `group_by`. */
   groups: Array<UsageSums & { key: string }>
 }
 
-/** The receipts of a selection, a page of them. */
+/** A page of receipts. */
 export type ReceiptPage = Pick<UsageReport, 'items' | 'next_cursor'>
 
 type Selection = Pick<UsageQuery, 'caller_id' | 'from' | 'to'>
@@ -57,8 +57,8 @@ interface SummedRow {
 }
 
 /**
- * The billing history. Sums come from those that are kept for each caller, day and model; only the days that `from` and
- * `to` cut are added up from their receipts. All of it is of one moment.
+ * Reports billing history from one snapshot. Whole days come from stored sums; only the days that `from` and `to` cut
+ * are summed from receipts.
  *
  * @throws GazewayError `invalid_cursor`
  */
@@ -82,7 +82,7 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
   }
 }
 
-/** The receipts alone: an export of many pages adds nothing up. @throws GazewayError `invalid_cursor` */
+/** Reads receipts without sums, as an export of many pages needs no sums. @throws GazewayError `invalid_cursor` */
 export async function usageReceipts(store: Store, query: Paged<UsageQuery>): Promise<ReceiptPage> {
   return receiptPage(pageReader(store, query), inUtc(query), query)
 }
@@ -98,7 +98,7 @@ function receiptPage(
   let query = db
     .selectFrom('metered_calls')
     .select(RECEIPT_COLUMNS)
-    // Written out, for the indexes are of captured calls alone.
+    // A literal condition: the partial indexes cover captured calls only.
     .where(sql<boolean>`status = 'captured'`)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (from) query = query.where('at', '>=', from)
@@ -130,7 +130,7 @@ async function summed(
   return rows
 }
 
-/** The kept sums of the whole days of a selection, and the receipts of the days that it cuts. */
+/** Selects stored sums of the whole days, and receipts of the cut days. */
 function counted(engine: Engine, { caller_id, from, to }: Selection): RawBuilder<unknown> {
   const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
   const days = (condition: RawBuilder<unknown>) => sql`
@@ -152,7 +152,7 @@ function counted(engine: Engine, { caller_id, from, to }: Selection): RawBuilder
   return sql.join(parts, sql` union all `)
 }
 
-/** The day that `time`, or the time `later` milliseconds after it, falls into. */
+/** Start of the UTC day of `time`, or of the time `later` milliseconds after it. */
 function startOfDay(time: string, later = 0): string {
   return toUtc(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS)
 }

@@ -8,7 +8,7 @@ import { dayOf } from './spending.ts'
 /** Adds a captured call to the sums of its caller, day and model. */
 export const addToUsage = (trx: Transaction<Schema>, call: ReceiptRow): Statement => adding(trx, usageOf(call))
 
-/** Adds captured calls to the sums of their callers, days and models, in the order of these. */
+/** Adds captured calls to the sums of their callers, days and models, in the order of the sums' keys. */
 export async function addUsage(trx: Transaction<Schema>, calls: readonly ReceiptRow[]): Promise<void> {
   const sums = new Map<string, MeteredUsageRow>()
   for (const call of calls) {

@@ -5,17 +5,20 @@ import { type CapturedMoney, captureEntries } from './capture-entries.ts'
 import { TOTAL } from './spending.ts'
 import type { Entry } from './transfer.ts'
 
-/** Rows that are read at a time. */
+/** Rows per page. */
 const PAGE = 1_000
-/** Faults that are told. */
+/** Reported faults per kind. */
 const TOLD = 20
 
 /**
- * Differences between charged calls, the ledger and spending: receipts and the transfer that took their money say the same,
- * what is held is for calls and allowances, and what is counted on an owner's day is what its calls and escrows of that day
- * add up to. Each comparison is one statement, so that calls may be made meanwhile.
+ * Compares charged calls with the ledger and with spending:
+ * - receipts match the transfers that took their money
+ * - held money matches calls and allowances
+ * - spending of a day matches the calls and escrows of that day
  *
- * @returns what is wrong, a line each, at most 20 of a kind; empty when all is well
+ * Each comparison is one statement, so calls may run meanwhile.
+ *
+ * @returns one line per fault, at most 20 of a kind; empty when all is well
  */
 export async function callFaults(store: Store): Promise<string[]> {
   const faults: string[] = []
@@ -32,7 +35,7 @@ async function firstOf(faults: AsyncIterable<string>, limit: number): Promise<st
 
 type Receipt = CapturedMoney & Pick<MeteredCallRow, 'call_id'> & { entries: string | null }
 
-/** Receipts of the metered endpoint whose capture the ledger lacks, or has with other amounts. */
+/** Receipts of metered calls whose capture is missing in the ledger or has other amounts. */
 async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
   for (let after = ''; ; ) {
     const rows: Receipt[] = await db
@@ -47,7 +50,7 @@ async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
       .execute()
     for (const { call_id, entries, ...call } of rows) {
       if (sameMoney(call, entries)) continue
-      const said = entries === null ? 'the ledger has no capture of it' : 'its capture in the ledger took other amounts'
+      const said = entries === null ? 'the ledger has no capture for it' : 'its capture in the ledger has other amounts'
       yield `Receipt ${call_id}: ${said}.`
     }
     const last = rows.at(-1)
@@ -64,7 +67,7 @@ interface ChargeSums {
   cost: number
 }
 
-/** Transfers that took the money of several calls at once, and receipts of such calls, that do not say the same. */
+/** Transfers for several calls whose amounts differ from those of their receipts. */
 async function* chargeFaults({ db }: Store): AsyncGenerator<string> {
   for (let after = 'charge:'; ; ) {
     const { rows } = await sql<ChargeSums>`
@@ -79,9 +82,9 @@ async function* chargeFaults({ db }: Store): AsyncGenerator<string> {
       group by k.key, cast(t.entries as text) order by k.key`.execute(db)
     for (const { key, entries, caller_id, margin, cost } of rows) {
       const receipt = { caller_id: caller_id ?? '', margin_micros: Number(margin), upstream_cost_micros: Number(cost) }
-      if (entries === null) yield `Transfer ${key}: receipts name it, and the ledger does not have it.`
+      if (entries === null) yield `Transfer ${key}: receipts refer to it, but the ledger does not have it.`
       else if (!sameMoney({ ...receipt, held_micros: Number(margin) + Number(cost) }, entries))
-        yield `Transfer ${key}: it took other amounts than its receipts sum to.`
+        yield `Transfer ${key}: its amounts differ from the sum of its receipts.`
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
@@ -89,7 +92,7 @@ async function* chargeFaults({ db }: Store): AsyncGenerator<string> {
   }
 }
 
-/** Accounts of held money that do not have what calls and allowances hold. */
+/** Held accounts whose balance differs from what calls and allowances hold. */
 async function* heldFaults({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<{ owner: string; balance_micros: number; due: number }>`
     select owner, balance_micros, due from (
@@ -99,17 +102,17 @@ async function* heldFaults({ db }: Store): AsyncGenerator<string> {
       from ledger_accounts as a where a.kind = 'held') as held
     where balance_micros <> due order by owner limit ${TOLD}`.execute(db)
   for (const { owner, balance_micros, due } of rows)
-    yield `held:${owner}: it has ${balance_micros}, its calls and allowances hold ${due} micro-dollars.`
+    yield `held:${owner}: the balance is ${balance_micros}, its calls and allowances hold ${due} micro-dollars.`
 }
 
-/** Whether a capture moved what its receipt says. @param entries as the ledger keeps them; null where nothing was moved */
+/** Tells whether a capture moved the amounts of its receipt. @param entries as stored; null when nothing was moved */
 function sameMoney(receipt: CapturedMoney, entries: string | null): boolean {
   const due = new Map(captureEntries(receipt).map(({ account, micros }) => [account.id, micros]))
   const moved: Entry[] = entries === null ? [] : JSON.parse(entries)
   return moved.length === due.size && moved.every(({ account, micros }) => due.get(account) === micros)
 }
 
-/** Captures in the ledger without a receipt. */
+/** Captures without a receipt. */
 async function* captureFaults({ db }: Store): AsyncGenerator<string> {
   for (let after = 'capture:'; ; ) {
     const rows = await db
@@ -117,20 +120,20 @@ async function* captureFaults({ db }: Store): AsyncGenerator<string> {
       .leftJoin('metered_calls as c', (join) => join.on('c.call_id', '=', sql<string>`substr(t.key, 9)`))
       .select(['t.key', 'c.status'])
       .where('t.key', '>', after)
-      // The character after the colon.
+      // The character after the colon in ASCII.
       .where('t.key', '<', 'capture;')
       .orderBy('t.key')
       .limit(PAGE)
       .execute()
     for (const { key, status } of rows)
-      if (status !== 'captured') yield `Transfer ${key}: there is no receipt of the call that it was taken for.`
+      if (status !== 'captured') yield `Transfer ${key}: the receipt of its call is missing.`
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
     after = last.key
   }
 }
 
-/** Days on which other amounts are counted than the calls and escrows of the day add up to, of keys, wallets and groups. */
+/** Days whose spending differs from the sum of the day's calls and escrows, by key, wallet and group. */
 async function* dayFaults({ db }: Store): AsyncGenerator<string> {
   for (let [owner, day] = ['', '']; ; ) {
     const { rows } = await sql<Pick<SpendingRow, 'owner' | 'day' | 'charged_micros'> & { due: number }>`
@@ -156,7 +159,7 @@ async function* dayFaults({ db }: Store): AsyncGenerator<string> {
 const CALL_MICROS = sql`case c.status when 'held' then c.held_micros
   when 'captured' then c.margin_micros + c.upstream_cost_micros else 0 end`
 
-/** Totals that are not the sum of their days. */
+/** Totals that differ from the sum of their days. */
 async function* totalFaults({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<{ owner: string }>`
     select owner from spending group by owner
@@ -166,7 +169,7 @@ async function* totalFaults({ db }: Store): AsyncGenerator<string> {
   for (const { owner } of rows) yield `Spending of ${owner}: the total is not the sum of its days.`
 }
 
-/** Days on which calls or escrows are counted, and that spending does not know. */
+/** Days with calls or escrows and no row of spending. */
 async function* missingDays({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<Pick<SpendingRow, 'owner' | 'day'>>`
     select c.caller_id as owner, c.counted_on as day from metered_calls as c
@@ -179,5 +182,5 @@ async function* missingDays({ db }: Store): AsyncGenerator<string> {
       (select 1 from spending as d where d.owner = e.payer and d.day = e.counted_on)
     limit ${TOLD}`.execute(db)
   for (const { owner, day } of rows)
-    yield `Spending of ${owner} on ${day}: it is missing, and calls or escrows are counted on that day.`
+    yield `Spending of ${owner} on ${day}: it is missing, but calls or escrows count on that day.`
 }

@@ -5,30 +5,30 @@ import type { Micros } from '../text/money.ts'
 import { headOf } from './ledger-head.ts'
 import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 
-/** Transfers that are read at a time. */
+/** Transfers per page. */
 const PAGE = 2_000
-/** Faults that are told; the rest is counted. */
+/** Reported faults; the others are counted. */
 const TOLD = 20
 
-/** What the ledger holds, and whether it agrees with itself. */
+/** Totals of the ledger and the result of its verification. */
 export interface LedgerReport {
   accounts: number
   transfers: number
   /** By kind of account; they sum to zero. */
   balances: Record<string, Micros>
-  /** SHA-256 over the heads of all chains in the order of their accounts: changes with every transfer. */
+  /** SHA-256 over the heads of all chains, in the order of their accounts. It changes with every transfer. */
   head: string
-  /** What is wrong, at most 20 lines; empty when all is well. */
+  /** Faults, at most 20 lines; empty when all is well. */
   faults: string[]
 }
 
-/** A chain while it is followed. */
+/** Progress along a chain. */
 interface Followed {
   position: number
   head: string
 }
 
-/** What the entries of an account add up to; on the way there, it may be more than a number can hold. */
+/** Sums of an account's entries. Bigints, as intermediate sums may exceed safe integers. */
 interface Sums {
   micros: bigint
   deposited: bigint
@@ -37,8 +37,8 @@ interface Sums {
 const NO_ENTRIES: Sums = { micros: 0n, deposited: 0n }
 
 /**
- * Follows every chain from its first transfer, and adds up every entry. The ledger may be written meanwhile: what is
- * checked is its state at the moment of the call, for balances, heads and transfers change together.
+ * Follows every chain from its first transfer and adds up every entry. Writes may continue: it checks the state at the
+ * moment of the call.
  */
 export async function verifyLedger(store: Store): Promise<LedgerReport> {
   const accounts = await store.db.selectFrom('ledger_accounts').selectAll().orderBy('id').execute()
@@ -104,7 +104,7 @@ function faultsOf(row: LedgerTransferRow, before: Followed): string[] {
   if (row.position !== before.position + 1)
     faults.push(`${row.chain}: a transfer is missing between ${before.position} and ${row.position}.`)
   else if (transferHash(before.head, row) !== row.hash)
-    faults.push(`Transfer ${row.key}: it is not what was written, or the one before it is not.`)
+    faults.push(`Transfer ${row.key}: it or the transfer before it was changed after it was written.`)
   return faults
 }
 
@@ -112,19 +112,19 @@ function accountFaults(account: LedgerAccountRow, chain: Followed | undefined, s
   const faults: string[] = []
   const { position, head } = chain ?? { position: 0, head: FIRST_HEAD }
   if (position !== account.transfers || head !== account.head)
-    faults.push(`${account.id}: its chain ends at ${position}, not at ${account.transfers} with the noted hash.`)
+    faults.push(`${account.id}: its chain ends at ${position}, not at ${account.transfers} with the stored hash.`)
   if (sum.micros !== BigInt(account.balance_micros))
     faults.push(`${account.id}: the balance is ${account.balance_micros}, its entries sum to ${sum.micros}.`)
   if (sum.deposited !== BigInt(account.deposited_micros))
     faults.push(
-      `${account.id}: ${account.deposited_micros} of the balance are deposits, those of its entries sum to ${sum.deposited}.`,
+      `${account.id}: the deposited part of the balance is ${account.deposited_micros}, that of its entries sums to ${sum.deposited}.`,
     )
   if (account.deposited_micros < 0 && account.kind !== 'deposits')
-    faults.push(`${account.id}: it gave more deposits than it had, by ${-account.deposited_micros} micro-dollars.`)
+    faults.push(`${account.id}: it gave ${-account.deposited_micros} micro-dollars more of deposits than it had.`)
   return faults
 }
 
-/** Chains that are longer than their accounts say, and have not just grown. */
+/** Finds chains longer than their accounts say, except those that have just grown. */
 async function unaccounted(store: Store, later: ReadonlyMap<string, number>): Promise<string[]> {
   const faults: string[] = []
   for (const [chain, position] of later) {
@@ -133,7 +133,7 @@ async function unaccounted(store: Store, later: ReadonlyMap<string, number>): Pr
       .select('transfers')
       .where('id', '=', chain)
       .executeTakeFirst()
-    if (position > (account?.transfers ?? 0)) faults.push(`${chain}: transfer ${position} is not accounted for.`)
+    if (position > (account?.transfers ?? 0)) faults.push(`${chain}: transfer ${position} is missing in the account.`)
   }
   return faults
 }

@@ -22,55 +22,57 @@ export { Receipt, ReceiptRecord } from './receipt.ts'
 export { StatementLine, StatementQuery } from './statement.ts'
 export { UsageQuery, UsageSums } from './usage-report.ts'
 
-/** How often money that was set aside too long ago is looked for, in milliseconds. */
+/** Interval of the sweep for expired holds, in milliseconds. */
 const HOLDS_MS = 60_000
 const ANSWERS_MS = 600_000
 
-/** Accounts, and what calls took from them. */
+/** Accounts of callers and the receipts of their calls. */
 export interface Wallet {
-  /** Money that is reserved for a call, and captured or given back. */
+  /** Reservations of calls. */
   holds: Holds
-  /** Whose account a deposit for this id or wallet address goes to. @throws see `knownCaller` in `deposits.ts` */
+  /**
+   * Finds the account that a deposit for this id or wallet address goes to. @throws see `knownCaller` in `deposits.ts`
+   */
   knownCaller(callerId: string): Promise<string>
   /** Credits a caller's account, once per `reference`. @throws see `makeDeposit` */
   deposit(input: unknown): Promise<DepositReceipt>
-  /** Credits the very account that is named, or the one that a wallet's money goes to, once per `reference`. @throws see `creditAccount` */
+  /** Credits a named account, or the payer account of a wallet, once per `reference`. @throws see `creditAccount` */
   credit(credit: Credit): Promise<DepositReceipt>
-  /** What a caller has. */
+  /** Reads the balances of a caller. */
   balances(callerId: string): Promise<Balances>
-  /** What came into a caller's account and left it, newest first. @throws GazewayError `invalid_cursor` */
+  /** Reads the transfers of a caller's account, newest first. @throws GazewayError `invalid_cursor` */
   statement(callerId: string, query: Paged): Promise<Page<StatementLine>>
-  /** Receipts, and what they add up to. @throws GazewayError `invalid_cursor` */
+  /** Reports receipts and their sums. @throws GazewayError `invalid_cursor` */
   usage(query: Paged<UsageQuery>): Promise<UsageReport>
-  /** The receipts alone. @throws GazewayError `invalid_cursor` */
+  /** Reads receipts without sums. @throws GazewayError `invalid_cursor` */
   receipts(query: Paged<UsageQuery>): Promise<ReceiptPage>
-  /** All receipts of a selection as lines of CSV. @throws GazewayError `invalid_cursor` */
+  /** Writes all receipts of a selection as lines of CSV. @throws GazewayError `invalid_cursor` */
   usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
-  /** What calls cost now. */
+  /** Current price list. */
   pricing(): Pricing
-  /** Compares the ledger with itself, with receipts and with daily spending. */
+  /** Checks the ledger against itself, receipts and daily spending. */
   verify(): Promise<LedgerReport>
   /** Gives back at most `limit` holds whose calls never ended, as after a crash. @returns how many */
   sweepHolds(limit: number): Promise<number>
-  /** What a long-running process does again and again, for `startSweeps`. */
+  /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
-/** What the wallet is made with. */
+/** Dependencies of {@link createWallet}. */
 export interface WalletDeps {
   store: Store
   limitsOf: LimitsOf
   pricing: PricingConfig
   now: () => Date
-  /** Whether a fixed key is set, whose account may be paid into; none is when absent. */
+  /** Tells whether a fixed key is set, so that its account can receive deposits; false by default. */
   hasFixedKey?: () => boolean
-  /** Told of each call whose cost was above its reservation. */
+  /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
-  /** Gives back what this process has set aside for calls of a key to come; nothing is when absent. */
+  /** Gives back this process's unused reservations of a key; does nothing by default. */
   giveBackIdle?: (callerId: string) => Promise<void>
 }
 
-/** The wallet on `store`. */
+/** Creates the wallet of `store`. */
 export function createWallet(deps: WalletDeps): Wallet {
   const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false, giveBackIdle = async () => {} } = deps
   const holds = createHolds({ store, now, limitsOf, onOverrun })

@@ -277,7 +277,7 @@ describe('doctor', () => {
     const line = lines[3] ?? ''
     for (const fault of [
       'FAIL  ledger',
-      'Receipt call_1: the ledger has no capture of it.',
+      'Receipt call_1: the ledger has no capture for it.',
       'Spending of key_1 on 2026-11-21: it is 8, its calls and escrows sum to 9 micro-dollars.',
       'att_1: it was used for "release esc_1", which was not made with it.',
       'Restore a backup',

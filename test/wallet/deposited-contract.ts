@@ -110,7 +110,7 @@ export function depositedContract(open: OpenStore): void {
     const [payer, worker] = [newAddress(), newAddress()]
     assert.equal(await move(store, 'release', accountOf('caller', payer), accountOf('caller', worker), 4), 0)
     await deposit(store, worker, 1)
-    const refused = { code: 'insufficient_credit', message: /2 USD of deposits are needed and 1 are left/ }
+    const refused = { code: 'insufficient_credit', message: /2 USD of deposits is needed and 1 USD is left/ }
     await assert.rejects(payOut(store, worker, 2, 'out'), refused)
     const paid = await payOut(store, worker, 1, 'out')
     assert.deepEqual(await payOut(store, worker, 1, 'out'), paid)
@@ -162,6 +162,8 @@ export function depositedContract(open: OpenStore): void {
       .where('owner', '=', owner)
       .execute()
     const { faults } = await verifyLedger(store)
-    assert.deepEqual(faults, [`caller:${owner}: 2000000 of the balance are deposits, those of its entries sum to 0.`])
+    assert.deepEqual(faults, [
+      `caller:${owner}: the deposited part of the balance is 2000000, that of its entries sums to 0.`,
+    ])
   })
 }

@@ -60,7 +60,7 @@ export function ledgerContract(open: OpenStore): void {
     })
     await assert.rejects(
       store.write((trx) => post(trx, spend(501, 0))),
-      { code: 'insufficient_credit', status: 402, message: /0\.000501 USD are needed and 0\.0005 are left/ },
+      { code: 'insufficient_credit', status: 402, message: /0\.000501 USD is needed and 0\.0005 USD is left/ },
     )
     assert.equal(await balanceOf(store, `caller:${payer}`), 500)
     assert.equal(await balanceOf(store, 'escrow:esc_1'), undefined)

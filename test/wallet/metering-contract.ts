@@ -320,12 +320,12 @@ export function meteringContract(open: () => Promise<Store>): void {
 
     await receipt({ upstream_cost_micros: 46 })
     assert.deepEqual(await faults(), [
-      `Receipt ${call_id}: its capture in the ledger took other amounts.`,
+      `Receipt ${call_id}: its capture in the ledger has other amounts.`,
       `Spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 80046 micro-dollars.`,
     ])
     await receipt({ upstream_cost_micros: 45, status: 'voided' })
     assert.deepEqual(await faults(), [
-      `Transfer capture:${call_id}: there is no receipt of the call that it was taken for.`,
+      `Transfer capture:${call_id}: the receipt of its call is missing.`,
       `Spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 0 micro-dollars.`,
     ])
     await receipt({ status: 'captured' })
@@ -333,7 +333,7 @@ export function meteringContract(open: () => Promise<Store>): void {
 
     await db.deleteFrom('spending').execute()
     assert.deepEqual(await faults(), [
-      `Spending of ${key} on ${day}: it is missing, and calls or escrows are counted on that day.`,
+      `Spending of ${key} on ${day}: it is missing, but calls or escrows count on that day.`,
     ])
     await db
       .insertInto('spending')
@@ -349,7 +349,7 @@ export function meteringContract(open: () => Promise<Store>): void {
         .execute()
     const found = (await faults()).filter((fault) => !fault.startsWith('Spending'))
     assert.equal(found.length, 21)
-    assert.match(found[0] ?? '', /^Receipt call_\d+: the ledger has no capture of it\.$/)
+    assert.match(found[0] ?? '', /^Receipt call_\d+: the ledger has no capture for it\.$/)
     assert.equal(found[20], 'There may be more of this kind.')
   })
 
