@@ -1,6 +1,6 @@
 import { type Hex, parseAbi, parseSignature } from 'viem'
 
-/** EIP-3009, as far as it is used here. */
+/** The functions of EIP-3009 used here. */
 export const TOKEN = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
@@ -17,7 +17,7 @@ export interface Authorization {
   signature: string
 }
 
-/** The arguments of `transferWithAuthorization` that carry an authorization out. */
+/** Arguments of `transferWithAuthorization` for an authorization. */
 export function argumentsOf({ from, to, value, validAfter, validBefore, nonce, signature }: Authorization) {
   const { r, s, yParity } = parseSignature(signature as Hex)
   return [

@@ -4,10 +4,10 @@ import type { PaymentMethod } from './payment.ts'
 import type { PaymentSettings } from './payment-settings.ts'
 
 /**
- * Checks that payments can be made with each of the methods, and that none costs more than it brings in.
+ * Checks that each payment method works and that no price is below the cost of a payment.
  *
- * @returns what was found, in words
- * @throws GazewayError as `PaymentMethod.verify`, and `config_invalid` for a price below what a payment costs
+ * @returns a description of the result
+ * @throws GazewayError as `PaymentMethod.verify`, and `config_invalid` for a price below the cost of a payment
  */
 export async function checkPayments(
   { amount, leastDeposit }: Pick<PaymentSettings, 'amount' | 'leastDeposit'>,
@@ -26,7 +26,7 @@ function requirePrice(param: string, price: Micros, least: Micros): void {
   if (price >= least) return
   throw new GazewayError(
     'config_invalid',
-    `${param} is ${toUsd(price)} USD, and a payment costs up to ${toUsd(least)} USD of gas. Set it to ${toUsd(least)} or more.`,
+    `${param} is ${toUsd(price)} USD, but a payment costs up to ${toUsd(least)} USD of gas. Set it to ${toUsd(least)} or more.`,
     { param },
   )
 }

@@ -5,37 +5,36 @@ import type { Store } from '../store/store.ts'
 import type { PaymentRow } from '../store/tables/payments-tables.ts'
 import type { Payment, PaymentStatus } from './payment.ts'
 
-/** How long a payment counts as being worked on after the last sign of life of its process, in milliseconds. */
+/** Lease of a payment in milliseconds: the time after which another process may take it over. */
 export const LEASE_MS = 60_000
 
-/** A payment that is about to be settled. */
+/** A payment to settle. */
 export interface Claim extends Payment {
   scope: string
   proof: string
-  /** When its credential can no longer be settled, RFC 3339. */
+  /** Time after which its credential can no longer be settled, RFC 3339. */
   expiresAt: string
 }
 
-/** A payment that was taken over, at the store's time. */
+/** A payment that was taken over, with the store's time. */
 export type TakenOver = PaymentRow & { seen_at: string }
 
-/** The payments that were made, each by one credential. Their leases are of the store's time. */
+/** Payments by credential. Each credential pays once. Leases use the store's clock. */
 export interface Claims {
-  /** Whether a credential was used before, and is not free again. */
+  /** Tells whether a credential was used and not freed again. */
   isUsed(id: string): Promise<boolean>
   /**
-   * Uses a credential up.
+   * Claims a credential.
    *
-   * @param step where the payment stands then, and what it is known by; `claimed` when absent
-   * @returns the lease, which {@link renew} takes; null when the credential was used before, by whichever process, and is not
-   *   free again
+   * @param step status and reference of the payment; `claimed` by default
+   * @returns the lease, for {@link renew}; null when any process used the credential before and it was not freed
    */
   claim(claim: Claim, step?: ClaimStep, trx?: Transaction<Schema>): Promise<string | null>
   /**
-   * Notes a step of a payment; those of a settlement come with its transaction. What its payer signed counts for one payment
-   * only; somebody else's transaction may carry several out.
+   * Moves a payment to its next status, in the transaction of a settlement where there is one. A signature counts for
+   * one payment only, although one transaction of somebody else may use several.
    *
-   * @returns false when the payment was not at `from`, or what was signed has counted already: nothing is noted then
+   * @returns false when the payment was not at `from`, or the signature has counted already; nothing is written then
    */
   advance(
     id: string,
@@ -44,15 +43,15 @@ export interface Claims {
     reference?: string,
     trx?: Transaction<Schema>,
   ): Promise<boolean>
-  /** Tells the others that this process is still at work. @returns the new lease; null when another one has taken over */
+  /** Renews a lease. @returns the new lease; null when another process has taken over */
   renew(id: string, lease: string): Promise<string | null>
-  /** Lets another process take over at once. */
+  /** Ends a lease, so that another process can take over at once. */
   abandon(id: string): Promise<void>
-  /** Takes over payments whose process is gone. @returns at most `limit`; each goes to one process */
+  /** Takes over payments with expired leases. @returns at most `limit`; each goes to one process */
   takeOver(limit: number): Promise<TakenOver[]>
 }
 
-/** Where a payment stands as its credential is used up. */
+/** Status of a payment when its credential is claimed. */
 export interface ClaimStep {
   status: PaymentStatus
   reference: string | null
@@ -62,7 +61,7 @@ const FREED = 'freed' satisfies PaymentStatus
 const FINAL: readonly PaymentStatus[] = ['served', 'credited', 'failed']
 const CLAIMED: ClaimStep = { status: 'claimed', reference: null }
 
-/** @param leaseMs as {@link LEASE_MS}, which it is when absent */
+/** @param leaseMs {@link LEASE_MS} by default */
 export function createClaims({
   store,
   now,

@@ -13,14 +13,17 @@ import { type Authorization, argumentsOf, TOKEN } from './authorization.ts'
 import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { paymentsPaused } from './refusal.ts'
 
-/** The least that a payment may be where the worth of the chain's coin is not known: a cent. */
+/** Lowest payment when the price of the chain's coin is not known: one cent. */
 const FLOOR: Micros = 10_000
-/** Gas that a transfer takes beyond one of nothing: two balances change, one of them from zero (EIP-2929: 22,100 and 2,900). */
+/**
+ * Additional gas of a transfer over a transfer of nothing: two balances change, one of them from zero (EIP-2929: 22,100
+ * and 2,900).
+ */
 const STORAGE_GAS = 25_000
 const COIN_DECIMALS = 18
-/** Beyond every clock, and within 48 bits, in which some tokens keep times. */
+/** A time later than any clock, within 48 bits, as some tokens store times in 48 bits. */
 const FOREVER = 2 ** 47
-/** The longest name of a token that is repeated. */
+/** Longest part of a token's name in messages. */
 const MAX_NAME = 64
 
 const NAMES = parseAbi([
@@ -39,24 +42,26 @@ const TYPES = {
   ],
 } as const
 
-/** Checks that payments on an EVM chain can be made as they are configured. */
+/** Check of an EVM payment configuration. */
 export interface EvmCheck {
   /**
-   * Asks the chain whether the token is there, counts as configured, and takes what is signed in its name, and whether the
-   * account can pay the gas. What the token takes is tried out with an authorization of nothing.
+   * Checks that the token exists, has the configured decimals and accepts signatures for the configured domain, and
+   * that the account can pay gas. Tries the token with an authorization of nothing.
    *
-   * @returns what was found, in words
-   * @throws GazewayError `config_invalid` naming the setting that is wrong, `upstream_unreachable` when the node cannot be
-   *   asked, `payments_paused` without gas
+   * @returns a description of the result
+   * @throws GazewayError
+   * - `config_invalid` with the wrong setting
+   * - `upstream_unreachable` when the node does not answer
+   * - `payments_paused` without gas
    */
   run(): Promise<string>
-  /** The same until it has passed once. */
+  /** Runs the check until it has passed once. */
   require(): Promise<void>
-  /** The least that a payment may be, as far as is known: a cent, and the gas of a transfer. */
+  /** Lowest payment: a cent, or the gas of a transfer. */
   least(): Micros
 }
 
-/** Checks the token of `settings`, and the account that pays the gas. */
+/** Creates the check of a token and of the account that pays gas. */
 export function createEvmCheck(
   settings: EvmSettings,
   { recipient }: Pick<PaymentSettings, 'recipient'>,
@@ -72,10 +77,10 @@ export function createEvmCheck(
 
   async function requireChain(): Promise<void> {
     const id = await client.getChainId()
-    if (id !== chainId) throw wrong('mpp.evm.rpc_url', `The node says that it is of chain ${id}, not ${chainId}`)
+    if (id !== chainId) throw wrong('mpp.evm.rpc_url', `The node is on chain ${id}, not ${chainId}`)
   }
 
-  /** An authorization that moves nothing, of the account to the recipient, which is never sent. */
+  /** Signs an authorization from the account to the recipient that moves nothing and is never sent. */
   async function authorizationOfNothing(): Promise<Authorization> {
     const signer = privateKeyToAccount(settings.privateKey)
     const nonce: Hex = `0x${randomBytes(32).toString('hex')}`
@@ -103,13 +108,13 @@ export function createEvmCheck(
       if (!isRevert(error)) throw error
       throw wrong(
         'mpp.evm.token_name',
-        `The token refuses an authorization in the name of ${named(domain)}${await ownName()}`,
-        'mpp.evm.token_name and mpp.evm.token_version, or mpp.evm.token if it is not a token with EIP-3009',
+        `The token refuses an authorization for the domain ${named(domain)}${await ownName()}`,
+        'mpp.evm.token_name and mpp.evm.token_version, or mpp.evm.token if it is not an EIP-3009 token',
       )
     }
   }
 
-  /** What the token says of itself, where it does. */
+  /** Reads the token's own name and version, when it has them. */
   async function ownName(): Promise<string> {
     const read = <N extends 'eip712Domain' | 'name' | 'version'>(functionName: N) =>
       client.readContract({ address: token, abi: NAMES, functionName }).catch(() => null)
@@ -140,12 +145,12 @@ export function createEvmCheck(
     if (balance < wei) throw paymentsPaused(`${address} has no gas for a payment on chain ${chainId}. Send it some.`)
     if (coins > gasPerHour)
       throw paymentsPaused(
-        `A payment costs up to ${coins} coins of gas, and mpp.evm.max_gas_per_hour is ${gasPerHour}.`,
+        `A payment costs up to ${coins} coins of gas, but mpp.evm.max_gas_per_hour is ${gasPerHour}.`,
       )
     const perHour = Math.floor(gasPerHour / coins)
     return (
       `evm (chain ${chainId}): ${named(domain)}; ${address} has ${inCoins(balance, COIN_DECIMALS)} coins for gas, and ` +
-      `mpp.evm.max_gas_per_hour is that of ${perHour} payments${coinUsd === null ? '; set mpp.evm.coin_usd to have prices compared with gas' : ''}`
+      `mpp.evm.max_gas_per_hour allows ${perHour} payments${coinUsd === null ? '; set mpp.evm.coin_usd to compare prices with gas' : ''}`
     )
   }
 
@@ -181,6 +186,6 @@ function wrong(param: string, fault: string, settings = param): GazewayError {
   return new GazewayError('config_invalid', `${fault}. Correct ${settings}.`, { param })
 }
 
-/** A name that a stranger may have chosen, as text that can be logged. */
+/** Quotes a name of unknown origin for the log. */
 const named = ({ name, version }: { name: string; version: string }): string =>
   `${JSON.stringify(name.slice(0, MAX_NAME))} version ${JSON.stringify(version.slice(0, MAX_NAME))}`

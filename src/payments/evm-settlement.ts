@@ -11,45 +11,46 @@ import { PURPOSE, requireGasLeft } from './gas-budget.ts'
 import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { chainUnreachable, isUntouched, paymentsPaused, unconfirmed } from './refusal.ts'
 
-/** How long a transaction may take until its block is deep enough, and how often it is looked for, in milliseconds. */
+/** Timeout of a confirmation and its polling interval, in milliseconds. */
 const CONFIRM_MS = 60_000
 const POLL_MS = 250
-/** How long one may wait before its fee is raised, in milliseconds. */
+/** Age at which a pending transaction gets a higher fee, in milliseconds. */
 const STUCK_MS = 60_000
-/** Blocks that hold a transaction before it is looked after no more, however soon it counts. */
+/** Confirmations after which a transaction is no longer watched. */
 const TENDED = 2
 
 /** Settles authorizations with one account, which pays the gas. */
 export interface EvmSettlement {
   /**
-   * Checks that the token would carry an authorization out now. One that was carried out already passes; one whose nonce was
-   * used for something else does not.
+   * Simulates an authorization on the chain. Passes when it was already carried out; fails when its nonce was used for
+   * something else.
    *
-   * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the chain cannot
-   *   be asked
+   * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the node
+   *   does not answer
    */
   tryOut(authorization: Authorization): Promise<void>
   /**
-   * Carries an authorization out and waits until its block is as deep as the chain is configured to need it.
+   * Carries an authorization out and waits for the configured confirmations.
    *
    * @returns the transaction's hash
-   * @throws mppx `VerificationFailedError` when the token refuses it; GazewayError `upstream_unreachable` when the chain cannot
-   *   be asked and `payments_paused` without gas, before anything is signed; other errors leave open what became of it
+   * @throws mppx `VerificationFailedError` when the token refuses it
+   * @throws GazewayError before anything is signed: `upstream_unreachable` when the node does not answer,
+   *   `payments_paused` without gas; after other errors the outcome is unknown
    */
   settle(authorization: Authorization): Promise<Hex>
-  /** Looks after transactions that are in no block yet: sends them again, raises the fee of what is stuck. */
+  /** Resends pending transactions and raises the fee of stuck ones. */
   tend(): Promise<void>
-  /** The transaction that carried a payment out, in a block that is deep enough; null while there is none. */
+  /** Finds the confirmed transaction that carried a payment out; null when there is none. */
   find(payment: AuthorizedPayment): Promise<Hex | null>
-  /** Whether the chain may yet take a transaction that was signed here for a payment, or another one has carried it out. */
+  /** Tells whether a transaction signed here may still be mined, or another one has carried the payment out. */
   isOpen(payment: AuthorizedPayment): Promise<boolean>
-  /** Whether the authorization was used for something else than its payment, in a block that is deep enough. */
+  /** Tells whether a confirmed transaction used the authorization for something other than its payment. */
   isSpent(payment: AuthorizedPayment): Promise<boolean>
 }
 
 /**
- * An authorization moves money once, whatever transaction carries it, and the chain itself tells after a crash whether one
- * went through. The transactions get their numbers where settlements do: they may share the account.
+ * Settles each authorization at most once: the chain accepts its nonce once, and shows after a crash whether it was
+ * used. Nonces of transactions come from the account, which settlements may share.
  */
 export function createEvmSettlement(
   { token, recipient, gasPerHour }: Pick<EvmSettings, 'token' | 'gasPerHour'> & Pick<PaymentSettings, 'recipient'>,
@@ -67,7 +68,7 @@ export function createEvmSettlement(
   })
 
   async function find(payment: AuthorizedPayment): Promise<Hex | null> {
-    // What was signed here is known by its hashes, however long ago that was.
+    // Transactions signed here are found by their hashes, whatever their age.
     const own = await account.transactions.findFor(PURPOSE + payment.nonce)
     const receipt = own && (await account.finalReceipt(own.hashes))
     if (receipt?.status === 'success') return receipt.transactionHash
@@ -75,7 +76,7 @@ export function createEvmSettlement(
     return use?.isPayment && (await account.isFinal(use.receipt)) ? use.receipt.transactionHash : null
   }
 
-  /** Where an authorization was used, as far as the chain tells now, and whether for its payment; null where it was not. */
+  /** Finds the current use of an authorization and tells whether it is the payment; null when unused. */
   async function useOf(payment: AuthorizedPayment) {
     const { payer, nonce } = payment
     const authorization = { authorizer: payer as Hex, nonce: nonce as Hex }
@@ -92,31 +93,31 @@ export function createEvmSettlement(
       args: authorization,
       fromBlock: await recentBlock(),
     })
-    // Cancelled by its payer, or used by somebody else so long ago that it is no payment that was interrupted.
+    // The payer cancelled it, or it was used so long ago that it cannot be an interrupted payment.
     if (!event) return null
     const receipt = await account.receiptOf([event.transactionHash])
-    if (!receipt) throw new GazewayError('upstream_bad_reply', 'The node tells of an event, and of no receipt for it.')
-    // What was signed here carries out nothing else, in whatever order the token tells of it.
+    if (!receipt) throw new GazewayError('upstream_bad_reply', 'The node returned an event but no receipt for it.')
+    // A transaction signed here uses no other authorization, whatever the order of the token's logs.
     const own = await account.transactions.findFor(PURPOSE + nonce)
     const isOwn = own?.hashes.includes(receipt.transactionHash) ?? false
     return { receipt, isPayment: isOwn || isPaidBy(receipt, { token, recipient, ...payment }) }
   }
 
-  /** @throws GazewayError `upstream_unreachable` when the chain cannot be asked */
+  /** @throws GazewayError `upstream_unreachable` when the node does not answer */
   async function useNow({ from: payer, nonce, value }: Authorization) {
     return useOf({ payer, nonce, units: BigInt(value) }).catch((error: unknown) => {
       throw chainUnreachable(error)
     })
   }
 
-  /** Without gas a node takes no transaction, and its payer would wait in vain. */
+  /** Refuses early without gas: no node would take the transaction, and the payer would wait in vain. */
   async function requireGas({ gas, fees }: Price): Promise<void> {
     const balance = await client.getBalance({ address: account.address })
     if (balance < BigInt(gas) * BigInt(fees.maxFee))
       throw paymentsPaused(`The account ${account.address} cannot pay the gas of a payment. Send it some.`)
   }
 
-  /** Nodes limit how far back events are searched. */
+  /** Nodes limit the block range of event searches. */
   async function recentBlock(): Promise<bigint> {
     const newest = await client.getBlockNumber()
     return newest > 5000n ? newest - 5000n : 0n
@@ -178,7 +179,7 @@ export function createEvmSettlement(
   }
 }
 
-/** A call that was only tried out has reverted. */
+/** A simulated call that reverted. */
 function refused(error: unknown): Error {
   const reverted = (error as BaseError).walk((cause) => cause instanceof ContractFunctionRevertedError)
   const { data, reason } = (reverted ?? {}) as Partial<ContractFunctionRevertedError>

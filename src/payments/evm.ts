@@ -11,10 +11,16 @@ import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { paymentRequired } from './refusal.ts'
 import { unique, uniqueOf } from './unique.ts'
 
-/** How far ahead an authorization may end: so long its payment is watched for, as anyone may carry it out. In milliseconds. */
+/**
+ * Longest validity of an authorization in milliseconds. Its payment is watched for so long, because anyone may carry it
+ * out.
+ */
 const LONGEST_VALID_MS = 24 * 3_600_000
 
-/** Payments with an EIP-3009 token on an EVM chain: the payer signs, this gateway carries it out and pays the gas. */
+/**
+ * Payment method for EIP-3009 tokens on EVM chains: the payer signs, this gateway sends the transaction and pays the
+ * gas.
+ */
 export function evmMethod(settings: EvmSettings, common: PaymentSettings, account: ChainAccount): PaymentMethod {
   const { token, gasPerHour } = settings
   const check = createEvmCheck(settings, common, account)
@@ -38,14 +44,14 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
     realm: common.realm,
     secretKey: common.secretKey,
   })
-  /** What the challenge of a credential has to say. */
+  /** Expected challenge of a credential. */
   const expected = (credential: string, { amount, scope }: Terms) => ({
     realm: common.realm,
     scope,
     meta: uniqueOf(credential),
     request: { amount: formatUnits(BigInt(amount), 6) },
   })
-  /** The authorization in a credential: for this very challenge, and signed by the address that it is from. */
+  /** Reads the authorization of a credential, and verifies its challenge and signature. */
   async function signed(credential: string, terms: Terms) {
     const { credential: parsed } = await mppx.validateCredential(credential, expected(credential, terms))
     return Evm.Types.ChargePayloadSchema.parse(parsed.payload)
@@ -78,6 +84,4 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
 }
 
 const validTooLong = () =>
-  paymentRequired(
-    'The authorization is valid for more than a day; sign one whose validBefore is when the challenge expires.',
-  )
+  paymentRequired('The authorization is valid for more than a day; set validBefore to the expiry of the challenge.')

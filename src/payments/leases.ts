@@ -1,23 +1,23 @@
 import { type Claims, LEASE_MS } from './claims.ts'
 
-/** Signs of life of a payment's process within a lease. */
+/** Renewals per lease. */
 const RENEWED_TIMES = 3
 
-/** The payments that this process works on. */
+/** Leases of the payments that this process works on. */
 export interface Leases {
-  /** Gives signs of life of a payment until {@link end}. @param begun since when the lease counts */
+  /** Renews a lease until {@link end}. @param begun start of the lease */
   begin(id: string, lease: string, begun: Moment): void
   end(id: string): void
   /**
-   * Whether the payment is known to be this process's own at this very moment. Not after the process, or its machine, was
-   * suspended for as long as the lease: another one may have given the money back.
+   * Tells whether this process holds the lease now. False after a suspension as long as the lease, when another process
+   * may have given the money back.
    */
   isHeld(id: string): boolean
-  /** Has the store say that it still is, for as long as a lease. @returns false when another process has taken over */
+  /** Renews the lease in the store. @returns false when another process has taken over */
   confirm(id: string): Promise<boolean>
 }
 
-/** A moment by both clocks: one stands still while the machine sleeps, and the other may be set. In milliseconds. */
+/** A moment by two clocks, in milliseconds: `steady` stops while the machine sleeps, `wall` may be set. */
 export interface Moment {
   wall: number
   steady: number
@@ -28,11 +28,11 @@ interface Held {
   lease: string
   until: Moment
   timer: NodeJS.Timeout
-  /** The last that was begun. */
+  /** The latest renewal. */
   renewal: Promise<boolean>
 }
 
-/** Leases on the payments of `claims`. */
+/** Creates the leases of this process on the payments of `claims`. */
 export function createLeases({
   claims,
   leaseMs = LEASE_MS,
@@ -58,7 +58,7 @@ export function createLeases({
     return lease !== null
   }
 
-  /** One after the other: each lease is renewed once. */
+  /** Serialises renewals: each lease is renewed once. */
   function confirm(id: string): Promise<boolean> {
     const mine = held.get(id)
     if (!mine) return Promise.resolve(false)

@@ -5,13 +5,13 @@ import { GazewayError } from '../errors.ts'
 import type { PaymentMethod } from './payment.ts'
 import { type PaymentSettings, paymentSettings } from './payment-settings.ts'
 
-/** How long a node may take to answer while a payment is settled, in milliseconds. */
+/** Timeout of a node during a settlement, in milliseconds. */
 const NODE_MS = 10_000
 
 /**
- * The methods that the configuration names. Each is loaded only where it is used, which takes about half a second.
+ * Loads the configured payment methods. Imports are lazy, because the libraries of a method load slowly.
  *
- * @param chain where the transactions of the wallet's account get their numbers
+ * @param chain assigns the nonces of the wallet account's transactions
  */
 export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 'account'>): Promise<PaymentMethod[]> {
   const methods: PaymentMethod[] = []
@@ -24,7 +24,7 @@ export async function loadMethods(settings: PaymentSettings, chain: Pick<Chain, 
 
 type Load = (settings: PaymentSettings, chain: Pick<Chain, 'account'>) => Promise<PaymentMethod | null>
 
-/** Every method by its name; null where it has no settings. */
+/** Loaders by method name; null without settings. */
 const LOAD: Readonly<Record<PaymentMethodName, Load>> = {
   async evm(settings, chain) {
     if (settings.evm === null) return null
@@ -37,7 +37,7 @@ const LOAD: Readonly<Record<PaymentMethodName, Load>> = {
   },
 }
 
-/** Every method that is configured whole, whether payments are taken with it or not: some may have been. */
+/** Loads all methods with complete settings, enabled or not: payments made with disabled ones may be unfinished. */
 export async function loadConfigured(
   { mpp, wallet }: Pick<Config, 'mpp' | 'wallet'>,
   chain: Pick<Chain, 'account'>,

@@ -2,58 +2,58 @@ import type { Config } from '../config/config-schema.ts'
 import { GazewayError } from '../errors.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 
-/** The public node of Tempo's test network. */
+/** Public node of Tempo's test network. */
 const TEMPO_NODE = 'https://rpc.moderato.tempo.xyz'
 
-/** A payment method on an EVM chain, complete. */
+/** Complete settings of payments on an EVM chain. */
 export interface EvmSettings {
   chainId: number
   rpcUrl: string
   token: `0x${string}`
-  /** The token's EIP-712 domain. */
+  /** EIP-712 domain of the token. */
   domain: { name: string; version: string }
   decimals: number
-  /** Blocks that hold a payment, its own included, before it counts. */
+  /** Confirmations that a payment needs, its own block included. */
   confirmations: number
-  /** What one of the chain's own coins is worth, in USD; null where that is not known. */
+  /** Price of the chain's coin in USD; null when unknown. */
   coinUsd: number | null
-  /** The most gas that payments may cost within an hour, in coins. */
+  /** Gas limit of payments per hour, in coins. */
   gasPerHour: number
-  /** Pays the gas of settlements. */
+  /** Key of the account that pays gas. */
   privateKey: `0x${string}`
 }
 
-/** A payment method on Tempo, complete. */
+/** Complete settings of payments on Tempo. */
 export interface TempoSettings {
   chainId: number
   rpcUrl: string
   token: `0x${string}`
 }
 
-/** What payments are taken with. */
+/** Complete settings of payments. */
 export interface PaymentSettings {
   secretKey: string
   realm: string
   recipient: `0x${string}`
-  /** What one request to `/v1` costs. */
+  /** Price of one request to `/v1`. */
   amount: Micros
-  /** The smallest deposit. */
+  /** Smallest deposit. */
   leastDeposit: Micros
   evm: EvmSettings | null
   tempo: TempoSettings | null
 }
 
 /**
- * The configuration of payments, complete.
+ * Reads the payment settings from a configuration.
  *
- * @throws GazewayError `config_invalid` naming the first key that is missing
+ * @throws GazewayError `config_invalid` with the first missing key
  */
 export function paymentSettings({ mpp, wallet }: Pick<Config, 'mpp' | 'wallet'>): PaymentSettings {
   const { secret_key, realm, recipient, amount_usd, min_deposit_usd, methods } = mpp
   return {
     secretKey: needed('mpp.secret_key', secret_key, 'GAZEWAY_MPP_SECRET_KEY, at least 32 characters'),
     realm,
-    recipient: address('mpp.recipient', recipient, 'the address that is paid'),
+    recipient: address('mpp.recipient', recipient, 'the address that receives payments'),
     amount: toMicros(amount_usd) as Micros,
     leastDeposit: toMicros(min_deposit_usd) as Micros,
     evm: methods.includes('evm') ? evmSettings(mpp.evm, wallet.private_key) : null,
@@ -63,9 +63,9 @@ export function paymentSettings({ mpp, wallet }: Pick<Config, 'mpp' | 'wallet'>)
 
 function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmSettings {
   return {
-    chainId: needed('mpp.evm.chain_id', evm.chain_id, 'the chain that payments are settled on'),
+    chainId: needed('mpp.evm.chain_id', evm.chain_id, 'the id of the chain that settles payments'),
     rpcUrl: needed('mpp.evm.rpc_url', evm.rpc_url, 'the URL of a node of that chain'),
-    token: address('mpp.evm.token', evm.token, 'the address of a token with EIP-3009'),
+    token: address('mpp.evm.token', evm.token, 'the address of an EIP-3009 token'),
     domain: {
       name: needed('mpp.evm.token_name', evm.token_name, "the name in the token's EIP-712 domain"),
       version: needed('mpp.evm.token_version', evm.token_version, "the version in the token's EIP-712 domain"),
@@ -77,7 +77,7 @@ function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmS
     privateKey: needed(
       'wallet.private_key',
       privateKey,
-      'GAZEWAY_WALLET_PRIVATE_KEY, of an account that can pay for gas',
+      'GAZEWAY_WALLET_PRIVATE_KEY, of an account that can pay gas',
     ) as `0x${string}`,
   }
 }

@@ -1,96 +1,95 @@
 import type { PaymentMethodName } from '../config/sections/mpp-section.ts'
 import type { Micros } from '../text/money.ts'
 
-/** What a request costs, and what a payment for it is good for. */
+/** Price and scope of a payment. */
 export interface Terms {
   amount: Micros
-  /** What is paid for (`POST /v1/responses`); a payment for one thing buys no other. */
+  /** Request that is paid for (`POST /v1/responses`). A payment is valid for this request only. */
   scope: string
-  /** For the person who is asked to pay. */
+  /** Text for the person who pays. */
   description: string
   /** The only address that may pay, in lower case; anyone when absent. */
   payer?: string | undefined
-  /** The caller whose ledger account the amount is credited to; when absent, whose the payer's money is at that moment. */
+  /** Caller whose ledger account is credited; the owner of the payer's money at that moment when absent. */
   account?: string | undefined
 }
 
-/** A payment that has been taken. */
+/** A payment that was taken. */
 export interface Payment {
-  /** The id of the challenge that it answers. */
+  /** Id of the answered challenge. */
   id: string
-  /** `credit` where it was made with what its payer has in the ledger. */
+  /** Payment method; `credit` when paid from the payer's ledger balance. */
   method: string
-  /** The address that paid, in lower case. */
+  /** Paying address in lower case. */
   payer: string
-  /** The caller that the request is made by: whose the payer's money is as it is made, unless the terms name one. */
+  /** Caller of the request: the one in the terms, or the owner of the payer's money. */
   caller: string
-  /** The caller whose ledger account it is credited to; null: whose the payer's money is at that moment. */
+  /** Caller whose ledger account is credited; null for the owner of the payer's money at that moment. */
   account: string | null
   amount: Micros
 }
 
 /**
- * Where a payment stands, from the claim on its credential to the end of what it paid for. One that is `freed` was claimed in
- * vain, before anything was signed for it.
+ * Status of a payment, from the claim on its credential to the end of the paid request. `freed`: nothing was signed,
+ * and the credential can be used again.
  */
 export type PaymentStatus = 'claimed' | 'freed' | 'settled' | 'served' | 'crediting' | 'credited' | 'failed'
 
-/** What a valid credential says. */
+/** Content of a valid credential. */
 export interface Checked {
   payer: string
-  /** What the chain knows the settlement by before it has a transaction. */
+  /** Id of the settlement on the chain before it has a transaction. */
   proof: string
-  /** Until when the chain may take what was signed, in milliseconds since 1970; absent where that is as the challenge says. */
+  /** Time until which the chain may accept the signature, in Unix milliseconds; the challenge's expiry when absent. */
   validUntil?: number
 }
 
-/** A payment that the chain is asked about. */
+/** A payment to look up on the chain. */
 export type SoughtPayment = Pick<Checked, 'payer' | 'proof'> & Pick<Payment, 'amount'>
 
-/** One way to pay. Credentials are passed as they were sent: `Payment …`. */
+/** One way to pay. Credentials are passed as sent: `Payment …`. */
 export interface PaymentMethod {
   name: PaymentMethodName
   /**
-   * Checks that payments can be made as they are configured.
+   * Checks that the configured method works.
    *
-   * @returns what was found, in words
-   * @throws GazewayError `config_invalid` naming the setting that is wrong, `upstream_unreachable` naming the node that cannot
-   *   be asked, `payments_paused` when nothing is there to pay gas with
+   * @returns a description of the result
+   * @throws GazewayError
+   * - `config_invalid` with the wrong setting
+   * - `upstream_unreachable` with the node that does not answer
+   * - `payments_paused` without gas
    */
   verify(): Promise<string>
-  /** The least that a payment may be: what it costs this gateway, as far as is known. */
+  /** Lowest payment: its cost for this gateway, as far as known. */
   least(): Micros
-  /** A new challenge, as a `WWW-Authenticate` value. */
+  /** Creates a challenge, as a `WWW-Authenticate` value. */
   challenge(terms: Terms): Promise<string>
   /**
-   * Checks that a credential answers a challenge of this gateway, in time, for these terms, and that it is signed.
-   * Moves no money.
+   * Checks that a credential answers a challenge of this gateway for these terms, is signed, and has not expired. Moves
+   * no money.
    *
-   * @throws an error that {@link refusalOf} explains; GazewayError `upstream_unreachable` when the chain cannot be asked
+   * @throws an error that {@link refusalOf} explains; GazewayError `upstream_unreachable` when the node does not answer
    */
   check(credential: string, terms: Terms): Promise<Checked>
   /**
-   * Who has signed a credential that answers a challenge of this gateway for these terms, in time, whether it was used or not.
-   * Absent where that cannot be told without the chain.
+   * Finds the signer of an unexpired credential for these terms, used or not. Absent when only the chain can tell.
    *
    * @throws as `check`
    */
   signer?(credential: string, terms: Terms): Promise<string>
   /**
-   * Settles it on the chain and waits until that is certain.
+   * Settles a payment on the chain and waits for its confirmations.
    *
-   * @throws as `check`, with `upstream_unreachable` only where nothing was signed yet; other errors leave it open
+   * @throws as `check`, with `upstream_unreachable` only before anything was signed; after other errors the outcome is
+   *   unknown
    */
   settle(credential: string, terms: Terms): Promise<{ reference: string; receipt: string }>
-  /** What the chain says of a payment whose settlement was interrupted: its reference, or null while there is none. */
+  /** Finds an interrupted settlement on the chain. @returns its reference, or null */
   find(payment: SoughtPayment): Promise<string | null>
-  /** Whether money has moved for a payment, or may yet, even after its credential has expired, though it is not certain. */
+  /** Tells whether money has moved for a payment or still may, even after its credential has expired. */
   isOpen(payment: SoughtPayment): Promise<boolean>
-  /**
-   * Whether a payment can never be made, because what its payer signed for it has been used for something else, and that is
-   * certain.
-   */
+  /** Tells whether a payment can never settle: a confirmed transaction used its signature for something else. */
   isSpent?(payment: SoughtPayment): Promise<boolean>
-  /** Looks after transactions of this gateway's own that the chain has yet to take. */
+  /** Watches this gateway's own pending transactions. */
   tend?(): Promise<void>
 }

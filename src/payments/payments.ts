@@ -10,104 +10,115 @@ import { createLeases, moment } from './leases.ts'
 import type { Checked, Payment, PaymentMethod, PaymentStatus, Terms } from './payment.ts'
 import { chainUnreachable, isUnreachable, isUntouched, paymentRequired, refusalOf, unconfirmed } from './refusal.ts'
 
-/** How long after its credential expired a payment may still turn up on the chain, in milliseconds. */
+/** Time after the expiry of its credential in which a payment may still appear on the chain, in milliseconds. */
 const LATE_MS = 600_000
 
-/** The longest id that is told to the log: it is not checked yet. */
+/** Longest id in the log, where ids are not verified yet. */
 const MAX_ID = 128
 
 /** Payments over HTTP 402 (MPP, the `Payment` authentication scheme). */
 export interface Payments {
-  /** How to pay: one `WWW-Authenticate` value for each method. */
+  /** Creates the challenges: one `WWW-Authenticate` value per method. */
   challenges(terms: Terms): Promise<string[]>
   /**
-   * Who has signed a payment. It is not used up by that, and may have been before.
+   * Finds the signer of a payment without using its credential, which may have been used before.
    *
-   * @returns the address in lower case; null where only the chain can tell
-   * @throws GazewayError `payment_required` for a credential that is missing, forged, expired, or not good for these terms
+   * @returns the address in lower case; null when only the chain can tell
+   * @throws GazewayError `payment_required` for a credential that is missing, forged, expired, or not valid for these
+   *   terms
    */
   signer(header: string | null, terms: Terms): Promise<string | null>
   /**
-   * Takes a payment: checks the credential, uses it up, and settles it on the chain. Whoever calls this says afterwards
-   * how it went, with `served` or `credit`; until then a sign of life is given, so that the payment of a process that
-   * dies is credited by another one.
+   * Takes a payment: checks the credential, claims it, and settles it on the chain. The caller reports the outcome with
+   * `served` or `credit`. Until then the lease is renewed; when the process dies, another one credits the payment.
    *
-   * @param header the `Authorization` header; null is no credential
-   * @returns the payment, and its receipt as a `Payment-Receipt` value
-   * @throws GazewayError `payment_required` for a credential that is missing, forged, expired, used before, or not good
-   *   for these terms; `upstream_unreachable`; `upstream_timeout` when the chain has yet to confirm
+   * @param header the `Authorization` header; null without a credential
+   * @returns the payment and its receipt as a `Payment-Receipt` value
+   * @throws GazewayError
+   * - `payment_required` for a credential that is missing, forged, expired, used before, or not valid for these terms
+   * - `upstream_unreachable` when the node does not answer
+   * - `upstream_timeout` when the chain has not confirmed in time
+   *
+   * @example
+   * ```ts
+   * const { payment, receipt } = await payments.take(request.headers.get('authorization'), terms)
+   * try {
+   *   const response = await serve(request)
+   *   response.headers.set('payment-receipt', receipt)
+   *   if (await payments.served(payment)) return response
+   * } catch (error) {
+   *   await payments.credit(payment)
+   *   throw error
+   * }
+   * ```
    */
   take(header: string | null, terms: Terms): Promise<Taken>
   /**
-   * Takes a payment out of what its payer has in the ledger, where that is enough: the credential is used up, and nothing is
-   * settled on the chain; its receipt says `credit`. Of the wallet's own account alone, and only where a signature tells
-   * whose it is. Afterwards as `take`.
+   * Takes a payment from the payer's own ledger account when its balance is enough, without a settlement on the chain.
+   * Its receipt says `credit`. Requires a signature that identifies the payer. Continue as after `take`.
    *
-   * @returns null where it is to be settled
+   * @returns null when the payment must be settled
    */
   charge(header: string | null, terms: Terms): Promise<Taken | null>
   /**
-   * Uses a credential up for a call that is charged to its payer's own account, where that has the amount: nothing is moved.
+   * Claims a credential for a call charged to its payer's own account, when its balance is enough. Moves no money.
    *
-   * @returns its receipt; null where it is to be settled
+   * @returns its receipt; null when the payment must be settled
    */
   permit(header: string | null, terms: Terms): Promise<string | null>
   /**
-   * Whether a payment is known to be this process's own at this very moment. Where it is not, it may have been given back,
-   * and nothing more of what it paid for may be delivered.
+   * Tells whether this process holds the payment now. When it does not, the payment may have been given back: stop
+   * delivery.
    */
   isHeld(payment: Payment): boolean
-  /** Has the store say so, before anything is delivered. @throws what the store fails with */
+  /** Confirms the lease in the store before delivery. @throws the store's error */
   confirm(payment: Payment): Promise<boolean>
-  /** What was paid for has been delivered. @returns false where the payment was given back meanwhile, or nothing could be noted */
+  /** Marks a payment as delivered. @returns false when it was given back meanwhile or the store failed */
   served(payment: Payment): Promise<boolean>
-  /**
-   * Credits the amount in the ledger, once: what was paid for could not be delivered, or was a deposit. What cannot be
-   * done now is done by a sweep.
-   */
+  /** Credits the amount in the ledger, once, for a deposit or a failed request. A sweep retries failures. */
   credit(payment: Payment): Promise<void>
   /**
-   * Settles accounts for processes that died on at most `limit` payments: credits what the chain has taken.
+   * Finishes at most `limit` payments of processes that died: credits those that the chain has taken.
    *
-   * @returns how many were looked at
+   * @returns how many were checked
    */
   sweep(limit: number): Promise<number>
 }
 
-/** A payment that was taken, and its receipt as a `Payment-Receipt` value. */
+/** A payment and its receipt as a `Payment-Receipt` value. */
 export interface Taken {
   payment: Payment
   receipt: string
 }
 
-/** What payments are taken with. */
+/** Dependencies of {@link createPayments}. */
 export interface PaymentsDeps {
   store: Store
   now: () => Date
   methods: readonly PaymentMethod[]
-  /** Finds methods that are not offered any more, for payments that were begun with them; none when absent. */
+  /** Loads methods that are no longer offered, for their unfinished payments; none by default. */
   retired?: () => Promise<readonly PaymentMethod[]>
-  /** Adds to a caller's ledger account, once for each reference. */
+  /** Credits a ledger account, once per reference. */
   credit(credit: Credit): Promise<unknown>
-  /** Told when a payment's state could not be noted; a sweep does it later. */
+  /** Called when the state of a payment could not be written; a sweep retries. */
   onError: (error: unknown) => void
-  /** Told why a payment was not taken. */
+  /** Called when a payment was not taken. */
   onFailed: (failure: FailedPayment) => void
-  /** Told when a payment was ended uncredited because it can never be made: what its payer signed went to something else. */
+  /** Called when a payment ends uncredited because its signature was used for something else. */
   onSpent: (payment: PaymentRow) => void
-  /** How long a dead process counts as at work; 60 s when absent. */
+  /** Lease in milliseconds; 60 s by default. */
   leaseMs?: number
 }
 
 /** A payment that was not taken. */
 export interface FailedPayment {
-  /** The challenge that its credential answers, as that says itself, and how it was to be paid. */
+  /** Challenge id and method as the unverified credential states them. */
   id: string
   method: string
   error: unknown
 }
 
-/** Takes payments by the given methods, and keeps what becomes of each in the store. */
+/** Creates payments by the given methods. The store keeps the status of each. */
 export function createPayments(deps: PaymentsDeps): Payments {
   const { store, now, methods, onError, onFailed, onSpent, leaseMs } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
@@ -125,7 +136,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
         await claims.advance(id, 'claimed', 'freed')
         throw error
       }
-      // Anyone may carry out what was signed, until it expires: a sweep credits it then, and else writes it off.
+      // Anyone may carry out the signature until it expires. A sweep credits the payment then, or writes it off.
       await claims.abandon(id)
       const refusal = refusalOf(error)
       if (refusal === null) throw error instanceof GazewayError ? error : unconfirmed(error)
@@ -134,7 +145,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     }
   }
 
-  /** What cannot be told is not denied. */
+  /** An unknown outcome counts as possible. */
   async function mayHaveMoved(method: PaymentMethod, claim: Claim): Promise<boolean> {
     try {
       return await method.isOpen(claim)
@@ -144,7 +155,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     }
   }
 
-  /** @param from `settled`, or `crediting` where an earlier attempt was interrupted */
+  /** @param from `settled`, or `crediting` after an interrupted attempt */
   async function creditOnce(
     payment: Pick<Payment, 'id' | 'method' | 'account' | 'payer' | 'amount'>,
     from: PaymentStatus,
@@ -157,7 +168,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     await claims.advance(id, 'crediting', 'credited')
   }
 
-  /** What came out of the ledger goes back there, and is no deposit. */
+  /** Returns a payment to the ledger balance it came from; it is not a deposit. */
   async function giveBack({ id, payer, amount }: Pick<Payment, 'id' | 'payer' | 'amount'>, from: PaymentStatus) {
     await store.write(async (trx) => {
       if (await claims.advance(id, from, 'credited', undefined, trx))
@@ -188,11 +199,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
     if (!(await method.isOpen(sought))) await claims.advance(id, status, 'failed')
   }
 
-  /** A credential as it was sent, and how it is paid. */
+  /** Parses a credential and finds its method. */
   function read(header: string | null) {
     const { credential, challenge } = parse(header)
     const method = methods.find(({ name }) => name === challenge.method)
-    if (!method) throw paymentRequired('The credential is for a payment method that is not offered here.')
+    if (!method) throw paymentRequired('This payment method is not offered; answer a challenge in WWW-Authenticate.')
     return { credential, challenge, method }
   }
 
@@ -202,7 +213,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const { account = null, amount } = terms
     const caller = account ?? (await payerAccount(store, payer))
     const payment = { id: challenge.id, method: method.name, payer, caller, account, amount }
-    // A checked credential has a time of expiry.
+    // Checked credentials always expire.
     const expiresAt = new Date(Math.max(Date.parse(challenge.expires ?? ''), validUntil)).toISOString()
     const claim = { ...payment, scope: terms.scope, proof, expiresAt }
     const begun = moment()
@@ -213,8 +224,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
   }
 
   /**
-   * The claim of a credential whose payer has what it is for in the ledger; null where that is not so, or not known.
-   * What is wrong with a credential is for `take` to say.
+   * Builds the claim of a credential whose payer has the amount in the ledger; null otherwise. Errors of a credential
+   * are left to `take`.
    */
   async function creditClaim(header: string | null, terms: Terms): Promise<Claim | null> {
     const { credential, challenge, method } = read(header)
@@ -304,16 +315,16 @@ export function createPayments(deps: PaymentsDeps): Payments {
   }
 }
 
-/** What a payment is called in the ledger: a deposit of it happens once. */
+/** Ledger reference of a payment's deposit, which makes it idempotent. */
 export const referenceOf = (paymentId: string): string => `mpp:${paymentId}`
 
-/** The method of payments that are made with what their payer has in the ledger. */
+/** Method name of payments from the payer's ledger balance. */
 const CREDIT = 'credit'
 
 const creditReceipt = (reference: string, at: Date): string =>
   Receipt.serialize({ method: CREDIT, reference, status: 'success', timestamp: at.toISOString() })
 
-/** Another payment was faster, or the money went to a key that the wallet was bound to meanwhile. */
+/** Lost the balance to another payment, or to a key that the wallet was bound to meanwhile. */
 function nullIfShort(error: unknown): null {
   if (error instanceof GazewayError && error.code === 'insufficient_credit') return null
   throw error
@@ -323,7 +334,7 @@ const usedBefore = () => paymentRequired('This payment was used before; pay for 
 
 function parse(header: string | null) {
   const credential = header === null ? null : Credential.extractPaymentScheme(header)
-  if (credential === null) throw paymentRequired('This request is paid for: answer the challenge in WWW-Authenticate.')
+  if (credential === null) throw paymentRequired('This request costs money: answer the challenge in WWW-Authenticate.')
   try {
     refusePadding(credential)
     return { credential, challenge: Credential.deserialize(credential).challenge }
@@ -332,12 +343,14 @@ function parse(header: string | null) {
   }
 }
 
-/** Base64 ends in two `=` at most; mppx takes time by the square of them, in a credential and in what it holds. */
+/**
+ * Base64 ends in two `=` at most. mppx takes quadratic time in the number of `=`, in a credential and in its content.
+ */
 const PADDING = '='.repeat(32)
 
 function refusePadding(credential: string): void {
   const held = Buffer.from(credential.slice('Payment '.length), 'base64').toString('latin1')
-  if (credential.includes(PADDING) || held.includes(PADDING)) throw new Error('More padding than base64 has.')
+  if (credential.includes(PADDING) || held.includes(PADDING)) throw new Error('More padding than base64 allows.')
 }
 
 async function check(method: PaymentMethod, credential: string, terms: Terms): Promise<Checked> {

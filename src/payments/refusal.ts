@@ -13,7 +13,7 @@ import {
 } from 'viem'
 import { GazewayError } from '../errors.ts'
 
-/** Errors that say nothing about a payment, only that the chain's node could not be asked. */
+/** Errors of a node that did not answer. They say nothing about a payment. */
 const UNREACHABLE = [
   HttpRequestError,
   TimeoutError,
@@ -22,23 +22,23 @@ const UNREACHABLE = [
   LimitExceededRpcError,
   ResourceUnavailableRpcError,
 ]
-/** Errors of transactions that were only tried out. */
+/** Errors of simulated transactions. */
 const TRIED_OUT = [CallExecutionError, ContractFunctionExecutionError, EstimateGasExecutionError]
 
-/** Whether the chain's node could not be asked: what became of a payment is then not known. */
+/** Tells whether the node did not answer, so that the outcome of a payment is unknown. */
 export function isUnreachable(error: unknown): boolean {
   return isOf(UNREACHABLE, error)
 }
 
 /**
- * Why a credential was refused, in words for who sent it.
+ * Explains to the sender why a credential was refused.
  *
- * @returns null for an error that is no refusal
+ * @returns null for an error that is not a refusal
  */
 export function refusalOf(error: unknown): string | null {
   if (error instanceof Errors.PaymentError) return error.status < 500 ? error.message : null
-  // What the chain answered to a transaction that was tried out: not enough tokens, an authorization used before. What it
-  // answers to one that was sent is no refusal: it may take that all the same.
+  // The chain's reply to a simulated transaction, such as too few tokens or a used authorization. A reply to a sent
+  // transaction is no refusal: the chain may still accept it.
   if (error instanceof BaseError && isOf(TRIED_OUT, error) && !isUnreachable(error))
     return `Payment verification failed: ${error.shortMessage}`
   return null
@@ -47,40 +47,40 @@ export function refusalOf(error: unknown): string | null {
 const isOf = (kinds: readonly (new (...args: never[]) => BaseError)[], error: unknown): boolean =>
   error instanceof BaseError && error.walk((cause) => kinds.some((kind) => cause instanceof kind)) !== null
 
-/** The refusal of a request that has yet to be paid. */
+/** Error for a request that must be paid. */
 export function paymentRequired(message: string, cause?: unknown): GazewayError {
   return new GazewayError('payment_required', message, { cause })
 }
 
-/** The node of a chain could not be asked before any money moved. */
+/** Error for a node that did not answer before any money moved. */
 export function chainUnreachable(cause: unknown): GazewayError {
   return new GazewayError(
     'upstream_unreachable',
-    'The chain that payments are settled on cannot be reached; no money was moved. Try again later.',
+    'The chain that settles payments cannot be reached; no money was moved. Try again later.',
     { cause },
   )
 }
 
-/** What became of a payment is not known yet. */
+/** Error for a payment with an unknown outcome. */
 export function unconfirmed(cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_timeout',
-    'The chain has not confirmed the payment in time. If it does later, the amount is credited to your account.',
+    'The chain did not confirm the payment in time. If it confirms later, the amount is credited to your account.',
     { cause },
   )
 }
 
-/** How long whoever meets a pause is asked to wait, in seconds. */
+/** `Retry-After` of a pause, in seconds. */
 const PAUSE_SECONDS = 300
 
-/** No payment can be taken for now, and none was. What only the operator can mend is in the cause, for the log. */
+/** Error while no payments are taken; none was taken. The cause for the operator goes to the log only. */
 export function paymentsPaused(why: string): GazewayError {
-  return new GazewayError('payments_paused', 'No payments are taken for now; no money was moved. Try again later.', {
+  return new GazewayError('payments_paused', 'Payments are paused; no money was moved. Try again later.', {
     cause: new Error(why),
     retryAfterSeconds: PAUSE_SECONDS,
   })
 }
 
-/** Whether a payment that failed so is known to be neither signed nor sent. */
+/** Tells whether a payment failed before it was signed or sent. */
 export const isUntouched = (error: unknown): boolean =>
   error instanceof GazewayError && (error.code === 'upstream_unreachable' || error.code === 'payments_paused')

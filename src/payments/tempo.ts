@@ -20,15 +20,15 @@ import type { PaymentMethod, Terms } from './payment.ts'
 import type { PaymentSettings, TempoSettings } from './payment-settings.ts'
 import { unique, uniqueOf } from './unique.ts'
 
-/** How long a node may take to answer while it is checked, in milliseconds. */
+/** Timeout of a node during a check, in milliseconds. */
 const PATIENCE_MS = 10_000
-/** The only decimals that amounts are asked for in. */
+/** Decimals of amounts in challenges. */
 const USD_DECIMALS = 6
 
-/** What mppx tells of a valid credential. */
+/** Details of a valid credential in mppx. */
 const Details = z.object({ sender: z.string(), serializedTransaction: z.string() })
 
-/** Payments on Tempo: the payer signs a transaction and pays its fee in the token, this gateway sends it. */
+/** Payment method for Tempo: the payer signs a transaction and pays its fee in the token, this gateway sends it. */
 export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: PaymentSettings): PaymentMethod {
   const chain = defineChain({ ...tempoModerato, id: chainId, rpcUrls: { default: { http: [rpcUrl] } } })
   const client = createClient({ chain, transport: http(rpcUrl) })
@@ -38,7 +38,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
         getClient: () => client,
         currency: token,
         recipient: common.recipient,
-        // Only what is sent here settles: a payer who is refused has then paid nothing.
+        // Only transactions sent here settle, so a refused payer has paid nothing.
         supportedModes: ['pull'],
       }),
     ],
@@ -46,7 +46,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     secretKey: common.secretKey,
   })
 
-  /** What the challenge of a credential has to say. */
+  /** Expected challenge of a credential. */
   const expected = (credential: string, { amount, scope }: Terms) => ({
     realm: common.realm,
     scope,
@@ -54,7 +54,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     request: { amount: formatUnits(BigInt(amount), 6), chainId },
   })
 
-  /** A block of Tempo is final, so that what is found is certain. */
+  /** Blocks of Tempo are final, so one receipt is enough. */
   async function find({ proof }: { proof: string }): Promise<string | null> {
     try {
       const { status } = await getTransactionReceipt(client, { hash: proof as Hex })
@@ -69,7 +69,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     const node = openNode({ chainId, rpcUrl, timeoutMs: PATIENCE_MS })
     try {
       const id = await node.client.getChainId()
-      if (id !== chainId) throw wrongNode(`The node says that it is of chain ${id}, not ${chainId}.`)
+      if (id !== chainId) throw wrongNode(`The node is on chain ${id}, not ${chainId}.`)
       await requireDecimals(node, { address: token, symbol: 'The token', decimals: USD_DECIMALS }, 'mpp.tempo.token')
     } catch (error) {
       if (error instanceof GazewayError && error.code === 'config_invalid') throw error
@@ -91,7 +91,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     async check(credential, terms) {
       const { details } = await mppx.validateCredential(credential, expected(credential, terms))
       const { sender, serializedTransaction } = Details.parse(details)
-      // Nodes name a transaction by its canonical form, whatever form it was signed in.
+      // Nodes identify a transaction by its canonical form, whatever form was signed.
       const canonical = await Transaction.serialize(Transaction.deserialize(serializedTransaction as Hex))
       return { payer: sender.toLowerCase(), proof: keccak256(canonical) }
     },

@@ -4,24 +4,25 @@ import { storeTime } from '../store/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Micros, toUsd } from '../text/money.ts'
 
-/** How often payments of processes that died are looked for, in milliseconds. */
+/** Interval of the sweep for unfinished payments, in milliseconds. */
 export const UNFINISHED_MS = 60_000
-/** How long after its lease a payment is looked for by no process, before that is told, in milliseconds. */
+/** Time after the end of its lease before an unfinished payment is reported, in milliseconds. */
 const LATE_MS = 120_000
 
-/** How long after its credential expired a payment is still looked for, before that is told, in milliseconds. */
+/** Time after the expiry of its credential before an open payment is reported, in milliseconds. */
 const OPEN_MS = 3_600_000
 
-/** Whether any payment is not ended yet, whoever works on it. */
+/** Tells whether any payment is unfinished. */
 export async function anyUnfinished({ db }: Store): Promise<boolean> {
   const one = db.selectFrom('payments').select('id').where('lease_until', 'is not', null).limit(1)
   return (await one.executeTakeFirst()) !== undefined
 }
 
 /**
- * What is left of payments that no process looks after, in words: whose money is here and not credited, or may be.
+ * Describes unfinished payments that no process works on: those that were made and not credited, and those whose
+ * outcome is unknown.
  *
- * @returns null when there is none
+ * @returns null when there are none
  */
 export async function leftUnfinished({ db, engine }: Store): Promise<string | null> {
   const rows = await db
@@ -43,11 +44,11 @@ export async function leftUnfinished({ db, engine }: Store): Promise<string | nu
   const told: string[] = []
   if (paid.payments > 0)
     told.push(
-      `${paid.payments} payments, ${paid.usd} USD in all, were made and are not credited: run gazeway --platform on this store, which credits them.`,
+      `${paid.payments} payments, ${paid.usd} USD in all, were made but not credited: run gazeway --platform on this store to credit them.`,
     )
   if (open.payments > 0)
     told.push(
-      `Of ${open.payments} payments, ${open.usd} USD in all, it is not known whether they were made: run gazeway --platform with ${PAYMENT_METHODS.map((name) => `mpp.${name}`).join(' and ')} configured as they were, which asks the chain.`,
+      `${open.payments} payments, ${open.usd} USD in all, have an unknown outcome: run gazeway --platform with ${PAYMENT_METHODS.map((name) => `mpp.${name}`).join(' and ')} configured as before to look them up on the chain.`,
     )
   return told.join(' ')
 }

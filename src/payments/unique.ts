@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { Credential, PaymentRequest } from 'mppx'
 
 /**
- * What makes each challenge one of its own, for its `meta`. Without it those for the same terms in one millisecond are the
- * same, and of the clients that answer them only the first has paid.
+ * Unique value for the `meta` of a challenge. Without it, challenges for the same terms in one millisecond would be
+ * equal, and only the first of their clients could pay.
  */
 export const unique = (): Record<string, string> => ({ unique: randomUUID() })
 
 /**
- * The same as the challenge of a credential has it, which is yet to be verified.
+ * Reads the unique value from a credential that is not verified yet.
  *
- * @throws SyntaxError where it cannot be read
+ * @throws SyntaxError for a malformed credential
  */
 export function uniqueOf(credential: string): Record<string, string> {
   const { opaque } = Credential.deserialize(credential).challenge

@@ -92,7 +92,7 @@ describe('what payments need', () => {
   it('is a token that is there, of the right decimals, chain and name', async () => {
     await rejects({ evm: { token: `0x${'1'.repeat(40)}` } }, 'config_invalid', /no contract at 0x1111.*mpp\.evm\.token/)
     await rejects({ evm: { decimals: 18 } }, 'config_invalid', /counts with 6 decimals, not 18.*mpp\.evm\.decimals/)
-    await rejects({ evm: { chain_id: 1 } }, 'config_invalid', /of chain 31337, not 1.*mpp\.evm\.rpc_url/)
+    await rejects({ evm: { chain_id: 1 } }, 'config_invalid', /on chain 31337, not 1.*mpp\.evm\.rpc_url/)
     for (const wrong of [{ token_name: 'USD Coin' }, { token_version: '1' }])
       await rejects(
         { evm: wrong },
@@ -117,7 +117,7 @@ describe('what payments need', () => {
     await rejects(
       { evm: { coin_usd: 1_000_000 } },
       'config_invalid',
-      /mpp\.amount_usd is 0\.09 USD, and a payment costs up to \d/,
+      /mpp\.amount_usd is 0\.09 USD, but a payment costs up to \d/,
     )
     assert.match(await check({ evm: { coin_usd: 0.01 } }), /taken with/)
   })
