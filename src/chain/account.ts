@@ -10,45 +10,45 @@ import type { Node } from './node.ts'
 import type { Signer } from './signer.ts'
 import { createTransactions, type SentTransaction, type Transactions } from './transactions.ts'
 
-/** What a node answers to bytes that it has, or whose number is used up: nothing is wrong then. */
+/** Node errors for a transaction that it already has, or whose nonce is used. Both are harmless. */
 const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
 
 /**
- * Transactions of the account that others may have signed and that wait in the node: as many as a node promises to keep of
- * one account (geth's `txpool.accountslots`). One that counts more is wrong, and each number that is left out on its word
- * holds up all that comes behind it.
+ * Pending transactions of the account that may have been signed elsewhere: as many as a node promises to keep of one
+ * account (geth's `txpool.accountslots`). A node that reports more is wrong. Each nonce skipped on its word would block
+ * all later ones.
  */
 const MOST_FOREIGN = 16
 
-/** What a call is to do on the chain. */
+/** A contract call. */
 export interface Call {
   to: `0x${string}`
   data: `0x${string}`
 }
 
-/** What a node says that a call takes now. */
+/** Current price of a call according to the node. */
 export interface Price {
-  /** The account's next number. */
+  /** The account's next nonce. */
   count: number
   fees: Fees
   gas: number
 }
 
-/** A call that is to be made on the chain. */
+/** A contract call to send. */
 export interface Order extends Call {
   /** `settlement:ESCROW` or `payment:NONCE`. */
   purpose: string
-  /** What it takes; the node is asked when absent. */
+  /** Price of the call; the node is asked when absent. */
   price?: Price
   /**
-   * Notes, in the transaction that stores what was signed, that the order is carried out.
+   * Marks the order as carried out, in the transaction that stores the signed bytes.
    *
-   * @returns false when it is not to be, because another process was faster
+   * @returns false when another process did so before; nothing is sent then
    */
   claim?(trx: Transaction<Schema>, sent: SentTransaction): Promise<boolean>
 }
 
-/** The wallet's account on one chain. All of its transactions go through here, in every process on the store. */
+/** The wallet's account on one chain. All processes on the store send its transactions through here. */
 export interface ChainAccount {
   store: Store
   now: () => Date
@@ -56,42 +56,42 @@ export interface ChainAccount {
   node: Node
   signer: Signer
   transactions: Transactions
-  /** The most that a unit of gas may cost, in wei. */
+  /** Highest fee per unit of gas, in wei. */
   feeLimit: number
-  /** Blocks that hold a transaction, its own included, before it counts. */
+  /** Confirmations that a transaction needs, its own block included. */
   confirmations: number
   /**
-   * Asks the node all that has to be known before a call is signed. Nothing is signed here.
+   * Asks the node for everything needed before a call is signed. Signs nothing.
    *
-   * @throws viem's error when the call would fail or the node cannot be asked, GazewayError when the node is of another
-   *   chain, says what cannot be, or fees are above the limit
+   * @throws viem's error when the call would fail or the node does not answer
+   * @throws GazewayError when the node is on another chain or reports impossible values, or when fees exceed the limit
    */
   price(call: Call): Promise<Price>
   /**
-   * Signs a transaction with the account's next number, stores it, and only then sends it: whatever happens afterwards,
-   * the same bytes can be sent again, and the number is used for nothing else.
+   * Signs a transaction with the account's next nonce, stores it, and then sends it. The stored bytes can be resent
+   * after a crash, and the nonce is never used for anything else.
    *
-   * @returns null when the order's claim failed; nothing was signed for use then
-   * @throws as `price`; nothing was signed then. That it could not be sent is no error: it is sent again.
+   * @returns null when the order's claim failed; nothing was signed then
+   * @throws as `price`; nothing was signed then. A failed send is no error, as the bytes are resent.
    */
   send(order: Order): Promise<SentTransaction | null>
-  /** Sends stored bytes. @returns what the node had against it; null is nothing */
+  /** Sends stored bytes. @returns the node's error, or null */
   broadcast(raw: `0x${string}`): Promise<string | null>
-  /** The receipt of whichever of these hashes is in a block; null when none is. */
+  /** Finds the receipt of the mined one of these hashes; null when none is mined. */
   receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
-  /** Whether a block is as deep as it has to be, and still the chain's own at its height. */
+  /** Tells whether a block has enough confirmations and is still part of the chain. */
   isFinal(block: Block, at?: { confirmations?: number; head?: number }): Promise<boolean>
-  /** The receipt of whichever of these hashes is in a block that is final; null when none is. */
+  /** Finds the receipt of the confirmed one of these hashes; null when none is confirmed. */
   finalReceipt(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
   /**
-   * Waits until what was signed with a number is in a block that is final. A node that cannot be asked is asked again.
+   * Waits for a confirmed transaction with this nonce. Retries when the node does not answer.
    *
-   * @returns null when it is in none in time
+   * @returns null on timeout
    */
   mined(nonce: number, options: { pollMs: number; timeoutMs: number }): Promise<TransactionReceipt | null>
 }
 
-/** The account of `signer` on the chain of `node`. */
+/** Opens the account of `signer` on the chain of `node`. */
 export function openAccount(deps: {
   store: Store
   now: () => Date
@@ -118,7 +118,7 @@ export function openAccount(deps: {
   async function receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null> {
     for (const hash of hashes.toReversed()) {
       const receipt = await client.getTransactionReceipt({ hash }).catch(nullIfUnknown)
-      // Some nodes answer with a receipt that says nothing while there is none.
+      // Some nodes return an empty receipt instead of none.
       if (receipt?.status && receipt.blockHash && receipt.blockNumber !== null) return receipt
     }
     return null
@@ -147,8 +147,8 @@ export function openAccount(deps: {
       gasFor(node, { account: address, ...call }),
     ])
     if (![count, mined, gas, fees.maxFee, fees.priorityFee ?? 0].every(Number.isSafeInteger))
-      throw new GazewayError('upstream_bad_reply', 'The node answered something that is no number.')
-    // Read after the node was asked: it may know what another process has just signed.
+      throw new GazewayError('upstream_bad_reply', 'The node returned something that is not a number.')
+    // Read after the node was asked, because it may know what another process has just signed.
     const known = Math.max(mined, await transactions.nextNonce())
     if (count > known + MOST_FOREIGN) throw tooFarAhead(count, known)
     return { count, fees, gas }
@@ -186,7 +186,7 @@ export function openAccount(deps: {
           return transaction
         })
         .catch(nullIfTaken)
-      // What the node has against it now it may not have later.
+      // A failed send is retried later.
       if (sent) await broadcast(sent.raw)
       return sent
     },
@@ -204,10 +204,10 @@ export function openAccount(deps: {
   }
 }
 
-/** A block as receipts and events tell of it. */
+/** Block of a receipt or event. */
 type Block = Pick<TransactionReceipt, 'blockNumber' | 'blockHash'>
 
-/** Blocks from a block to the newest one, both included. */
+/** Number of blocks from `block` to `head`, both included. */
 export const depth = (head: number, block: number): number => head - block + 1
 
 function nullIfUnknown(error: unknown): null {
@@ -215,7 +215,7 @@ function nullIfUnknown(error: unknown): null {
   throw error
 }
 
-/** It was sent, so what the node does not tell now it may tell later. */
+/** The bytes were sent, so a node that does not answer is asked again later. */
 function nullIfUnanswered(error: unknown): null {
   if (error instanceof BaseError) return null
   throw error
@@ -224,13 +224,13 @@ function nullIfUnanswered(error: unknown): null {
 function tooFarAhead(count: number, known: number): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The node says that the account's next number is ${count}, but by its blocks and by what was signed here it is ${known}. ` +
-      'Nothing is signed while it says so.',
+    `The node reports ${count} as the account's next nonce, but by its blocks and the transactions signed here it is ${known}. ` +
+      'Nothing is signed until they agree; check the node.',
   )
 }
 
-/** Gives the store's transaction up, and with it the number that was taken there. */
-const taken = (purpose: string) => new GazewayError('conflict', `${purpose} is carried out already.`, { param: TAKEN })
+/** Rolls the store's transaction back, and with it the nonce that was taken. */
+const taken = (purpose: string) => new GazewayError('conflict', `${purpose} is already carried out.`, { param: TAKEN })
 const TAKEN = 'purpose'
 
 function nullIfTaken(error: unknown): null {

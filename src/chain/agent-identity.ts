@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config/config-schema.ts'
 
-/** What an ERC-8004 registration file says that it is. */
+/** Type of an ERC-8004 registration file. */
 const REGISTRATION = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
 
 /** An ERC-8004 registration file: https://eips.ethereum.org/EIPS/eip-8004#agent-uri-and-agent-registration-file */
@@ -9,7 +9,7 @@ export const AgentRegistration = z.object({
   type: z.literal(REGISTRATION),
   name: z.string(),
   description: z.string(),
-  image: z.string().describe('Empty where there is none'),
+  image: z.string().describe('Empty without an image'),
   services: z.array(z.object({ name: z.string(), endpoint: z.string(), version: z.string().optional() })),
   x402Support: z.boolean(),
   active: z.boolean(),
@@ -19,10 +19,10 @@ export const AgentRegistration = z.object({
 export type AgentRegistration = z.infer<typeof AgentRegistration>
 
 /**
- * This agent's registration file.
+ * Builds this agent's registration file.
  *
  * @param address the wallet's account; null without one
- * @param origin where the platform was reached, used unless `chain.agent.public_url` says better
+ * @param origin origin of the request, used when `chain.agent.public_url` is not set
  */
 export function agentRegistration(
   { chain: { agent, settlement, networks }, mpp }: Pick<Config, 'chain' | 'mpp'>,
@@ -42,7 +42,7 @@ export function agentRegistration(
       { name: 'OpenAPI', endpoint: `${url}/openapi.json`, version: '3.1.0' },
       ...(wallet === null ? [] : [{ name: 'agentWallet', endpoint: wallet }]),
     ],
-    // Requests are paid for over HTTP 402, with MPP's `Payment` scheme; x402's own headers are not read.
+    // Payments use HTTP 402 with MPP's `Payment` scheme, not the headers of x402.
     x402Support: mpp.enabled,
     active: agent.active,
     registrations: agent.registrations.map(({ agent_id, agent_registry }) => ({

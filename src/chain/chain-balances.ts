@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Network, Token } from './networks.ts'
 import type { Node } from './node.ts'
 
-/** How long what was read is shown again, in milliseconds. */
+/** Lifetime of a cached balance in milliseconds. */
 const FRESH_MS = 1000
-/** Addresses that are remembered for so long. */
+/** Cached addresses. */
 const MOST_REMEMBERED = 1000
 
 const Amount = z.object({
@@ -14,22 +14,22 @@ const Amount = z.object({
   decimals: z.int(),
 })
 
-/** What an address has on one chain. */
+/** Balances of an address on one chain. */
 export const ChainBalance = z.object({
   chain_id: z.int(),
   chain: z.string(),
   address: z.string(),
-  native: Amount.nullable().describe('Null where it could not be read'),
-  tokens: z.array(Amount.extend({ address: z.string() })).describe('Without those that could not be read'),
+  native: Amount.nullable().describe('Null when it could not be read'),
+  tokens: z.array(Amount.extend({ address: z.string() })).describe('Tokens whose balance could be read'),
   block_number: z.int().nullable(),
   as_of: z.iso.datetime(),
   error: z.string().nullable().describe('What could not be read, and why'),
 })
 export type ChainBalance = z.infer<typeof ChainBalance>
 
-/** Reads balances; two that ask for the same at once share one reading. */
+/** Reads balances. Concurrent reads of one address share a request. */
 export interface BalanceReader {
-  /** What `address` has on every chain. A chain that fails says so in `error`; this never throws for one. */
+  /** Reads the balances of `address` on every chain. Never throws for a chain that fails; its `error` says why. */
   read(address: string): Promise<ChainBalance[]>
 }
 
@@ -70,7 +70,7 @@ export function createBalanceReader(deps: {
   }
 }
 
-/** All at once, so that a slow node takes its time once. */
+/** Sends all requests at once, so that a slow node costs its delay once. */
 async function ask(
   { client, verify, faultOf }: Node,
   { native, tokens }: Network,
@@ -102,7 +102,11 @@ function amountOf({ symbol, decimals }: Pick<Token, 'symbol' | 'decimals'>, raw:
   return { symbol, amount: inCoins(raw, decimals), raw: String(raw), decimals }
 }
 
-/** An amount of smallest units in whole coins, exact: `1500000` with 6 decimals is `1.5`. */
+/**
+ * Formats an amount of smallest units as whole coins, exactly.
+ *
+ * @example inCoins(1_500_000n, 6) // '1.5'
+ */
 export function inCoins(raw: bigint, decimals: number): string {
   const digits = String(raw).padStart(decimals + 1, '0')
   const [whole, fraction] = [digits.slice(0, digits.length - decimals), digits.slice(digits.length - decimals)]
@@ -110,16 +114,16 @@ export function inCoins(raw: bigint, decimals: number): string {
   return trimmed === '' ? whole : `${whole}.${trimmed}`
 }
 
-/** The selector of `balanceOf(address)` (ERC-20) with its argument. */
+/** Call data of `balanceOf(address)` (ERC-20). */
 const balanceOfCall = (owner: string) => `0x70a08231${owner.slice(2).padStart(64, '0')}` as const
 
 /**
- * What `owner` has of an ERC-20 token, in its smallest unit.
+ * Reads `owner`'s balance of an ERC-20 token, in its smallest unit.
  *
- * @throws RangeError when the token answers something else, as an address without a contract does
+ * @throws RangeError when the address has no such contract
  */
 async function tokenBalance(client: Node['client'], token: `0x${string}`, owner: string): Promise<bigint> {
   const { data } = await client.call({ to: token, data: balanceOfCall(owner) })
   if (data !== undefined && data.length === 66) return BigInt(data)
-  throw new RangeError('There is no token at its address.')
+  throw new RangeError('No token exists at its address.')
 }

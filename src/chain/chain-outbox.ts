@@ -4,19 +4,19 @@ import type { Store } from '../store/store.ts'
 import type { SettlementRow } from '../store/tables/settlements-tables.ts'
 import type { SettlementStatus } from './settlements.ts'
 
-/** Payments that are signed in one round. */
+/** Payments signed per round. */
 const MOST_DUE = 50
 const DUE: readonly SettlementStatus[] = ['pending', 'failed']
 
-/** The payments on one chain, as the worker moves them on. */
+/** Settlements on one chain, for the worker that pays them. */
 export interface Outbox {
-  /** Those that a transaction is to be signed for, oldest first. */
+  /** Settlements to sign a transaction for, oldest first. */
   due(at: string): Promise<SettlementRow[]>
   find(trx: Transaction<Schema>, id: string): Promise<SettlementRow | undefined>
   /**
-   * Changes one that is at `from`.
+   * Changes a settlement that is at `from`.
    *
-   * @returns false when it is not, because another process was faster
+   * @returns false when another process changed it before
    */
   advance(
     trx: Transaction<Schema>,
@@ -25,28 +25,31 @@ export interface Outbox {
     changes: SettlementChanges,
   ): Promise<boolean>
   /**
-   * Takes one that is due to be paid. Not where a transaction was signed for it since it was read: a process that slept may be
-   * the last to know that nobody is to pay it again.
+   * Takes a due settlement. Fails when a transaction was signed for it since it was read, so that a process that was
+   * suspended cannot pay it twice.
    *
    * @returns false then
    */
   take(trx: Transaction<Schema>, read: SettlementRow, changes: SettlementChanges): Promise<boolean>
-  /** Notes why one that is due was not paid, and when to try again; not where a transaction was signed since it was read. */
+  /**
+   * Stores the reason why a due settlement was not paid, and the time of the next attempt. Does nothing when a
+   * transaction was signed for it since it was read.
+   */
   postpone(read: SettlementRow, error: string, at: string, nextAt: string): Promise<void>
-  /** Notes what is in the way of one that was sent, where that is news. */
+  /** Stores the error of a sent settlement, when it has changed. */
   noteFault(id: string, error: string, at: string): Promise<void>
 }
 
 type SettlementChanges = Partial<Omit<SettlementRow, 'id'>> & { status: SettlementStatus; updated_at: string }
 
-/** The payments in `store` on the chain with this id. */
+/** Opens the settlements in `store` on one chain. */
 export function createOutbox({ db }: Store, chainId: number): Outbox {
   return {
     due: (at) =>
       db
         .selectFrom('settlements')
         .selectAll()
-        // As literals, so that the partial index is used.
+        // Literals, so that the partial index is used.
         .where(sql<boolean>`status in ('pending', 'failed')`)
         .where('chain_id', '=', chainId)
         .where('next_at', '<=', at)

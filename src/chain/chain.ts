@@ -32,43 +32,43 @@ const loadNode = lazily(() => import('./node.ts'))
 const loadSettler = lazily(() => import('./settler.ts'))
 const loadSigner = lazily(() => import('./signer.ts'))
 
-/** Told, in the transaction that notes it, that the chain has taken a payment for good. */
+/** Called when the chain has confirmed a payment, in the transaction that marks it. */
 export type OnConfirmed = (trx: Transaction<Schema>, settlement: ConfirmedSettlement) => Promise<void>
 
-/** Everything that happens on chains. What asks one is loaded on first use, which takes about half a second. */
+/** Access to chains. The client library loads on first use, because it loads slowly. */
 export interface Chain {
   settlements: Settlements
-  /** The address of the wallet's own account, in lower case; null without a key. */
+  /** Address of the wallet's own account in lower case; null without a key. */
   address(): Promise<string | null>
-  /** What an address has on every chain that is configured; see `BalanceReader`. */
+  /** Reads the balances of an address on every configured chain; see `BalanceReader`. */
   balances(address: string): Promise<ChainBalance[]>
-  /** Whether each chain can be asked. Never throws for one that cannot. */
+  /** Checks every chain. Never throws for one that does not answer. */
   status(): Promise<ChainStatus[]>
-  /** What is owed to escrows, and what there is to pay it with. */
+  /** Compares what is owed to escrows with the funds to pay it. */
   vault(): Promise<Vault>
-  /** Payments that nobody makes, by chain. @throws GazewayError `config_invalid` */
+  /** Lists settlements on chains that are not paid on, by chain. @throws GazewayError `config_invalid` */
   stranded(): Promise<Stranded[]>
-  /** Payments that wait for the chain to take what another account than the present one has signed. @throws as `stranded` */
+  /** Lists settlements signed by another account than the current one and not mined yet. @throws as `stranded` */
   unkeyed(): Promise<Unkeyed[]>
-  /** The agent's ERC-8004 registration file. */
+  /** Builds the agent's ERC-8004 registration file. */
   registration(origin: string): Promise<AgentRegistration>
-  /** How settlements are paid; null with the ledger alone. @throws GazewayError `config_invalid` */
+  /** Settings of settlements; null when they are paid in the ledger. @throws GazewayError `config_invalid` */
   settlementChain(): SettlementChain | null
   /**
-   * Pays settlements on the chain until it is stopped; does nothing with the ledger alone.
+   * Pays settlements on the chain until stopped; does nothing when they are paid in the ledger.
    *
-   * @throws GazewayError `config_invalid` when settlement is not configured whole
+   * @throws GazewayError `config_invalid` for incomplete settlement settings
    */
   startSettling(onConfirmed: OnConfirmed): Pick<Settling, 'stop'>
   /**
-   * The wallet's account on a chain, where transactions get their numbers whatever they are for.
+   * Opens the wallet's account on a chain. It assigns the nonces of all its transactions.
    *
-   * @param at.confirmations blocks that hold a transaction, its own included, before it counts
+   * @param at.confirmations confirmations that a transaction needs, its own block included
    */
   account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount>
 }
 
-/** The chains of `config`. */
+/** Creates the chains of `config`. */
 export function createChain(deps: {
   store: Store
   config: Pick<Config, 'chain' | 'wallet' | 'mpp'>

@@ -4,12 +4,14 @@ import { type ChainStatus, keyNeeded, type Stranded } from './status.ts'
 import { requireDecimals, tokensSetting } from './token-contract.ts'
 
 /**
- * Checks that every chain answers as the one that it is said to be, and that settlements can be paid.
+ * Checks that every node is on its chain and that settlements can be paid.
  *
- * @returns what was found, in words
- * @throws GazewayError `config_invalid` when settlement is not configured whole, the token is none or has other decimals, or
- *   payments wait for a chain that is not paid on, or for an account whose key is not set any more, `upstream_unreachable` naming the chains that cannot be used, `insufficient_credit`
- *   when nothing is there to pay gas with
+ * @returns a description of the result
+ * @throws GazewayError
+ * - `config_invalid` for incomplete settlement settings, a missing token or wrong decimals, or payments that wait for a
+ *   chain or an account key that is no longer configured
+ * - `upstream_unreachable` with the chains that do not answer
+ * - `insufficient_credit` without gas
  */
 export async function checkChains({
   status,
@@ -53,7 +55,7 @@ export async function checkChains({
   return `${reached}; escrows are paid on ${name} by ${own}, which has ${held.native.amount} ${held.native.symbol} and ${token?.amount ?? 'no'} ${settlement.token.symbol}`
 }
 
-/** What is wrong with a chain's node, and the setting that names the node. */
+/** Describes the fault of a chain's node and the setting of the node. */
 function faultOf({ chain, chain_id, error }: Pick<ChainStatus, 'chain' | 'chain_id' | 'error'>): string {
   const setting = `chain.rpc_urls.${chain_id}`
   return `${chain} (${chain_id}): ${error}${error?.includes(setting) ? '' : ` Check ${setting}.`}`
@@ -62,7 +64,7 @@ function faultOf({ chain, chain_id, error }: Pick<ChainStatus, 'chain' | 'chain_
 function unpaid({ chainId, payments, usd }: Stranded): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `Escrows and withdrawals wait for ${payments} payments on the chain ${chainId}, ${usd} USD in all, but nothing is paid there now. ` +
+    `${payments} payments of escrows and withdrawals, ${usd} USD in all, wait for the chain ${chainId}, where nothing is paid now. ` +
       `Set chain.settlement.mode to evm and chain.settlement.chain_id to ${chainId} until they are confirmed.`,
     { param: 'chain.settlement.chain_id' },
   )

@@ -2,21 +2,21 @@ import { GazewayError } from '../errors.ts'
 import type { Node } from './node.ts'
 
 const WEI_PER_GWEI = 1e9
-/** How much more a transaction must offer than the one that it replaces: nodes ask for a tenth, so an eighth is safe. */
+/** Factor by which a replacement raises the fee: nodes require a tenth, so an eighth is safe. */
 const BUMP = 1.125
 
-/** What a unit of gas may cost, in wei. Without a priority fee `maxFee` is the whole price, as on older chains. */
+/** Fees per unit of gas in wei. Without a priority fee `maxFee` is the whole price, as on older chains. */
 export interface Fees {
   maxFee: number
   priorityFee: number | null
 }
 
-/** A limit in billionths of the native coin, in wei. */
+/** Converts a limit from gwei to wei. */
 export const gweiToWei = (gwei: number): number => Math.round(gwei * WEI_PER_GWEI)
 
 /**
- * What to offer now: the tip that the node advises, and twice the base fee, which six full blocks in a row reach
- * (EIP-1559 raises it by an eighth each time). Never above `limit`.
+ * Suggests fees: the tip that the node advises and twice the base fee, which six full blocks in a row reach (EIP-1559
+ * raises it by an eighth each time). Never above `limit`.
  *
  * @throws GazewayError `upstream_error` when the chain asks for more than `limit`
  */
@@ -34,7 +34,7 @@ export async function suggestFees({ client }: Node, limit: number): Promise<Fees
   return { maxFee, priorityFee: Math.min(tip, maxFee) }
 }
 
-/** What a transaction must offer to replace one that offered `old`; null where that is above `limit`. */
+/** Computes the fees that replace a transaction with `old` fees; null above `limit`. */
 export function bumpFees(old: Fees, now: Fees, limit: number): Fees | null {
   const raised = (fee: number) => Math.ceil(fee * BUMP) + 1
   const maxFee = Math.max(raised(old.maxFee), now.maxFee)

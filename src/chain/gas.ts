@@ -1,23 +1,23 @@
 import { GazewayError } from '../errors.ts'
 import type { Node } from './node.ts'
 
-/** The gas of a transaction that does nothing: none takes less. */
+/** Gas of an empty transaction, the least of any. */
 export const EMPTY_GAS = 21_000
-/** Room above the gas that a call is estimated to need: balances that change meanwhile change that, too. */
+/** Margin over the estimated gas, because balances may change meanwhile. */
 const ROOM = 1.25
 
 /**
- * The gas to sign a call with: what the node estimates, and some room. What no block could take is never signed, as a
- * number of the account would then wait for it, and all later ones behind that.
+ * Estimates the gas of a call, with a margin. Rejects more gas than a block holds: such a transaction would never be
+ * mined, and its nonce would block all later ones.
  *
- * @throws GazewayError `upstream_bad_reply` for an estimate that cannot be right; viem's error when the call would fail or
- *   the node cannot be asked
+ * @throws GazewayError `upstream_bad_reply` for an impossible estimate; viem's error when the call would fail or the
+ *   node does not answer
  */
 export async function gasFor(
   { client }: Node,
   call: { account: `0x${string}`; to: `0x${string}`; data: `0x${string}` },
 ): Promise<number> {
-  // The state of the newest block: in that of what is pending, a transaction that waits has been carried out already.
+  // At the latest block: in the pending state, a waiting transaction has already been carried out.
   const [estimate, { gasLimit }] = await Promise.all([
     client.estimateGas({ ...call, blockTag: 'latest' }).then(Number),
     client.getBlock({ blockTag: 'latest' }),
@@ -30,6 +30,6 @@ export async function gasFor(
 function impossible(estimate: number, most: number): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The node says that the call takes ${estimate} gas; a transaction takes ${EMPTY_GAS} or more, and a block holds ${most}.`,
+    `The node estimates ${estimate} gas; a transaction takes at least ${EMPTY_GAS}, and a block holds ${most}.`,
   )
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config-schema.ts'
 import type { SettlementMode } from './settlements.ts'
 
-/** The token that moves, by name, and its network. */
+/** Name and network of the payment token. */
 export interface MovingToken {
   token: string
   network: string
@@ -13,8 +13,8 @@ const TEMPO_TEST = 42_431
 const PATH_USD = '0x20c0000000000000000000000000000000000000'
 
 /**
- * The token of what is paid where rewards are settled so: on a chain that of settlements. In the ledger no token moves; an
- * amount is in the token that it was paid in with: that of payments, else that of settlements, else `pricing.token`.
+ * Finds the payment token. On a chain it is the settlement token. The ledger moves no token, so an amount has the token
+ * it was paid in with: that of payments, else that of settlements, else `pricing.token`.
  */
 export function movingToken(config: Moves, mode: SettlementMode = 'ledger'): MovingToken {
   const { chain, mpp, pricing } = config
@@ -43,7 +43,7 @@ function tempoToken({ chain: { networks }, mpp: { tempo }, pricing }: Moves): Mo
 
 type Networks = Config['chain']['networks']
 
-/** A chain as it is configured, else by its number (CAIP-2); null where none is named. */
+/** Configured name of a chain, or its CAIP-2 id; null without a chain. */
 const nameOf = (networks: Networks, chainId: number | null): string | null =>
   chainId === null ? null : (networks[chainId]?.name ?? `eip155:${chainId}`)
 

@@ -7,21 +7,21 @@ export interface Token {
   decimals: number
 }
 
-/** A chain as it is configured. */
+/** A configured chain. */
 export interface Network {
   chainId: number
   name: string
   native: { symbol: string; decimals: number }
   tokens: readonly Token[]
-  /** A node of the chain; it may hold a key. Null where none is configured. */
+  /** URL of a node, which may contain a secret; null when not configured. */
   rpcUrl: string | null
   timeoutMs: number
-  /** Blocks that hold a transaction, its own included, before it counts. */
+  /** Confirmations that a transaction needs, its own block included. */
   confirmations: number
   explorer: string | null
 }
 
-/** The chains that are configured, by id. */
+/** Lists the configured chains. */
 export function networksOf({ networks, rpc_urls }: Config['chain']): Network[] {
   return Object.entries(networks).map(([id, network]) => ({
     chainId: Number(id),

@@ -3,32 +3,32 @@ import { redactText, withKeysOf } from '../config/redact.ts'
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
 
-/** The most that a node may answer, in bytes. */
+/** Longest reply of a node in bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024
 const MAX_FAULT = 200
 
-/** A node of a chain, asked over JSON-RPC. */
+/** JSON-RPC client of a chain's node. */
 export interface Node {
   chainId: number
   client: ReturnType<typeof connect>
   /**
-   * Asks the node for its chain's id.
+   * Checks that the node is on the configured chain.
    *
-   * @throws GazewayError `upstream_bad_reply` when it is another chain's; viem's error when it cannot be asked
+   * @throws GazewayError `upstream_bad_reply` on another chain; viem's error when it does not answer
    */
   verify(): Promise<void>
-  /** What went wrong with a call, in words for whoever operates Gazeway: never with the node's URL, or a key in that. */
+  /** Describes an error for the operator, without the node's URL, which may contain a secret. */
   faultOf(error: unknown): string
 }
 
-/** Where a node is, and how long it may take. */
+/** Address and timeout of a node. */
 export interface NodeAddress {
   chainId: number
   rpcUrl: string
   timeoutMs: number
 }
 
-/** A node that is asked without trying again: whoever asks looks again anyway. */
+/** Opens a client without retries: callers poll anyway. */
 export function openNode({ chainId, rpcUrl, timeoutMs }: NodeAddress): Node {
   const client = connect(rpcUrl, timeoutMs)
   return {
@@ -52,14 +52,14 @@ function connect(rpcUrl: string, timeoutMs: number) {
 function wrongChain(expected: number, found: number): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The node says that it is of chain ${found}, not ${expected}. Check chain.rpc_urls.${expected}.`,
+    `The node is on chain ${found}, not ${expected}. Check chain.rpc_urls.${expected}.`,
   )
 }
 
 function fault(error: unknown, rpcUrl: string, timeoutMs: number): string {
   if (error instanceof GazewayError) return error.message
   if (error instanceof RangeError) return error.message
-  if (!(error instanceof BaseError)) return 'The node answered something that is no JSON-RPC.'
+  if (!(error instanceof BaseError)) return 'The node did not answer with JSON-RPC.'
   if (error.walk((cause) => cause instanceof TimeoutError)) return `The node did not answer within ${timeoutMs} ms.`
   const failed = error.walk((cause) => cause instanceof HttpRequestError)
   if (failed instanceof HttpRequestError)

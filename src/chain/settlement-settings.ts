@@ -3,10 +3,10 @@ import { GazewayError } from '../errors.ts'
 import { gweiToWei } from './fees.ts'
 import { type Network, networksOf, type Token } from './networks.ts'
 
-/** The decimals that a token needs to pay whole micro-dollars. */
+/** Least decimals of a token that can pay single micro-dollars. */
 const FEWEST_DECIMALS = 6
 
-/** How settlements are paid on a chain, complete. */
+/** Complete settings of settlements on a chain. */
 export interface SettlementChain {
   network: Network & { rpcUrl: string }
   token: Token
@@ -18,16 +18,16 @@ export interface SettlementChain {
 }
 
 /**
- * How settlements are paid; null where the ledger alone pays.
+ * Reads the settlement settings; null when settlements are paid in the ledger.
  *
- * @throws GazewayError `config_invalid` naming the key that is missing or does not fit
+ * @throws GazewayError `config_invalid` with the missing or wrong key
  */
 export function settlementChain({ chain, wallet }: Pick<Config, 'chain' | 'wallet'>): SettlementChain | null {
   const { mode, chain_id, token: symbol, poll_ms, stuck_after_seconds, max_fee_gwei } = chain.settlement
   if (mode === 'ledger') return null
   const chainId = needed('chain.settlement.chain_id', chain_id, 'the id of one of chain.networks')
   const found = networksOf(chain).find((network) => network.chainId === chainId)
-  const network = needed(`chain.networks.${chainId}`, found ?? null, 'the chain that escrows are paid on')
+  const network = needed(`chain.networks.${chainId}`, found ?? null, 'the chain that pays escrows')
   const rpcUrl = needed(`chain.rpc_urls.${chainId}`, network.rpcUrl, 'the URL of a node of that chain')
   needed('chain.settlement.token', symbol, `the symbol of one of the tokens of chain.networks.${chainId}`)
   const tokens = network.tokens.filter((one) => one.symbol === symbol)
@@ -53,7 +53,7 @@ function needed<T>(key: string, value: T | null, what: string): T {
 function invalid(key: string, what: string): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `Escrows are paid on a chain, but ${key} is not set right; accepted: ${what}.`,
+    `Escrows are paid on a chain, but ${key} is missing or wrong; accepted: ${what}.`,
     {
       param: key,
     },

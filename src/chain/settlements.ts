@@ -4,66 +4,66 @@ import type { Store } from '../store/store.ts'
 import type { Micros } from '../text/money.ts'
 import { requireAddress } from './recipient.ts'
 
-/** Where an escrow's payment stands on the chain; `none` where it is not paid on one. */
+/** Status of a payment on the chain; `none` when it is paid in the ledger. */
 export type SettlementStatus = 'none' | 'pending' | 'submitted' | 'confirmed' | 'failed'
 
-/** How far the payment of one escrow, or of one withdrawal, is. */
+/** Progress of the payment of an escrow or a withdrawal. */
 export interface SettlementState {
   status: SettlementStatus
   tx_hash: string | null
-  /** Transactions that were signed for it. */
+  /** Signed transactions so far. */
   attempts: number
   error: string | null
 }
 
-/** A payment that is owed. */
+/** A payment to make. */
 export interface NewSettlement {
-  /** Of the escrow or the withdrawal that it pays. */
+  /** Id of the escrow or withdrawal. */
   id: string
-  /** An address on the chain; null is refused where payments settle there. */
+  /** Address on the chain; null is refused when payments settle on a chain. */
   recipient: string | null
   micros: Micros
   /** RFC 3339 UTC with milliseconds. */
   at: string
 }
 
-/** Where rewards are paid: in the ledger alone, or with a token on a chain. */
+/** Ways to pay rewards: in the ledger, or with a token on a chain. */
 export const SETTLEMENT_MODES = ['ledger', 'evm'] as const
 export type SettlementMode = (typeof SETTLEMENT_MODES)[number]
 
-/** What released escrows are paid with: the ledger alone, or a token on a chain. */
+/** Payments of released escrows and withdrawals. */
 export interface Settlements {
   mode: SettlementMode
   /**
-   * Checks whom an escrow could be paid to.
+   * Checks the recipient of a future payment.
    *
-   * @throws GazewayError `validation_failed` when payments settle on a chain and this is no address there
+   * @throws GazewayError `validation_failed` when payments settle on a chain and the recipient has no address there
    */
   requireRecipient(recipient: string | null): void
   /**
-   * Notes, in the transaction that releases an escrow, or takes a withdrawal out of the ledger, that it is to be paid on the
-   * chain; once for each. With the ledger alone it does nothing.
+   * Queues a payment in the transaction that releases an escrow or takes a withdrawal out of the ledger. Happens once
+   * per id. Does nothing when rewards are paid in the ledger.
    *
    * @throws GazewayError as `requireRecipient`
    */
   enqueue(trx: Transaction<Schema>, settlement: NewSettlement): Promise<void>
-  /** How far the payments of these escrows and withdrawals are; those that are not paid on a chain are left out. */
+  /** Reads the progress of payments; ids without a payment on a chain are absent. */
   states(ids: readonly string[]): Promise<Map<string, SettlementState>>
 }
 
-/** What settlements are made with. */
+/** Dependencies of {@link createSettlements}. */
 export interface SettlementsDeps {
   store: Store
   mode: SettlementMode
-  /** The chain and the token. @throws GazewayError `config_invalid` when they are not configured whole */
+  /** Chain and token. @throws GazewayError `config_invalid` for incomplete settings */
   chain(): { chainId: number; token: string }
-  /** Told when a payment was noted, before its transaction is durable. */
+  /** Called when a payment is queued, before its transaction commits. */
   onEnqueued?: () => void
 }
 
-/** What is to be paid on a chain, as it is noted in the store. */
+/** Creates the queue of payments in the store. */
 export function createSettlements({ store, mode, chain, onEnqueued }: SettlementsDeps): Settlements {
-  /** Whatever pays now: what was paid on a chain before stays known. */
+  /** Reads all modes: payments made on a chain before stay visible. */
   async function states(ids: readonly string[]): Promise<Map<string, SettlementState>> {
     if (ids.length === 0) return new Map()
     const rows = await store.db

@@ -14,55 +14,55 @@ import { hasTransfer, tokenUnits, transferCall } from './token-transfer.ts'
 import type { SentTransaction } from './transactions.ts'
 
 const PURPOSE = 'settlement:'
-/** Blocks that hold a transaction of a payment before it is looked after no more, however soon payments count. */
+/** Least confirmations of an HTTP payment's transaction before it is no longer watched. */
 const PAYMENT_TENDED = 2
-/** The pause after something went wrong, in milliseconds; it doubles with every transaction that failed. */
+/** Pause after an error in milliseconds; it doubles with every failed transaction. */
 const RETRY_MS = 15_000
 const LONGEST_RETRY_MS = 3_600_000
-/** When a payment is due that is not to be tried again by itself. */
+/** Due time of a payment that is not retried. */
 const NEVER = '9999-12-31T23:59:59.999Z'
-/** Rounds for which one process looks after an account before another may. */
+/** Rounds during which one process keeps its turn on an account. */
 const TURN_ROUNDS = 5
-/** How often bytes are sent again, in rounds. */
+/** Rounds between resends. */
 const RESEND_ROUNDS = 5
 
 const REFUSED = 'The token refused the transfer.'
 const OTHER_AMOUNT =
-  'The transaction succeeded, but the token did not move exactly what is owed. It is not tried again, so that nobody is ' +
-  'paid twice: look at the transaction, and pay by hand what is missing.'
+  'The transaction succeeded, but the token did not move exactly the amount owed. It is not retried, so that nobody is ' +
+  'paid twice: check the transaction, and pay what is missing by hand.'
 
-/** A payment that the chain has taken for good. */
+/** A confirmed payment. */
 export interface ConfirmedSettlement {
-  /** Of the escrow or the withdrawal that is paid. */
+  /** Id of the paid escrow or withdrawal. */
   id: string
   txHash: string
   at: string
 }
 
-/** What pays settlements. */
+/** Dependencies of {@link createSettler}. */
 export interface SettlerDeps {
   chain: SettlementChain
   account: ChainAccount
-  /** Blocks that hold a transaction that a payment has sent, its own included, before that counts. */
+  /** Confirmations that a transaction of an HTTP payment needs, its own block included. */
   paymentConfirmations: number
-  /** Part of the transaction that notes a payment as confirmed. */
+  /** Called in the transaction that marks a payment as confirmed. */
   onConfirmed(trx: Transaction<Schema>, settlement: ConfirmedSettlement): Promise<void>
 }
 
 /** Pays settlements round by round. */
 export interface Settler {
   /**
-   * Signs what is due and looks after what was sent.
+   * Signs due payments and watches sent transactions.
    *
-   * @param stopping whether to leave the rest to the next process
-   * @returns whether anything is left to look after
+   * @param stopping returns true to leave the rest to the next process
+   * @returns whether anything is left to watch
    */
   round(stopping?: () => boolean): Promise<boolean>
-  /** Whether a payment is due. */
+  /** Tells whether a payment is due. */
   anyDue(): Promise<boolean>
 }
 
-/** Pays the settlements of one chain from one account. */
+/** Creates the settler of one chain and account. */
 export function createSettler(deps: SettlerDeps): Settler {
   const { chain, account, paymentConfirmations, onConfirmed } = deps
   const { store, now, node } = account
@@ -70,13 +70,13 @@ export function createSettler(deps: SettlerDeps): Settler {
   const tender = randomUUID()
   const turnMs = TURN_ROUNDS * chain.pollMs
   let turnUntil = 0
-  /** Whether the token is known to count as configured. */
+  /** The token has passed its check. */
   let counts = false
 
   const followers: Followers = {
-    // All: where settlements are paid from an account, nobody else ends what it sent.
+    // Follows all: nobody else watches transactions of an account that pays settlements.
     follows: () => true,
-    // Each as deep as whoever sent it asks for: a payment that is ended before that would not be sent again.
+    // Each sender's own depth: a payment that ended earlier would not be resent after a reorganisation.
     depthOf: ({ purpose }) =>
       purpose.startsWith(PURPOSE) ? chain.network.confirmations : Math.max(PAYMENT_TENDED, paymentConfirmations),
     async onBlock(trx, sent, receipt) {
@@ -94,7 +94,7 @@ export function createSettler(deps: SettlerDeps): Settler {
         outbox.advance(trx, id, ['submitted'], {
           status: 'pending',
           ...{ nonce: null, tx_hash: null, block_number: null, next_at: time(), updated_at: time() },
-          error: `The number ${sent.nonce} of the account ${sent.address} went to a transaction that was signed elsewhere.`,
+          error: `The nonce ${sent.nonce} of the account ${sent.address} was used by a transaction signed elsewhere.`,
         }),
       ),
     onReplaced: (sent) =>
@@ -119,10 +119,13 @@ export function createSettler(deps: SettlerDeps): Settler {
       ...{ stuckMs: chain.stuckMs, resendMs: RESEND_ROUNDS * chain.pollMs },
     })
   const tend = tending(account)
-  /** Of accounts that paid before this one, by address. */
+  /** Accounts that paid before the current one, by address. */
   const earlier = new Map<string, () => Promise<void>>()
 
-  /** What another account has sent is followed without its key, and paid from this one only if it cannot be taken any more. */
+  /**
+   * Watches transactions of earlier accounts without their keys. Their payments move to this account only once they can
+   * no longer be mined.
+   */
   async function tendEarlier(addresses: readonly string[]): Promise<void> {
     for (const one of addresses) {
       const tendOne = earlier.get(one) ?? tending(openAccount({ ...account, signer: watchOnly(one) }))
@@ -133,7 +136,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 
   const time = () => now().toISOString()
 
-  /** Whether this process is the one that looks after the account; asked of the store once in half a turn. */
+  /** Tells whether this process has the turn on the account. Asks the store once per half turn. */
   async function takeTurn(): Promise<boolean> {
     const at = now()
     if (turnUntil - at.getTime() > turnMs / 2) return true
@@ -158,7 +161,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     })
   }
 
-  /** In another token. At an address where there is none, which has been corrected since, nothing can be owed. */
+  /** Owed in another token that exists. At an address without a contract, since corrected, nothing can be owed. */
   async function isOwedElsewhere({ token }: SettlementRow): Promise<boolean> {
     return token !== chain.token.address && (await hasContract(node, token as `0x${string}`))
   }
@@ -174,7 +177,7 @@ export function createSettler(deps: SettlerDeps): Settler {
       } catch (error) {
         if (!(error instanceof BaseError || error instanceof GazewayError)) throw error
         await outbox.postpone(row, node.faultOf(error), time(), later(row.attempts))
-        // The node itself is what fails: the others would fare no better.
+        // The node itself fails, so the other payments would fail too.
         await node.verify()
       }
     }
@@ -195,8 +198,8 @@ export function createSettler(deps: SettlerDeps): Settler {
       await onConfirmed(trx, { id, txHash: tx_hash, at: mined.updated_at })
       return
     }
-    // One that failed, in a block for good, has paid nothing: a new number cannot pay twice. Of one that succeeded only a
-    // person can say what it paid.
+    // A confirmed failure has paid nothing, so a retry with a new nonce cannot pay twice. After a success only a person
+    // can tell what was paid.
     const [error, next_at] = status === 'success' ? [OTHER_AMOUNT, NEVER] : [REFUSED, later(row.attempts)]
     await outbox.advance(trx, id, ['submitted'], { status: 'failed', ...mined, error, next_at })
   }
@@ -226,7 +229,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 }
 
-/** Does something for a settlement's transaction; others of the account follow themselves. */
+/** Runs work for a settlement's transaction; HTTP payments watch their own. */
 async function whenSettlement({ purpose }: SentTransaction, work: (id: string) => Promise<unknown>): Promise<void> {
   if (purpose.startsWith(PURPOSE)) await work(purpose.slice(PURPOSE.length))
 }
@@ -234,6 +237,6 @@ async function whenSettlement({ purpose }: SentTransaction, work: (id: string) =
 function otherToken(token: string): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `It was released while payments were made in ${token}; chain.settlement.token is another one now. Set it back.`,
+    `It is owed in ${token}, but chain.settlement.token has changed since. Set it back.`,
   )
 }

@@ -1,25 +1,25 @@
 import type { Settler } from './settler.ts'
 
-/** The pause between looks for a payment that was noted and is not durable yet, in milliseconds. */
+/** Interval between polls for a queued payment that has not committed yet, in milliseconds. */
 const LOOK_MS = 2
-/** A payment that is not durable by then was not made, in milliseconds. */
+/** Time after which a queued payment counts as rolled back, in milliseconds. */
 const PATIENCE_MS = 500
-/** The longest pause after rounds that failed, in milliseconds; pauses double up to it. */
+/** Longest pause after failed rounds in milliseconds; pauses double up to it. */
 const LONGEST_PAUSE_MS = 30_000
 
-/** Settlements that are paid in the background. */
+/** Background payment of settlements. */
 export interface Settling {
-  /** A payment was noted, in a transaction that has yet to become durable. */
+  /** Announces a queued payment whose transaction has not committed yet. */
   expect(): void
-  /** Ends after the round under way. What was sent is looked after by the next process. */
+  /** Stops after the current round. The next process watches what was sent. */
   stop(): Promise<void>
 }
 
 /**
- * Pays settlements until it is stopped.
+ * Pays settlements until stopped.
  *
- * @param settler made with the first round: what it is made of takes half a second to load
- * @param onError told when a round failed; the next one tries again
+ * @param settler creates the settler on the first round, as it loads slowly
+ * @param onError called when a round failed; the next one retries
  */
 export function startSettling(deps: {
   settler: () => Promise<Settler>
@@ -41,7 +41,7 @@ export function startSettling(deps: {
     })
   }
 
-  /** Waits for the next round, or for a payment. */
+  /** Waits for the next round or a payment. */
   async function wait(settler: Settler): Promise<void> {
     const until = performance.now() + pollMs
     while (!stopped) {

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { GazewayError } from '../errors.ts'
 import type { Fees } from './fees.ts'
 
-/** A transaction that moves no native coin, before it is signed. */
+/** An unsigned transaction that moves no native coin. */
 export interface Unsigned {
   chainId: number
   nonce: number
@@ -13,17 +13,17 @@ export interface Unsigned {
   fees: Fees
 }
 
-/** Signs with the wallet's key, which it does not let out. */
+/** Signs with the wallet's key without exposing it. */
 export interface Signer {
   /** In lower case. */
   address: `0x${string}`
-  /** Whether the key is here; without it nothing can be signed, and `sign` throws {@link keyMissing}. */
+  /** The key is present; without it, `sign` throws {@link keyMissing}. */
   hasKey: boolean
-  /** @returns the bytes to send, and the hash that the chain will know them by */
+  /** @returns the signed bytes and their transaction hash */
   sign(transaction: Unsigned): Promise<{ raw: `0x${string}`; hash: `0x${string}` }>
 }
 
-/** @param privateKey `wallet.private_key` */
+/** Creates the signer of a private key. @param privateKey `wallet.private_key` */
 export function createSigner(privateKey: string): Signer {
   const account = privateKeyToAccount(privateKey as `0x${string}`)
   return {
@@ -46,7 +46,7 @@ export function createSigner(privateKey: string): Signer {
   }
 }
 
-/** An account whose key is not here: what it has signed before can be followed and sent again. */
+/** An account without its key: its transactions can be watched and resent. */
 export function watchOnly(address: string): Signer {
   return {
     address: address as `0x${string}`,
@@ -55,10 +55,10 @@ export function watchOnly(address: string): Signer {
   }
 }
 
-/** Says which account's key is needed to go on with what that account has signed. */
+/** Error that names the account whose key is needed. */
 export const keyMissing = (address: string): GazewayError =>
   new GazewayError(
     'config_invalid',
-    `It was signed by the account ${address}, whose key is not set any more, and no other account pays it while that may ` +
-      `still be taken. If it stays so, set GAZEWAY_WALLET_PRIVATE_KEY back to the key of ${address} until it is confirmed.`,
+    `It was signed by the account ${address}, whose key is no longer set. No other account pays it while that transaction may ` +
+      `still be mined. If it stays pending, set GAZEWAY_WALLET_PRIVATE_KEY back to the key of ${address} until it is confirmed.`,
   )

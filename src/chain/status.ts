@@ -8,7 +8,7 @@ import type { Node } from './node.ts'
 import type { SettlementChain } from './settlement-settings.ts'
 import { tokenUnits } from './token-transfer.ts'
 
-/** Whether a chain can be asked now. */
+/** Result of a check of one chain. */
 export interface ChainStatus {
   chain_id: number
   chain: string
@@ -17,31 +17,31 @@ export interface ChainStatus {
   error: string | null
 }
 
-/** What is owed to escrows, and what there is to pay it with. */
+/** Debt to escrows and the funds to pay it. */
 export interface Vault {
-  /** Locked for tasks, and released but not yet confirmed on the chain. */
+  /** Locked for tasks, or released and not confirmed on the chain yet. */
   escrow_usd: number
-  /** What the wallet's account has, by chain. */
+  /** Balances of the wallet's account, by chain. */
   onchain: ChainBalance[]
-  /** Whether that covers what is owed. With the ledger alone, what is locked is there by construction. */
+  /** Tells whether the funds cover the debt. Always true when escrows are paid in the ledger. */
   solvent: boolean
 }
 
-/** Payments of released escrows that nobody makes, as they wait for a chain that is not paid on. */
+/** Payments of released escrows on a chain that is not paid on. */
 export interface Stranded {
   chainId: number
   payments: number
   usd: number
 }
 
-/** Payments that an account has signed which is not the present one, and that no block is known to hold. */
+/** Payments signed by an account other than the current one and not mined yet. */
 export interface Unkeyed {
   address: string
   payments: number
   usd: number
 }
 
-/** Asks every chain for its id and newest block, all at once. */
+/** Asks every chain for its id and latest block, all at once. */
 export function chainStatus(
   networks: readonly Network[],
   nodeOf: (network: Network) => Promise<Node>,
@@ -63,9 +63,9 @@ export function chainStatus(
 }
 
 /**
- * What is owed to escrows, against `onchain`.
+ * Compares the debt to escrows with `onchain`.
  *
- * @param settlement null where the ledger alone pays
+ * @param settlement null when escrows are paid in the ledger
  */
 export async function vaultOf(
   store: Store,
@@ -87,7 +87,7 @@ function covers(
   return held !== undefined && BigInt(held.raw) >= tokenUnits(owed, token.decimals)
 }
 
-/** Written as the partial index is, so that only accounts with money in them are read. */
+/** Repeats the condition of the partial index, so that only accounts with money are read. */
 async function lockedMicros({ db }: Store): Promise<Micros> {
   const { rows } = await sql<{ micros: number | null }>`select ${safeSum('balance_micros')} as micros
     from ledger_accounts where kind in ('escrow', 'settling') and balance_micros > 0`.execute(db)
@@ -95,9 +95,9 @@ async function lockedMicros({ db }: Store): Promise<Micros> {
 }
 
 /**
- * The payments that are not confirmed and wait for other chains than the one that is paid on.
+ * Lists unconfirmed payments on chains other than the one that is paid on.
  *
- * @param settlement null where the ledger alone pays
+ * @param settlement null when escrows are paid in the ledger
  */
 export async function strandedIn(
   { db }: Store,
@@ -119,7 +119,7 @@ export async function strandedIn(
   }))
 }
 
-/** The payments on a chain that other accounts than `own` have signed and that no block is known to hold, by account. */
+/** Lists payments signed by accounts other than `own` and not mined yet, by account. */
 export async function unkeyedIn(
   { db }: Store,
   { network }: Pick<SettlementChain, 'network'>,
@@ -151,8 +151,8 @@ export async function unkeyedIn(
   }))
 }
 
-/** What is to be done about payments that an account has signed whose key is not set any more. */
+/** Describes what to do about payments of an account whose key is no longer set. */
 export const keyNeeded = ({ address, payments, usd }: Unkeyed): string =>
-  `${payments} payments of escrows and withdrawals, ${usd} USD in all, were signed by the account ${address}, whose key is not set any ` +
-  'more, and are in no block yet. They are sent again as they are; if they stay, set GAZEWAY_WALLET_PRIVATE_KEY back to the ' +
+  `${payments} payments of escrows and withdrawals, ${usd} USD in all, were signed by the account ${address}, whose key is no longer ` +
+  'set, and are not mined yet. They are resent unchanged; if they stay pending, set GAZEWAY_WALLET_PRIVATE_KEY back to the ' +
   `key of ${address} until they are confirmed.`

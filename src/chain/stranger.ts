@@ -2,12 +2,12 @@ import type { ChainAccount } from './account.ts'
 import type { SentTransaction } from './transactions.ts'
 
 /**
- * The block in which a number of the account went to a transaction that was signed elsewhere. Only that transaction
- * itself proves it: a node that does not know a receipt may just be behind.
+ * Finds the block in which a transaction signed elsewhere used a nonce of the account. A missing receipt is no proof,
+ * because a node may lag behind; the account's nonce on the chain is.
  *
- * @param head the newest block
- * @returns null when there is no proof
- * @throws viem's error when the node has no states so old, as one that is no archive after some hours
+ * @param head the latest block
+ * @returns null without proof
+ * @throws viem's error when the node no longer has the state, as nodes without an archive after some hours
  */
 export async function strangersBlock(
   { node: { client }, address }: ChainAccount,
@@ -17,7 +17,7 @@ export async function strangersBlock(
   const isUsedAt = async (block: number) =>
     (await client.getTransactionCount({ address, blockNumber: BigInt(block) })) > nonce
   if (!(await isUsedAt(head))) return null
-  // The last block without it, by steps that double; then the first block with it, by halving.
+  // Finds the last block before it in doubling steps, then the block itself by bisection.
   let used = head
   let step = 1
   while (used - step >= 0 && (await isUsedAt(used - step))) {

@@ -10,47 +10,47 @@ import { keyMissing } from './signer.ts'
 import { strangersBlock } from './stranger.ts'
 import type { SentTransaction } from './transactions.ts'
 
-/** Transactions that are sent again in one round: those behind them wait for them anyway. */
+/** Resent transactions per round; later ones wait for them anyway. */
 const MOST_RESENT = 16
-/** The gas of a transaction whose call would fail now: more than a transfer takes, and little enough for any block. */
+/** Gas of a transaction whose call would fail now: more than a transfer takes, and little for any block. */
 const FAILING_GAS = 500_000
 
-/** What nothing was signed in place of. */
+/** Statuses of transactions without a replacement. */
 const STANDING = new Set(['sent', 'final'])
 
-/** Told what becomes of the account's transactions. */
+/** Callbacks for the account's transactions. */
 export interface Followers {
-  /** Whether this one is followed here; others are only kept on their way. */
+  /** Selects transactions to follow; others are only kept moving. */
   follows(sent: SentTransaction): boolean
-  /** Blocks that hold this one, its own included, before it is looked after no more; `confirmations` where absent. */
+  /** Confirmations after which a transaction is no longer watched; `confirmations` by default. */
   depthOf?(sent: SentTransaction): number
-  /** In the transaction that notes it: it is in a block, which is not deep yet; null: it is in none any more. */
+  /** Called in the transaction that stores it: mined but not confirmed; null after a reorganisation removed it. */
   onBlock?(trx: Transaction<Schema>, sent: SentTransaction, receipt: TransactionReceipt | null): Promise<void>
-  /** In the transaction that notes it: it is in a block that is deep enough; its call may have failed. */
+  /** Called in the transaction that stores it: confirmed. The call may have failed. */
   onFinal?(trx: Transaction<Schema>, sent: SentTransaction, receipt: TransactionReceipt): Promise<void>
-  /** In the transaction that notes it: its number went to another one, so that nothing signed with it can be taken. */
+  /** Called in the transaction that stores it: another transaction used its nonce. */
   onLost?(trx: Transaction<Schema>, sent: SentTransaction): Promise<void>
-  /** It was replaced by one with a higher fee. */
+  /** Called after a replacement with a higher fee. */
   onReplaced?(sent: SentTransaction): Promise<void>
-  /** It cannot go on for now. */
+  /** Called when a transaction cannot proceed for now. */
   onFault?(sent: SentTransaction, fault: string): Promise<void>
 }
 
-/** How an account is tended. */
+/** Options of {@link createTending}. */
 export interface TendOptions {
-  /** Blocks that hold a transaction, its own included, before it is looked after no more. */
+  /** Confirmations after which a transaction is no longer watched. */
   confirmations: number
-  /** How long the first in line may wait before its fee is raised, in milliseconds. */
+  /** Age at which the first pending transaction gets a higher fee, in milliseconds. */
   stuckMs: number
-  /** How often bytes are sent again, in milliseconds. */
+  /** Interval between resends in milliseconds. */
   resendMs: number
 }
 
 /**
- * Looks after what an account has sent until it is final: sends again what a node has lost, raises the fee of what is
- * stuck, and follows the chain when it takes a block back.
+ * Watches the account's transactions until they are confirmed: resends those that a node lost, raises the fee of stuck
+ * ones, and follows reorganisations of the chain.
  *
- * @returns does one round
+ * @returns a function that runs one round
  */
 export function createTending(
   deps: { account: ChainAccount; followers: Followers } & TendOptions,
@@ -79,7 +79,7 @@ export function createTending(
     if (next) await attempt(next, () => closeGap(next, count))
     const gap = await findGap(waiting, count)
     const hindrance = ({ nonce }: SentTransaction) => {
-      // Sent again as it is, it may go through yet; what it takes beyond that is a signature.
+      // Resent unchanged it may still be mined; anything else needs a signature.
       if (!signer.hasKey) return isStuck() ? keyMissing(address).message : null
       return gap !== null && nonce > gap ? behind(gap) : null
     }
@@ -87,7 +87,7 @@ export function createTending(
     for (const sent of waiting.slice(MOST_RESENT)) await tell(sent, hindrance(sent))
   }
 
-  /** The first number from `count` on that nothing was signed with here, and that others wait behind. */
+  /** Finds the first nonce from `count` on without a usable transaction, when later ones wait for it. */
   async function findGap(waiting: readonly SentTransaction[], count: number): Promise<number | null> {
     const at = waiting.findIndex(({ nonce }, i) => nonce !== count + i)
     if (at === -1) return null
@@ -101,7 +101,7 @@ export function createTending(
     if (fault !== null) await followers.onFault?.(sent, fault)
   }
 
-  /** What cannot be done for one, as when fees are above the limit, is no reason to leave the others alone. */
+  /** Keeps an error of one transaction, such as fees above the limit, from stopping the others. */
   async function attempt(sent: SentTransaction, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -116,7 +116,7 @@ export function createTending(
     await noteBlock(sent, null)
   }
 
-  /** It, or another one with its number, is in a block. */
+  /** Handles a nonce that was used by this transaction or another one. */
   async function follow(sent: SentTransaction, head: number): Promise<void> {
     const { nonce, hashes, block_number } = sent
     const needed = depthOf(sent)
@@ -142,11 +142,11 @@ export function createTending(
     })
   }
 
-  /** Its number is used up, and the node does not know it. */
+  /** Handles a nonce that is used, although the node does not know this transaction. */
   async function doubt(sent: SentTransaction, head: number): Promise<void> {
     const block = await strangersBlock(account, sent, head)
     if (block === null || depth(head, block) < depthOf(sent)) return
-    // Another process may have replaced it since it was read: then that stranger is one of ours.
+    // Another process may have replaced it since it was read. The other transaction is then one of ours.
     if ((await transactions.find(sent.nonce))?.raw !== sent.raw) return
     await store.write(async (trx) => {
       if (await transactions.end(trx, sent.nonce, 'lost', block)) await followers.onLost?.(trx, sent)
@@ -154,9 +154,9 @@ export function createTending(
   }
 
   /**
-   * It is in no block yet.
+   * Handles a transaction that is not mined yet.
    *
-   * @param hindrance what keeps it from one, as far as that is known here
+   * @param hindrance known reason why it is not
    */
   async function push(sent: SentTransaction, hindrance: string | null): Promise<void> {
     const at = now().getTime()
@@ -183,11 +183,11 @@ export function createTending(
       resent.delete(nonce)
       return followers.onFault?.(
         sent,
-        'No block has taken it, and its fee cannot be raised: see chain.settlement.max_fee_gwei.',
+        'It is not mined, and its fee cannot be raised: see chain.settlement.max_fee_gwei.',
       )
     }
     const call = { to: sent.to_address as `0x${string}`, data: sent.data as `0x${string}` }
-    // It may wait because of its gas. Even if it fails, its number has to be used, or all that is behind it waits, too.
+    // The gas may be the reason. Even a failing call must use the nonce, or all later ones wait.
     const gas = await gasFor(node, { account: address, ...call }).catch(failingGas)
     const { raw, hash } = await signer.sign({ chainId, nonce, ...call, gas, fees })
     const by = {
@@ -205,9 +205,9 @@ export function createTending(
   }
 
   /**
-   * The number that comes first is none of those that wait: what was final has been taken back with its block, and is
-   * sent again. Or it was meant for a transaction that was signed elsewhere and got lost, or for one of ours that another
-   * number has replaced since: it gets one that does nothing.
+   * Handles a next nonce of the account that is not among the pending transactions. Either a reorganisation removed a
+   * confirmed transaction, which is resent. Or the nonce belonged to a lost transaction, signed elsewhere or replaced
+   * under another nonce; an empty transaction then uses it.
    */
   async function closeGap(next: SentTransaction, count: number): Promise<void> {
     if (next.nonce === count) return
@@ -224,8 +224,8 @@ export function createTending(
 }
 
 const behind = (gap: number): string =>
-  `It waits for the account's number ${gap}, with which nothing was signed here that can still be taken. If it stays free, ` +
-  'it is used up by an empty transaction after chain.settlement.stuck_after_seconds, and so is each number that is missing.'
+  `It waits for the account's nonce ${gap}, for which no transaction signed here is pending. If the nonce stays unused, ` +
+  'an empty transaction uses it after chain.settlement.stuck_after_seconds, as each missing nonce.'
 
 function failingGas(error: unknown): number {
   if (isRevert(error)) return FAILING_GAS

@@ -2,16 +2,16 @@ import { GazewayError } from '../errors.ts'
 import type { Network, Token } from './networks.ts'
 import type { Node } from './node.ts'
 
-/** The selector of `decimals()`, which a token need not have (ERC-20). */
+/** Selector of `decimals()`, which is optional in ERC-20. */
 const DECIMALS = '0x313ce567'
 
 /**
- * Checks that a token is one and counts as it is configured to: with other decimals every payment would be a wrong amount,
- * and at an address without a contract every payment would succeed and move nothing.
+ * Checks that a token exists and has the configured decimals. With other decimals every payment would have a wrong
+ * amount. At an address without a contract every payment would succeed and move nothing.
  *
- * @param setting where the token is configured
- * @throws GazewayError `config_invalid` when it is none or counts otherwise, `upstream_bad_reply` when the node is of another
- *   chain; viem's error when the node cannot be asked
+ * @param setting name of the token's setting
+ * @throws GazewayError `config_invalid` for a missing token or other decimals, `upstream_bad_reply` when the node is on
+ *   another chain; viem's error when the node does not answer
  */
 export async function requireDecimals(
   { client, verify }: Pick<Node, 'client' | 'verify'>,
@@ -25,7 +25,7 @@ export async function requireDecimals(
   throw invalid(setting, `${symbol} counts with ${BigInt(data)} decimals, not ${decimals}`)
 }
 
-/** Whether there is anything at an address that a call could do. @throws viem's error when the node cannot be asked */
+/** Tells whether an address has code. @throws viem's error when the node does not answer */
 export async function hasContract({ client }: Pick<Node, 'client'>, address: `0x${string}`): Promise<boolean> {
   return Boolean(await client.getCode({ address }))
 }
@@ -34,5 +34,5 @@ function invalid(setting: string, fault: string): GazewayError {
   return new GazewayError('config_invalid', `${fault}. Correct ${setting}.`, { param: setting })
 }
 
-/** The setting that names the tokens of a chain. */
+/** Name of the setting for a chain's tokens. */
 export const tokensSetting = ({ chainId }: Pick<Network, 'chainId'>): string => `chain.networks.${chainId}.tokens`

@@ -1,16 +1,17 @@
 import type { TransactionReceipt } from 'viem'
 import type { Micros } from '../text/money.ts'
 
-/** Decimals of a US dollar in the ledger. */
+/** Decimals of a micro-dollar. */
 const USD_DECIMALS = 6
 /** `keccak256('Transfer(address,address,uint256)')`, the event of ERC-20. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const EMPTY = '0x0000000000000000000000000000000000000000000000000000000000000000'
 
 /**
- * Micro-dollars in a token's smallest unit, exact: a token counts as one US dollar.
+ * Converts micro-dollars to a token's smallest unit, exactly. One token counts as one US dollar.
  *
- * @throws RangeError for a token with fewer than 6 decimals, which cannot show a micro-dollar
+ * @throws RangeError for a token with fewer than 6 decimals, which cannot represent a micro-dollar
+ * @example tokenUnits(1_500_000, 18) // 1500000000000000000n
  */
 export function tokenUnits(micros: Micros, decimals: number): bigint {
   if (decimals < USD_DECIMALS)
@@ -18,15 +19,15 @@ export function tokenUnits(micros: Micros, decimals: number): bigint {
   return BigInt(micros) * 10n ** BigInt(decimals - USD_DECIMALS)
 }
 
-/** The data of a call `transfer(to, units)` (ERC-20). */
+/** Builds the call data of `transfer(to, units)` (ERC-20). */
 export function transferCall(to: string, units: bigint): `0x${string}` {
   return `0xa9059cbb${padded(to)}${units.toString(16).padStart(64, '0')}`
 }
 
 /**
- * Whether the token moved what it was told to: some tokens refuse without failing, or keep a part.
+ * Tells whether the token moved the exact amount: some tokens refuse without failing, or keep a part.
  *
- * @param order.call the data of the transaction, a {@link transferCall}: what was signed, whatever is configured now
+ * @param order.call the signed call data, a {@link transferCall}, whatever is configured now
  */
 export function hasTransfer(
   { logs }: Pick<TransactionReceipt, 'logs'>,
@@ -39,5 +40,5 @@ export function hasTransfer(
   })
 }
 
-/** An address as one word of a call. */
+/** An address padded to one word of call data. */
 const padded = (address: string): string => address.slice(2).toLowerCase().padStart(64, '0')

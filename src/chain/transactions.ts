@@ -4,7 +4,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { ChainTransactionRow } from '../store/tables/settlements-tables.ts'
 
-/** Transactions that are looked at in one round. */
+/** Transactions read per round. */
 const MOST_OPEN = 200
 
 /** An account on a chain. */
@@ -14,56 +14,56 @@ export interface AccountKey {
   address: string
 }
 
-/** A number of an account and what was signed with it. */
+/** A nonce of an account and the transaction signed with it. */
 export interface SentTransaction extends Omit<ChainTransactionRow, 'hashes' | 'raw'> {
   raw: `0x${string}`
-  /** Of all that was signed, the newest last. */
+  /** Hashes of all signed versions, the newest last. */
   hashes: readonly `0x${string}`[]
 }
 
-/** The transactions of one account, as they are noted in the store before they are sent. */
+/** The transactions of one account. They are stored before they are sent. */
 export interface Transactions {
   /**
-   * The account's next number, locked until the transaction ends: all processes on one store take theirs here.
+   * Takes the account's next nonce and locks it until the transaction ends. All processes on a store take nonces here.
    *
-   * @param atLeast what the chain says that is next
+   * @param atLeast the next nonce according to the chain
    */
   takeNonce(trx: Transaction<Schema>, atLeast: number): Promise<number>
-  /** The number that comes after all that were signed here; 0 where none was. */
+  /** Next nonce after all signed here; 0 without any. */
   nextNonce(): Promise<number>
   add(trx: Transaction<Schema>, transaction: SentTransaction): Promise<void>
-  /** Notes what replaces `old` under its number. @returns false when another process was faster */
+  /** Stores a replacement of `old` under its nonce. @returns false when another process did so before */
   replace(
     old: SentTransaction,
     by: Pick<SentTransaction, 'raw' | 'hashes' | 'gas' | 'max_fee' | 'priority_fee' | 'signed_at'>,
   ): Promise<boolean>
-  /** Notes the block that one of its hashes is in; null when it is in none any more. */
+  /** Stores the block of one of its hashes; null after a reorganisation removed it. */
   noteBlock(trx: Transaction<Schema>, nonce: number, block: number | null): Promise<void>
-  /** Ends it. @returns false when another process did */
+  /** Ends a transaction. @returns false when another process did so before */
   end(trx: Transaction<Schema>, nonce: number, status: 'final' | 'reverted' | 'lost', block: number): Promise<boolean>
-  /** Those that are not final, by number. */
+  /** Lists transactions that are not final, by nonce. */
   open(): Promise<SentTransaction[]>
   find(nonce: number): Promise<SentTransaction | null>
-  /** The newest that was signed for a purpose. */
+  /** Finds the latest transaction for a purpose. */
   findFor(purpose: string): Promise<SentTransaction | null>
-  /** The other accounts on this chain that have some which are not final, and that no process tends at `at`. */
+  /** Lists other accounts on this chain with open transactions that no process tends at `at`. */
   untended(at: string): Promise<string[]>
-  /** Whether there is one that is not final. */
+  /** Tells whether any transaction is open. */
   anyOpen(): Promise<boolean>
   /**
-   * Takes it on to tend the account until a time, or goes on doing so. It only spares others the work: what is written
-   * is right even when two do it.
+   * Takes or extends the turn to tend the account. The turn only saves work: results are right even when two processes
+   * tend.
    *
-   * @returns whether this tender does it now
+   * @returns whether this tender has the turn
    */
   tend(tender: string, at: Date, until: Date): Promise<boolean>
 }
 
-/** The transactions of `account` in `store`. */
+/** Opens the transactions of `account` in `store`. */
 export function createTransactions(store: Store, { chainId, address }: AccountKey): Transactions {
   const { db } = store
   const rows = () => db.selectFrom('chain_transactions').where('chain_id', '=', chainId).where('address', '=', address)
-  // As a literal, so that the partial index is used.
+  // A literal, so that the partial index is used.
   const isOpen = sql<boolean>`status = 'sent'`
 
   const update = (trx: Transaction<Schema>, nonce: number) =>

@@ -15,11 +15,11 @@ import { post } from '../wallet/ledger.ts'
 import { requireAddress } from './recipient.ts'
 import type { Settlements } from './settlements.ts'
 
-/** Money that a caller is to be paid back on a chain. */
+/** A withdrawal to a chain. */
 export const NewWithdrawal = z.strictObject({
-  caller_id: z.string().min(1).max(256).describe('The id of a key, or a wallet address'),
+  caller_id: z.string().min(1).max(256).describe('Id of a key, or a wallet address'),
   amount_usd: AmountAboveZero,
-  to: WalletAddress.describe('The address that is paid'),
+  to: WalletAddress.describe('The address to pay'),
 })
 export type NewWithdrawal = z.infer<typeof NewWithdrawal>
 
@@ -28,12 +28,12 @@ export const WithdrawalId = z
   .regex(/^wd_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of a withdrawal, such as wd_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
 
-/** A withdrawal as it is shown. */
+/** A withdrawal as shown to callers. */
 export const Withdrawal = NewWithdrawal.extend({
   id: WithdrawalId,
-  caller_id: z.string().describe('Whose account it left: for a wallet, the key that it is bound to'),
+  caller_id: z.string().describe('The debited account; for a wallet, the key it is bound to'),
   to: z.string(),
-  token: z.string().describe('The token that it is paid in'),
+  token: z.string().describe('Payment token'),
   settlement: z.object({
     status: z.enum(['none', 'pending', 'submitted', 'confirmed', 'failed']),
     tx_hash: z.string().nullable(),
@@ -41,38 +41,40 @@ export const Withdrawal = NewWithdrawal.extend({
     error: z.string().nullable(),
   }),
   created_at: z.iso.datetime(),
-  settled_at: z.iso.datetime().nullable().describe('When the chain had paid it for good'),
+  settled_at: z.iso.datetime().nullable().describe('When the chain confirmed the payment'),
 })
 export type Withdrawal = z.infer<typeof Withdrawal>
 
-/** Deposited money that is paid back on a chain. */
+/** Withdrawals of deposits to a chain. */
 export interface Withdrawals {
   /**
-   * Takes deposited money out of a caller's account, and has it paid on the chain: both in one transaction.
+   * Takes deposited money out of a caller's account and queues its payment on the chain, in one transaction.
    *
-   * @param keep told of the withdrawal in the same transaction
-   * @throws GazewayError `conflict` where nothing is paid on a chain, `validation_failed`, `not_found`, and
-   *   `insufficient_credit` where less than the amount was deposited
+   * @param keep called with the withdrawal in the same transaction
+   * @throws GazewayError
+   * - `conflict` when nothing is paid on a chain
+   * - `validation_failed` or `not_found` for the caller or the address
+   * - `insufficient_credit` when less than the amount was deposited
    */
   make(input: NewWithdrawal, keep?: Keep<Withdrawal>): Promise<Withdrawal>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Withdrawal>
   /**
-   * Notes, in the transaction in which a chain's payment is confirmed, that the money has left; once.
+   * Marks a withdrawal as paid, in the transaction that confirms its payment; once.
    *
-   * @returns false where the payment is of no withdrawal
+   * @returns false when the payment is not of a withdrawal
    */
   settled(trx: Transaction<Schema>, of: { id: string; at: string }): Promise<boolean>
 }
 
 const PENDING = { status: 'pending', tx_hash: null, attempts: 0, error: null } as const
 
-/** The withdrawals in `store`. */
+/** Creates the withdrawals of `store`. */
 export function createWithdrawals(deps: {
   store: Store
   settlements: Settlements
   now: () => Date
-  /** The token that is paid on the chain. */
+  /** Payment token on the chain. */
   token: () => string
 }): Withdrawals {
   const { store, settlements, now, token } = deps
@@ -80,7 +82,7 @@ export function createWithdrawals(deps: {
   async function accountFor(trx: Transaction<Schema>, callerId: string): Promise<string> {
     const wallet = WalletAddress.safeParse(callerId).data
     if (wallet !== undefined) return lockedPayerAccount(trx, wallet)
-    // What a revoked key has is its owner's all the same.
+    // The balance of a revoked key still belongs to its owner.
     return knownCaller({ db: trx }, callerId, { orRevoked: true })
   }
 
@@ -97,7 +99,7 @@ export function createWithdrawals(deps: {
           key: `withdraw:${id}`,
           kind: 'withdraw',
           entries: [
-            // All of it: what was not paid in is not paid out.
+            // Deposits only: nothing else may be paid out.
             { account: accountOf('caller', owner), micros: -micros, deposited: -micros },
             { account: accountOf('settling', owner), micros },
           ],
@@ -122,7 +124,7 @@ export function createWithdrawals(deps: {
 
     async get(id) {
       const row = await store.db.selectFrom('withdrawals').selectAll().where('id', '=', id).executeTakeFirst()
-      if (!row) throw new GazewayError('not_found', 'There is no withdrawal with this id.', { param: 'id' })
+      if (!row) throw new GazewayError('not_found', 'No withdrawal has this id.', { param: 'id' })
       return shown(row, (await settlements.states([id])).get(id) ?? PENDING)
     },
 
@@ -154,7 +156,7 @@ function addressIn(to: string): string {
   try {
     return requireAddress(to)
   } catch (cause) {
-    throw new GazewayError('validation_failed', 'to: nothing comes back from this address; accepted: another one.', {
+    throw new GazewayError('validation_failed', 'to: the zero address cannot be spent from; accepted: another one.', {
       param: 'to',
       cause,
     })
@@ -162,7 +164,4 @@ function addressIn(to: string): string {
 }
 
 const nothingPaid = (): GazewayError =>
-  new GazewayError(
-    'conflict',
-    'Nothing is paid on a chain here. Set chain.settlement, and start the platform with it, to pay deposits back.',
-  )
+  new GazewayError('conflict', 'Withdrawals need a chain. Set chain.settlement and restart the platform.')

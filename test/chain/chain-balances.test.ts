@@ -85,7 +85,7 @@ describe('balances on chains', () => {
     assert.deepEqual(
       found.map(({ chain, native, error }) => [chain, native?.raw ?? null, error]),
       [
-        ['Lying', null, `The node says that it is of chain ${CHAIN_ID}, not 1. Check chain.rpc_urls.1.`],
+        ['Lying', null, `The node is on chain ${CHAIN_ID}, not 1. Check chain.rpc_urls.1.`],
         ['Dead', null, 'The node cannot be reached.'],
         ['Silent', null, 'The node did not answer within 200 ms.'],
         ['Unset', null, 'No node is set; set chain.rpc_urls.4.'],
@@ -103,7 +103,7 @@ describe('balances on chains', () => {
       ['USDT'],
     )
     assert.equal(found?.native?.raw, '0')
-    assert.equal(found?.error, 'NONE: There is no token at its address.')
+    assert.equal(found?.error, 'NONE: No token exists at its address.')
   })
 
   it('are read once for all who ask at the same time', async () => {

@@ -172,7 +172,7 @@ describe('settlement on a chain that misbehaves', () => {
     assert.deepEqual(await moved.stranded(), [{ chainId: CHAIN_ID, payments: 2, usd: 0.03 }])
     await assert.rejects(checkChains(moved), {
       code: 'config_invalid',
-      message: new RegExp(`wait for 2 payments on the chain ${CHAIN_ID}, 0.03 USD in all`),
+      message: new RegExp(`2 payments of escrows and withdrawals, 0.03 USD in all, wait for the chain ${CHAIN_ID}`),
     })
   })
 
@@ -313,7 +313,7 @@ describe('settlement on a chain that misbehaves', () => {
       await chain.owe('esc_1', newRecipient(), CENT)
       await chain.until('esc_1', ({ error, attempts }) => error !== null || attempts > 0)
       assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 0)
-      assert.match((await stateOf(chain, 'esc_1'))?.error ?? '', new RegExp(`takes ${Number(gas)} gas`))
+      assert.match((await stateOf(chain, 'esc_1'))?.error ?? '', new RegExp(`estimates ${Number(gas)} gas`))
       node.lie = undefined
       at += 60_000
       await chain.until('esc_1', ({ status }) => status === 'confirmed')
@@ -362,7 +362,7 @@ describe('settlement on a chain that misbehaves', () => {
     await chain.until('esc_1', ({ error, attempts }) => error !== null || attempts > 0)
     const state = await stateOf(chain, 'esc_1')
     assert.deepEqual([state?.status, state?.attempts], ['pending', 0])
-    assert.match(state?.error ?? '', /next number is 5000, but .* it is 0/)
+    assert.match(state?.error ?? '', /reports 5000 as the account's next nonce, but .* it is 0/)
     node.lie = undefined
     at += 60_000
     await chain.until('esc_1', ({ status }) => status === 'confirmed')
