@@ -6,13 +6,13 @@ import { invalidTransition } from '../store/status-table.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import { statusAt } from './escrow-record.ts'
 
-/** Who asks: the id of a key, what it may do, and the wallet that it is bound to. */
+/** The calling key: its id, scopes and wallet. */
 export type Caller = Pick<Identity, 'id' | 'scopes' | 'wallet'>
 
 /**
- * The task that the caller may lock money for now. Its row stays locked until the transaction ends.
+ * Finds a task that the caller may lock money for. Locks its row until the transaction ends.
  *
- * @returns with the key that has completed it; null where none has
+ * @returns the key that completed the task; null when none has
  */
 export async function requireFundable(
   trx: Transaction<Schema>,
@@ -40,7 +40,7 @@ export function requirePayer({ payer }: Pick<EscrowRow, 'payer'>, caller: Caller
 }
 
 /**
- * @param recipient whom the escrow pays, as far as that is known: a key's id or an address
+ * @param recipient key id or address that the escrow pays, when known
  * @throws GazewayError `forbidden` for everyone but the payer, the recipient and admins
  */
 export function requireParty(

@@ -4,22 +4,22 @@ import type { Check, GazeVerifier } from '../gaze/verification.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 
-/** What an attestation is to prove, and whether it does. */
+/** An attestation and the result of its verification. */
 export interface Attention {
   attestationId: string
-  /** Why it does not, as the verifier found before the transaction; empty when it does. */
+  /** Reasons of the verifier against it, found before the transaction; empty when it passes. */
   reasons: readonly string[]
 }
 
-/** Has the verifier look at an attestation: before the transaction, as it takes its time. */
+/** Verifies an attestation. Runs before the transaction, because it may take long. */
 export async function lookAtAttention({ db }: Store, verifier: GazeVerifier, of: Check): Promise<Attention> {
   return { attestationId: of.attestationId, reasons: await verifier.check(db, of) }
 }
 
 /**
- * Uses up an attestation that proves attention.
+ * Uses an attestation that passes.
  *
- * @throws GazewayError `gaze_verification_failed` with the reasons; the transaction must then be given up
+ * @throws GazewayError `gaze_verification_failed` with the reasons; the transaction must then be rolled back
  */
 export async function requireAttention(
   trx: Transaction<Schema>,

@@ -3,18 +3,18 @@ import type { Store } from '../store/store.ts'
 import { createTally } from './escrow-tally.ts'
 import { lockedRows } from './moves.ts'
 
-/** Rows of one batch for whoever looks; a background sweep keeps them few. */
+/** Rows per batch for readers; a background sweep keeps them few. */
 const SEEN_AT_ONCE = 500
 
-/** Moves escrows whose time is over. */
+/** Expiry of escrows. */
 export interface Expiry {
-  /** For a list at `at`, which selects and counts by status: what is due by then is moved first. */
+  /** Expires the escrows due at `at`, before a list selects and counts by status. */
   seeDue(at: string): Promise<void>
-  /** Moves at most `limit`. @returns how many */
+  /** Expires at most `limit` escrows. @returns how many */
   sweep(limit: number): Promise<number>
 }
 
-/** The expiry of the escrows in `store`. */
+/** Creates the expiry of the escrows in `store`. */
 export function createExpiry({ store, now }: { store: Store; now: () => Date }): Expiry {
   async function expire(at: string, limit: number): Promise<number> {
     const due = await store.db
@@ -44,7 +44,7 @@ export function createExpiry({ store, now }: { store: Store; now: () => Date }):
 
   return {
     async seeDue(at) {
-      // SQLite answers in this process, without a pause: others get their turn between batches.
+      // SQLite runs in this process without yielding: let other work run between batches.
       while ((await expire(at, SEEN_AT_ONCE)) === SEEN_AT_ONCE) await turn()
     },
     sweep: (limit) => expire(now().toISOString(), limit),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 
-/** Faults of a kind that are told. */
+/** Reported faults per kind. */
 const TOLD = 10
 
 interface Fault {
@@ -11,8 +11,9 @@ interface Fault {
 }
 
 /**
- * Where the ledger does not hold what escrows say: each live escrow's account holds its amount, all others nothing; and all
- * of it comes from deposits where a chain is to pay it.
+ * Compares escrows with the ledger:
+ * - the account of a live escrow holds its amount, other accounts hold nothing
+ * - an escrow to be paid on a chain holds deposits only
  */
 export async function escrowFaults({ db }: Store): Promise<string[]> {
   const { rows: short } = await sql<Fault>`
@@ -37,12 +38,12 @@ export async function escrowFaults({ db }: Store): Promise<string[]> {
     ),
     ...credit.map(
       ({ id, held, due }) =>
-        `${id}: it is to be paid on a chain, and ${held} of its ${due} micro-dollars were deposited.`,
+        `${id}: it is to be paid on a chain, but only ${held} of its ${due} micro-dollars are deposits.`,
     ),
   ]
 }
 
-/** Releases without the use of their attestation, and uses for a release that was not made. */
+/** Finds releases without a used attestation, and uses for a release that did not happen. */
 export async function attestationFaults({ db }: Store): Promise<string[]> {
   const { rows: unproven } = await sql<{ id: string }>`
     select e.id from escrows as e left join attestation_uses as u
@@ -56,7 +57,7 @@ export async function attestationFaults({ db }: Store): Promise<string[]> {
       or e.attestation_id is null or e.attestation_id <> u.attestation_id)
     limit ${TOLD}`.execute(db)
   return [
-    ...unproven.map(({ id }) => `${id}: it is released, and no use of an attestation is noted for it.`),
-    ...unreleased.map(({ id, used_by }) => `${id}: it was used for "${used_by}", which was not made with it.`),
+    ...unproven.map(({ id }) => `${id}: it is released, but no attestation was used for it.`),
+    ...unreleased.map(({ id, used_by }) => `${id}: it was used for "${used_by}", which did not happen with it.`),
   ]
 }

@@ -6,32 +6,32 @@ import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import { AmountAboveZero, toUsd } from '../text/money.ts'
 import { ESCROW_STATUSES, type EscrowStatus } from './escrow-statuses.ts'
 
-/** The zero address: nobody has its key, so that what is paid to it is lost. */
+/** The zero address. Nobody has its key, so money paid to it is lost. */
 const NOBODY = /^0x0+$/
 
-/** The id of an escrow. */
+/** Id of an escrow. */
 export const EscrowId = z
   .string()
   .regex(/^esc_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of an escrow, such as esc_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
 
-/** The id of a task. */
+/** Id of a task. */
 export const TaskId = z
   .string()
   .regex(/^task_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of a task, such as task_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
 
-/** The id of an attestation. Whether there is one, and what it proves, is for gaze verification to say. */
+/** Id of an attestation. Gaze verification checks that it exists and what it proves. */
 export const AttestationId = z.string().min(1).max(128).describe('An attestation that is bound to this task')
 
-/** Whom a reward goes to: a key, by its id, or a wallet. */
+/** Recipient of a reward: a key id or a wallet address. */
 export const Recipient = z
   .union([WalletAddress.refine((address) => !NOBODY.test(address)), KeyId, z.literal('key_environment')])
-  .describe('The id of a key, or a wallet address; where payments settle on a chain, an address')
+  .describe('Key id or wallet address; an address where payments settle on a chain')
   .meta({ accepted: 'the id of a key (key_…) or an address of 0x and 40 hexadecimal digits' })
 
-/** How long a reward stays locked, in seconds: a day unless said otherwise, a minute to 30 days. */
-export const TtlSeconds = z.int().min(60).max(2_592_000).default(86_400).describe('How long the money stays locked.')
+/** Lifetime of a lock in seconds: one minute to 30 days, a day by default. */
+export const TtlSeconds = z.int().min(60).max(2_592_000).default(86_400).describe('Lifetime of the lock.')
 
 /** A request to lock money for a task. */
 export const NewEscrow = z.strictObject({
@@ -42,7 +42,7 @@ export const NewEscrow = z.strictObject({
 })
 export type NewEscrow = z.infer<typeof NewEscrow>
 
-/** A request to pay a locked reward out. */
+/** A request to pay a locked reward. */
 export const Release = z.strictObject({
   escrow_id: EscrowId,
   attestation_id: AttestationId,
@@ -50,32 +50,32 @@ export const Release = z.strictObject({
 })
 export type Release = z.infer<typeof Release>
 
-/** A request to give locked money back. */
+/** A request to refund locked money. */
 export const Refund = z.strictObject({
   reason: z
     .string()
     .max(500)
     .refine((text) => !text.includes('\0'), 'must not contain the NUL character')
     .optional()
-    .describe('Why, for whoever reads the escrow later.'),
+    .describe('Reason shown with the escrow.'),
 })
 export type Refund = z.infer<typeof Refund>
 
-/** Which escrows to list. */
+/** Filters of a list of escrows. */
 export const EscrowList = ListQuery.extend({
   status: z.enum(ESCROW_STATUSES).optional(),
   task_id: TaskId.optional(),
 })
 export type EscrowList = z.infer<typeof EscrowList>
 
-/** An escrow as it is shown. */
+/** An escrow as shown to callers. */
 export const Escrow = z.object({
   id: EscrowId,
   task_id: TaskId,
   amount_usd: z.number(),
   token: z.string(),
-  payer: z.string().describe('The id of the key that paid'),
-  recipient: z.string().nullable().describe('Null where the agent that completes the task is paid'),
+  payer: z.string().describe('Id of the paying key'),
+  recipient: z.string().nullable().describe('Null to pay the agent that completes the task'),
   status: z.enum(ESCROW_STATUSES),
   gaze: z.object({
     required: z.boolean(),
@@ -84,13 +84,13 @@ export const Escrow = z.object({
   settlement: z.object({
     mode: z
       .enum(SETTLEMENT_MODES)
-      .describe('`evm`: paid on a chain. `ledger`: in the ledger alone, as is a reward that was locked on credit'),
-    status: z.enum(['none', 'pending', 'submitted', 'confirmed', 'failed']).describe('`none` in the ledger alone'),
+      .describe('`evm`: paid on a chain. `ledger`: paid in the ledger, as rewards locked on credit always are'),
+    status: z.enum(['none', 'pending', 'submitted', 'confirmed', 'failed']).describe('`none` when paid in the ledger'),
     tx_hash: z.string().nullable(),
     attempts: z.int(),
     error: z.string().nullable(),
   }),
-  reason: z.string().nullable().describe('Why it was refunded'),
+  reason: z.string().nullable().describe('Reason of the refund'),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
   released_at: z.iso.datetime().nullable(),
@@ -99,12 +99,12 @@ export const Escrow = z.object({
 })
 export type Escrow = z.infer<typeof Escrow>
 
-/** The status of a row at `at`: one that is locked beyond its time is expired, whether or not its row says so yet. */
+/** Status of a row at `at`. A lock past its expiry counts as expired before the row is updated. */
 export function statusAt(row: Pick<EscrowRow, 'status' | 'expires_at'>, at: string): EscrowStatus {
   return row.status === 'locked' && row.expires_at <= at ? 'expired' : (row.status as EscrowStatus)
 }
 
-/** A row as it is shown at `at`. */
+/** Builds the shown escrow of a row at `at`. */
 export function toEscrow(row: EscrowRow, at: string, settlement: SettlementState | undefined): Escrow {
   const { amount_micros, attestation_id, counted_on, counted_group, settlement_mode, ...fields } = row
   return {

@@ -1,13 +1,13 @@
 import type { Transition } from '../store/status-table.ts'
 
-/** Where an escrow stands. */
+/** Status of an escrow. */
 export const ESCROW_STATUSES = ['locked', 'released', 'settled', 'expired', 'refunded'] as const
 export type EscrowStatus = (typeof ESCROW_STATUSES)[number]
 
-/** What can happen to an escrow. */
+/** Events of an escrow. */
 export type EscrowEvent = 'lock' | 'release' | 'settle' | 'expire' | 'refund'
 
-/** The life of an escrow: what is not in this table does not happen. */
+/** State machine of an escrow. Transitions outside this table do not happen. */
 export const ESCROW_TRANSITIONS: ReadonlyArray<Transition<EscrowStatus, EscrowEvent>> = [
   { event: 'lock', from: null, to: 'locked', when: 'the payer has the money' },
   { event: 'release', from: 'locked', to: 'released', when: 'the task is completed and gaze verification passes' },
@@ -17,5 +17,5 @@ export const ESCROW_TRANSITIONS: ReadonlyArray<Transition<EscrowStatus, EscrowEv
   { event: 'refund', from: 'expired', to: 'refunded', when: 'always' },
 ]
 
-/** The statuses in which the money is still in escrow; one such escrow a task. */
+/** Statuses with money in escrow. A task has at most one such escrow. */
 export const LIVE_STATUSES = ['locked', 'expired'] as const satisfies readonly EscrowStatus[]

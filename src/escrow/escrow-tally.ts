@@ -4,20 +4,20 @@ import { safeSum } from '../store/safe-sum.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskTotalsRow } from '../store/tables/tasks-tables.ts'
 
-/** Tasks and escrows by status, and micro-dollars of rewards: locked, paid and refunded. */
+/** Numbers of tasks and escrows by status, and micro-dollars of rewards: locked, paid and refunded. */
 export type Totals = Omit<TaskTotalsRow, 'shard'>
 
-/** How totals change in one transaction. */
+/** Changes of the totals in one transaction. */
 export interface Tally {
-  /** @param by above zero or below */
+  /** @param by positive or negative */
   add(name: keyof Totals, by: number): void
-  /** One comes out of a status and into another. */
+  /** Moves one from a status to another. */
   move(from: keyof Totals, to: keyof Totals): void
-  /** Adds what was counted to the totals; the last thing that a transaction does, as others wait for the row. */
+  /** Adds the changes to the totals. Call it last in the transaction, because it locks a shared row. */
   write(trx: Transaction<Schema>): Promise<void>
 }
 
-/** Totals are spread over so many rows, so that writers seldom wait for each other's. */
+/** Rows that totals are spread over, so that writers rarely wait for each other. */
 const SHARDS = 16
 
 const NAMES = [
@@ -37,7 +37,7 @@ const NAMES = [
   'refunded_micros',
 ] as const satisfies ReadonlyArray<keyof Totals>
 
-/** A tally of nothing yet. Where a transaction may run again, it makes its own. */
+/** Creates an empty tally. A transaction that may be retried creates its own. */
 export function createTally(): Tally {
   const changes = Object.fromEntries(NAMES.map((name) => [name, 0])) as unknown as Totals
   return {
@@ -69,7 +69,7 @@ export function createTally(): Tally {
   }
 }
 
-/** All totals, in one read of a few rows. */
+/** Reads all totals. */
 export async function readTotals(db: Kysely<Schema>): Promise<Totals> {
   const { rows } = await sql<Totals>`select ${sql.join(
     NAMES.map((name) => sql`coalesce(${safeSum(name)}, 0) as ${sql.ref(name)}`),

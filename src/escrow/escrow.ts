@@ -26,71 +26,78 @@ export { Escrow, EscrowList, NewEscrow, Refund, Release } from './escrow-record.
 
 const EXPIRY_MS = 60_000
 
-/** Rewards that are locked until their tasks are done. */
+/** Rewards locked until their tasks are done. */
 export interface Escrows {
   /**
-   * Locks money of the caller's for a task of its own (an admin: for any).
+   * Locks the caller's money for a task of its own; an admin may lock it for any task.
    *
-   * @param keep told of the escrow in the same transaction
-   * @throws GazewayError `not_found`, `forbidden`, `invalid_transition` for a task that failed or was cancelled,
-   *   `conflict` when it has an escrow, or was paid by one, `validation_failed`, `insufficient_credit` or `budget_reached`
+   * @param keep called with the escrow in the same transaction
+   * @throws GazewayError
+   * - `not_found` or `forbidden`
+   * - `invalid_transition` for a task that failed or was cancelled
+   * - `conflict` when the task has an escrow or was paid by one
+   * - `validation_failed`, `insufficient_credit` or `budget_reached`
    */
   create(input: NewEscrow, caller: Caller, keep?: Keep<Escrow>): Promise<Escrow>
-  /** Escrows, newest first. @throws GazewayError `invalid_cursor` */
+  /** Lists escrows, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged<EscrowList>): Promise<Page<Escrow>>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Escrow>
   /**
-   * Pays an escrow out, once; later calls get the same reply. For its payer, its recipient and admins.
+   * Releases an escrow, once; later calls return the same reply. For its payer, its recipient and admins. Nothing
+   * changes on an error.
    *
-   * @throws GazewayError `not_found`, `forbidden`, `invalid_transition`, `task_not_completed`, `recipient_fixed` for another
-   *   recipient than the escrow's, `validation_failed` for one that cannot be paid, `gaze_verification_failed`; nothing has
-   *   changed then
+   * @throws GazewayError
+   * - `not_found` or `forbidden`
+   * - `invalid_transition` or `task_not_completed`
+   * - `recipient_fixed` for another recipient than the escrow's
+   * - `validation_failed` for a recipient that cannot be paid
+   * - `gaze_verification_failed`
    */
   release(input: Release, caller: Caller): Promise<Escrow>
   /**
-   * Gives an escrow's money back, once; later calls get the same reply. For its payer and admins.
+   * Refunds an escrow, once; later calls return the same reply. For its payer and admins.
    *
    * @throws GazewayError `not_found`, `forbidden` or `invalid_transition`
    */
   refund(id: string, input: Refund, caller: Caller): Promise<Escrow>
-  /** Notes, in the transaction in which a chain's payment is confirmed, that the escrow is settled; once. */
+  /** Marks an escrow as settled, in the transaction that confirms its payment; once. */
   settled(trx: Transaction<Schema>, of: { id: string; at: string }): Promise<void>
   /**
-   * What a transaction that locks rewards of `payer` must know, found before it begins.
+   * Finds payer, limits and settlement for rewards of `payer`, before the transaction that locks them.
    *
-   * @throws GazewayError `validation_failed` for a recipient that could not be paid
+   * @throws GazewayError `validation_failed` for a recipient that cannot be paid
    */
   funding(payer: string, recipient: string | null): Promise<Funding>
-  /** Moves the escrows whose time is over to `expired`, at most `limit`. @returns how many */
+  /** Expires at most `limit` escrows past their time. @returns how many */
   expire(limit: number): Promise<number>
-  /** Where escrows, the ledger and the uses of attestations do not agree; empty when all is well. */
+  /** Compares escrows with the ledger and with uses of attestations; empty when all is well. */
   verify(): Promise<string[]>
-  /** What a long-running process does again and again, for `startSweeps`. */
+  /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
-/** What escrows are made with. */
+/** Dependencies of {@link createEscrows}. */
 export interface EscrowsDeps {
   store: Store
   now: () => Date
   limitsOf: LimitsOf
   settlements: Settlements
   verifier: GazeVerifier
-  /** Whether a fixed key is set, which may be named as a recipient; none is when absent. */
+  /** Tells whether a fixed key is set, so that it may be a recipient; false by default. */
   hasFixedKey?: () => boolean
-  /** What amounts are said to be in. */
+  /** Token of amounts, by settlement mode. */
   token: (mode: SettlementMode) => string
 }
 
-/** The escrows in `store`. */
+/** Creates the escrows of `store`. */
 export function createEscrows(deps: EscrowsDeps): Escrows {
   const { store, now, limitsOf, settlements, token } = deps
   const payees = createPayees(deps)
   const release = createRelease({ ...deps, payees })
   const expiry = createExpiry(deps)
 
-  /** Only what was released is paid. */
+  /** Only released escrows have a settlement. */
   async function shownAll(rows: readonly EscrowRow[], at: string): Promise<Escrow[]> {
     const states = await settlements.states(rows.filter((row) => row.released_at !== null).map(({ id }) => id))
     return rows.map((row) => toEscrow(row, at, states.get(row.id)))

@@ -9,7 +9,7 @@ import { ESCROW_STATUSES, type EscrowStatus } from './escrow-statuses.ts'
 import { readTotals } from './escrow-tally.ts'
 
 /**
- * A page of escrows, newest first. Their number comes from running totals; of one task they are counted, up to 1,000.
+ * Lists a page of escrows, newest first. The total comes from running totals; for one task it is counted, up to 1,000.
  *
  * @param show turns rows into escrows
  * @throws GazewayError `invalid_cursor`

@@ -18,18 +18,18 @@ import { statusAt } from './escrow-record.ts'
 import { ESCROW_TRANSITIONS } from './escrow-statuses.ts'
 import type { Tally } from './escrow-tally.ts'
 
-/** Who pays for a reward, as it was found before the transaction. */
+/** Payer of a reward, found before the transaction. */
 export interface Funding {
-  /** The id of the key whose account pays. */
+  /** Id of the key whose account pays. */
   payer: string
   limits: Limits
-  /** Where rewards are paid that were locked from deposits. */
+  /** Settlement of rewards that are locked from deposits. */
   settlement: SettlementMode
-  /** The token that an amount is in, by where it is paid. */
+  /** Token of an amount, by settlement mode. */
   tokenOf: (mode: SettlementMode) => string
 }
 
-/** Money that is to be locked. */
+/** An amount to lock. */
 export interface NewLock {
   id: string
   taskId: string
@@ -40,11 +40,12 @@ export interface NewLock {
 }
 
 /**
- * Locks money for a task: out of the payer's account, into that of the escrow. It is paid on a chain only where all of it
- * comes from deposits: credit, which nobody paid in, stays in the ledger.
+ * Moves money for a task from the payer's account into that of the escrow. It is paid on a chain only when all of it
+ * comes from deposits; credit stays in the ledger.
  *
- * @throws GazewayError `conflict` when the task has an escrow that is not refunded, be it one that paid,
- *   `insufficient_credit` or `budget_reached`; the transaction must then be given up
+ * @throws GazewayError the transaction must then be rolled back:
+ * - `conflict` when the task has an escrow that is not refunded, or was paid by one
+ * - `insufficient_credit` or `budget_reached`
  */
 export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLock, tally: Tally): Promise<EscrowRow> {
   const { payer, limits, tokenOf, settlement } = funding
@@ -84,7 +85,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
     ],
     at: of.at,
   })
-  // After the accounts, as every move takes them: two that took them crosswise would wait for each other.
+  // Accounts before spending, as everywhere: the opposite order could deadlock.
   const spender = { id: payer, groupId: limits.groupId }
   await spendWithin(trx, { spender, day: row.counted_on, micros: of.micros })
   tally.add('escrow_locked', 1)
@@ -97,7 +98,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
 }
 
 /**
- * Fixes whom the escrow of a completed task pays, where nobody was named: the key that completed it.
+ * Sets the recipient of a completed task's escrow to the key that completed it, when none was named.
  *
  * @param task its row is locked in this transaction
  */
@@ -116,7 +117,7 @@ export async function fixRecipient(
   )
 }
 
-/** Why a task can have no further escrow: one holds its reward, or has paid it, and another would pay it twice. */
+/** Explains why a task cannot have another escrow: one holds its reward or has paid it. */
 async function hasOne(trx: Transaction<Schema>, { taskId, at }: NewLock): Promise<GazewayError> {
   const row = await trx
     .selectFrom('escrows')
@@ -125,26 +126,26 @@ async function hasOne(trx: Transaction<Schema>, { taskId, at }: NewLock): Promis
     .where('status', '<>', 'refunded')
     .executeTakeFirst()
   const conflict = (message: string) => new GazewayError('conflict', message, { param: 'task_id' })
-  if (!row) return conflict(`The escrow of task ${taskId} was refunded at this moment; try again.`)
+  if (!row) return conflict(`The escrow of task ${taskId} was refunded meanwhile; try again.`)
   const status = statusAt(row, at)
   const named = `Task ${taskId} has an escrow, ${row.id}, that is ${status}`
-  if (status === 'locked') return conflict(`${named}; there is one at a time.`)
-  if (status === 'expired') return conflict(`${named}; have it refunded before you lock another.`)
-  return conflict(`${named}: the task has been paid, and another would pay it twice. Make another task.`)
+  if (status === 'locked') return conflict(`${named}; a task has one escrow at a time.`)
+  if (status === 'expired') return conflict(`${named}; refund it before you lock another.`)
+  return conflict(`${named}: the task is already paid. Create another task.`)
 }
 
-/** Whom a released escrow is paid to. */
+/** Recipient of a released escrow. */
 export interface Payee {
-  /** As the escrow names it: a key's id or an address. */
+  /** Recipient in the escrow: a key id or an address. */
   recipient: string
-  /** The owner of the ledger account that the money goes to; null where it is paid on a chain. */
+  /** Owner of the credited ledger account; null when paid on a chain. */
   account: string | null
 }
 
 /**
- * Pays an escrow out: into the recipient's account, or aside until a chain has paid it.
+ * Releases an escrow: into the recipient's account, or into `settling` until a chain has paid it.
  *
- * @param row as it is locked in this transaction; its status is `locked`
+ * @param row locked in this transaction, with the status `locked`
  */
 export async function release(
   trx: Transaction<Schema>,
@@ -164,7 +165,7 @@ export async function release(
     released_at: at,
   }
   await change(trx, 'release', released)
-  // A wallet's own account was found before the transaction, and a key may have been bound to it since.
+  // The wallet's account was found before the transaction, and a key may have been bound to it since.
   const wallet = WalletAddress.safeParse(account).data
   const owner = wallet === undefined ? account : await lockedPayerAccount(trx, wallet)
   await post(trx, {
@@ -186,9 +187,9 @@ export async function release(
 }
 
 /**
- * Gives an escrow's money back to its payer, who may spend it again on the day on which it was locked.
+ * Refunds an escrow to its payer, whose spending shrinks on the day of the lock.
  *
- * @param row as it is locked in this transaction; its status is `locked` or `expired`
+ * @param row locked in this transaction, with the status `locked` or `expired`
  */
 export async function refund(
   trx: Transaction<Schema>,
@@ -215,7 +216,7 @@ export async function refund(
   return refunded
 }
 
-/** Notes that a chain has paid an escrow: the money has left the ledger as deposits came into it. */
+/** Marks an escrow as paid on a chain: its money leaves the ledger. */
 export async function settle(
   trx: Transaction<Schema>,
   row: EscrowRow,
@@ -235,17 +236,17 @@ export async function settle(
   tally.move('escrow_released', 'escrow_settled')
 }
 
-/** The row of an escrow, locked until the transaction ends. */
+/** Reads an escrow and locks its row until the transaction ends. */
 export function lockedRow(trx: Transaction<Schema>, id: string): Promise<EscrowRow | undefined> {
   return trx.selectFrom('escrows').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** The rows of escrows, locked as by {@link lockedRow}, in the order of their ids. */
+/** Reads escrows and locks their rows as {@link lockedRow} does, in the order of their ids. */
 export function lockedRows(trx: Transaction<Schema>, ids: readonly string[]): Promise<EscrowRow[]> {
   return trx.selectFrom('escrows').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
 }
 
-/** Writes what an event changes, where the table lets it happen. */
+/** Writes the changes of an event that the transition table allows. */
 async function change(
   trx: Transaction<Schema>,
   event: 'release' | 'settle' | 'refund',

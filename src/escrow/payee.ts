@@ -5,26 +5,30 @@ import type { Store } from '../store/store.ts'
 import { knownCaller } from '../wallet/deposits.ts'
 import type { Payee } from './moves.ts'
 
-/** Whom rewards can be paid to. */
+/** Recipients of rewards. */
 export interface Payees {
   /**
-   * Checks a recipient that is named before it is known who does the task.
+   * Checks a recipient that is named when the money is locked.
    *
-   * @throws GazewayError `validation_failed` for a key that does not exist or was revoked, or for what is no address where
+   * @throws GazewayError `validation_failed` for a missing or revoked key, or for a recipient without an address where
    *   payments settle on a chain
    */
   check(recipient: string): Promise<void>
   /**
-   * Whom an escrow is paid to. On a chain a key is paid at its wallet; one without a wallet, in the ledger.
+   * Finds the account or address to pay. On a chain a key is paid at its wallet; a key without a wallet is paid in the
+   * ledger.
    *
-   * @param recipient a key's id or an address
-   * @param mode where the escrow is paid; in the ledger also where nothing is paid on a chain any more
-   * @throws GazewayError as `check`, but for a key that was revoked since
+   * @param recipient key id or address
+   * @param mode settlement of the escrow; the ledger pays when nothing is paid on a chain any more
+   * @throws GazewayError as `check`, except for a key that was revoked since
    */
   find(recipient: string, mode: SettlementMode): Promise<Payee>
 }
 
-/** In the ledger a wallet's account is that of the key that it is bound to, as for deposits; on a chain it is its own. */
+/**
+ * Creates the payees of `store`. In the ledger a wallet's money goes to the key it is bound to, as deposits do; on a
+ * chain it goes to the address.
+ */
 export function createPayees({
   store,
   settlements,
@@ -32,7 +36,7 @@ export function createPayees({
 }: {
   store: Store
   settlements: Settlements
-  /** Whether a fixed key is set. */
+  /** Tells whether a fixed key is set. */
   hasFixedKey?: () => boolean
 }): Payees {
   async function find(recipient: string, mode: SettlementMode): Promise<Payee> {
@@ -58,15 +62,11 @@ async function addressOf({ db }: Store, recipient: string): Promise<string | nul
   return key?.wallet ?? null
 }
 
-/** The same refusal, about `recipient`. */
+/** Rewrites an error to name `recipient`. */
 function nameParam(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'not_found') throw error
-  throw new GazewayError(
-    'validation_failed',
-    'recipient: there is no key in force with this id, and it is not a wallet address.',
-    {
-      param: 'recipient',
-      cause: error,
-    },
-  )
+  throw new GazewayError('validation_failed', 'recipient: neither the id of a valid key nor a wallet address.', {
+    param: 'recipient',
+    cause: error,
+  })
 }

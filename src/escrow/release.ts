@@ -17,10 +17,10 @@ import { taskStatusAt } from './task-status.ts'
 type EscrowTask = Pick<TaskRow, 'id' | 'status' | 'claimed_by' | 'lease_expires_at' | 'claimed_at' | 'completed_at'>
 
 /**
- * How escrows are paid out: the checks that need other services or time come first, then what may have changed meanwhile
- * again with the escrow's row locked, so that of a release, a refund and another release at once one happens.
+ * Creates the release of escrows. Slow checks run first. The escrow's row is then locked and everything that may have
+ * changed is checked again, so that one of several concurrent releases and refunds wins.
  *
- * @returns the row as it then is; as it was where it had been released before
+ * @returns the row after the release; unchanged when it was released before
  */
 export function createRelease({
   store,
@@ -33,7 +33,7 @@ export function createRelease({
   settlements: Settlements
   verifier: GazeVerifier
   payees: Payees
-  /** The token that an amount is in, by where it is paid. */
+  /** Token of an amount, by settlement mode. */
   token: (mode: SettlementMode) => string
 }): (input: Release, caller: Caller, at: string) => Promise<EscrowRow> {
   return async ({ escrow_id, attestation_id: attestationId, recipient }, caller, at) => {
@@ -77,7 +77,7 @@ function requireLocked(row: EscrowRow, at: string): void {
   throw invalidTransition({ named: `Escrow ${row.id}`, status, verb: 'released', accepted: ['locked'] })
 }
 
-/** A task that is completed stays so: it may be read outside the transaction. */
+/** Reads a task outside the transaction, as a completed task stays completed. */
 function taskOf({ db }: Store, { task_id }: EscrowRow): Promise<EscrowTask> {
   return db
     .selectFrom('tasks')
@@ -95,7 +95,7 @@ function requireCompleted(task: EscrowTask, at: string): void {
   )
 }
 
-/** The claimant looked at the work while it did it, or the payer at what came of it. */
+/** Accepted records: the claimant's from its work on the task, or the payer's from its review of the result. */
 function evidenceOf({ claimed_by, claimed_at, completed_at }: EscrowTask, { payer }: EscrowRow): Evidence[] {
   if (claimed_by === null || claimed_at === null || completed_at === null) return []
   return [
@@ -115,7 +115,7 @@ function evidenceOf({ claimed_by, claimed_at, completed_at }: EscrowTask, { paye
 }
 
 /**
- * A release may repeat whom it pays, by id or by address.
+ * Checks that a release names the escrow's recipient, by id or by address.
  *
  * @throws GazewayError `recipient_fixed` for another recipient
  */

@@ -1,10 +1,10 @@
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 
-/** Where a task stands. */
+/** Status of a task. */
 export const TASK_STATUSES = ['blocked', 'open', 'claimed', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
-/** The status of a row at `at`: one whose lease is over is open, whether or not its row says so yet. */
+/** Status of a row at `at`. A claim past its lease counts as open before the row is updated. */
 export function taskStatusAt(row: Pick<TaskRow, 'status' | 'lease_expires_at'>, at: string): TaskStatus {
   const lapsed = row.status === 'claimed' && row.lease_expires_at !== null && row.lease_expires_at <= at
   return lapsed ? 'open' : (row.status as TaskStatus)

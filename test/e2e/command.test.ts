@@ -279,7 +279,7 @@ describe('doctor', () => {
       'FAIL  ledger',
       'Receipt call_1: the ledger has no capture for it.',
       'Spending of key_1 on 2026-11-21: it is 8, its calls and escrows sum to 9 micro-dollars.',
-      'att_1: it was used for "release esc_1", which was not made with it.',
+      'att_1: it was used for "release esc_1", which did not happen with it.',
       'Restore a backup',
     ])
       assert.ok(line.includes(fault), `${line} says ${fault}`)

@@ -447,9 +447,13 @@ export function escrowContract(open: OpenStore): void {
       )
       const rewarded = await works.tasks.get(task.id)
       assert.deepEqual([rewarded.escrow_id, rewarded.reward_usd], [locked.id, 4])
-      await assert.rejects(works.lock(payer, of), { code: 'conflict', status: 409, message: /is locked; there is one/ })
+      await assert.rejects(works.lock(payer, of), {
+        code: 'conflict',
+        status: 409,
+        message: /is locked; a task has one/,
+      })
       works.clock.pass(60)
-      await assert.rejects(works.lock(payer, of), { code: 'conflict', message: /is expired; have it refunded/ })
+      await assert.rejects(works.lock(payer, of), { code: 'conflict', message: /is expired; refund it/ })
       await works.escrows.refund(locked.id, {}, payer)
       const again = await works.lock(payer, of)
       assert.equal((await works.escrows.list(EscrowList.parse({ task_id: task.id }))).total, 2)
@@ -470,7 +474,7 @@ export function escrowContract(open: OpenStore): void {
       for (const caller of [payer, ADMIN])
         await assert.rejects(works.lock(caller, of), {
           code: 'conflict',
-          message: new RegExp(`${escrow_id}, that is released: the task has been paid`),
+          message: new RegExp(`${escrow_id}, that is released: the task is already paid`),
         })
       assert.equal((await works.tasks.get(task.id)).escrow_id, escrow_id)
       await works.audit()
@@ -663,7 +667,7 @@ export function escrowContract(open: OpenStore): void {
       assert.deepEqual(await works.escrows.verify(), [
         `${held.escrow_id}: its account holds 1, not 5000000 micro-dollars.`,
         `escrow:${paid.escrow_id}: its account holds 5000000, not 0 micro-dollars.`,
-        `${paid.escrow_id}: it is released, and no use of an attestation is noted for it.`,
+        `${paid.escrow_id}: it is released, but no attestation was used for it.`,
       ])
     })
 
@@ -682,8 +686,8 @@ export function escrowContract(open: OpenStore): void {
           .execute()
       await point(`release ${two.escrow_id}`)
       assert.deepEqual(await works.escrows.verify(), [
-        `${one.escrow_id}: it is released, and no use of an attestation is noted for it.`,
-        `${used}: it was used for "release ${two.escrow_id}", which was not made with it.`,
+        `${one.escrow_id}: it is released, but no attestation was used for it.`,
+        `${used}: it was used for "release ${two.escrow_id}", which did not happen with it.`,
       ])
       await point(`release ${one.escrow_id}`)
       await works.audit()
