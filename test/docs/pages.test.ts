@@ -51,7 +51,7 @@ describe('a page', () => {
   })
 
   it('shows configuration that is accepted', () => {
-    const examples = ['configuration', 'upstream', 'payments', 'chain'].flatMap((page) =>
+    const examples = ['configuration', 'upstream', 'routes', 'payments', 'chain'].flatMap((page) =>
       blocksOf(read(`docs/reference/${page}.md`)),
     )
     const documents = examples.filter(({ language }) => language === 'json')

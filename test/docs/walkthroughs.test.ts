@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
-import { freePort } from '../doubles/free-port.ts'
 import { newPlace, run } from '../e2e/server.ts'
 import { sectionOf } from './markdown.ts'
 import { commandsOf, enter, type Told, walkThrough } from './walkthrough.ts'
@@ -114,80 +113,4 @@ describe('docs/reference/socket.md', () => {
     assert.match(listed, /"items":\[\]/, 'nobody has connected with it yet')
     assert.doesNotMatch(listed, /gzt_/)
   })
-})
-
-describe('docs/guides/budgets.md', () => {
-  let told: Told[]
-  before(async () => {
-    // Whoever reads the page has this port free.
-    const port = String(await freePort())
-    told = await walkThrough(readFileSync('docs/guides/budgets.md', 'utf8').replaceAll('9123', port))
-  })
-  const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
-
-  it('makes a group with five keys and a key of a customer', () => {
-    const list = said('key list\n')
-    assert.match(list, /ann +inference +team +- +recorded +2 a day/)
-    assert.match(list, /customer +inference,platform +- +- +metered +credit 0\.5/)
-    assert.match(list, /eve +inference +team +- +recorded +0\.01 a day/)
-  })
-
-  it('says what a charged call cost, and nothing of the sort to the team', () =>
-    assert.deepEqual(said('curl -i').match(/^x-gazeway-cost-usd: .*$/gim)?.length, 1))
-
-  it('refuses what a budget does not reach for, and answers once it is raised', () => {
-    assert.match(said('|| true\n'), /\[sandbox\][\s\S]*"code":"budget_reached"/)
-    assert.match(
-      said('PATCH http://127.0.0.1:8812/api/keys'),
-      /"usd":1,"per":"day"[\s\S]*\[sandbox\][\s\S]*\[sandbox\]/,
-    )
-  })
-
-  it('opens with both secrets of a rotated key', () =>
-    assert.match(said('key rotate'), /bob\.key works\nbob\.new works/))
-
-  it('lists who is about to run dry', () => {
-    assert.match(said('--burn'), /^ID +NAME +BALANCE USD/)
-    assert.match(said('--burn'), /"kind":"group","name":"team"/)
-  })
-
-  it('sends an alert', () => assert.match(said('alert.json &'), /"type":"budget\.spent".*"name":"team".*"at":0\.8/))
-})
-
-describe('docs/guides/routes.md', () => {
-  let told: Told[]
-  before(async () => {
-    // Whoever reads the page has nothing at this port.
-    const port = String(await freePort())
-    const page = readFileSync('docs/guides/routes.md', 'utf8')
-    told = await walkThrough(page.replaceAll('http://127.0.0.1:9/', `http://127.0.0.1:${port}/`))
-  })
-  const said = (part: string) => told.find(({ text }) => text.includes(part))?.stdout ?? ''
-
-  it('adds an upstream, whose models can be asked for by its name', () => {
-    assert.match(said('"upstreams.backup"'), /"changed":\["upstreams\.backup","upstreams\.broken"\]/)
-    assert.match(said('cat > ask.json'), /x-gazeway-upstream: backup\r\nx-gazeway-attempts: 1\r\n[\s\S]*\[sandbox\]/)
-  })
-
-  it('adds a route whose second candidate answers, and shows both attempts', () => {
-    assert.match(said('"routes"'), /x-gazeway-upstream: backup\r\nx-gazeway-attempts: 2\r\n[\s\S]*\[sandbox\]/)
-    assert.match(
-      said('/api/calls'),
-      /"upstream":"backup".*"fallback_from":"call_.*"upstream":"broken".*"status":"error"/,
-    )
-    assert.doesNotMatch(said('"upstreams.backup"') + said('/api/calls'), /a-key-of-broken/)
-  })
-
-  it('lists what can be asked for, and checks it', () => {
-    assert.match(said('/v1/models'), /"id":"smart".*"id":"llm-3-fast".*"id":"backup\/llm-3-fast"/)
-    assert.match(said('/v1/models'), /ok +upstream backup +backup answers at/)
-    assert.match(said('/v1/models'), /FAIL +upstream broken +.*could not be reached/)
-    assert.match(said('/v1/models'), /ok +routes +2 routes between 3 upstreams/)
-  })
-
-  it('shows the state of each upstream', () =>
-    assert.match(said('/health'), /"status":"ok".*\{"name":"broken","configured":true,"reachable":false\}/))
-
-  it('says who answers for a model, and tests a candidate', () =>
-    assert.match(said('/api/candidates'), /"by":"route","route":0,.*"upstream":"broken".*"ok":true,"status":200/))
 })
