@@ -18,7 +18,7 @@ export const upstreamApiHistory = defineTool({
     const lines = items.map(
       (call) =>
         `${call.at} ${call.status} ${plain(`${call.path} ${call.model ?? '-'}`)} ${call.latency_ms} ms ` +
-        `${call.usage?.total_tokens ?? '?'} tokens $${call.upstream_cost_usd} ${call.call_id}` +
+        `${call.usage?.total_tokens ?? '?'} tokens $${call.upstream_cost_usd ?? '?'} ${call.call_id}` +
         (call.error ? `\n  ${plain(call.error)}` : ''),
     )
     const more = next_cursor ? [`More with cursor ${next_cursor}`] : []

@@ -95,7 +95,7 @@ export function callMetrics(
     const path = pathLabel(paths, record.path)
     ofEnding(path)(record.status).add(1)
     if (record.status === 'error') ofError(path)(record.http_status).add(1)
-    if (record.fallback_from !== null) fallbacks.add(1)
+    if (record.fallback_from !== null && record.status !== 'hedged') fallbacks.add(1)
     if (record.requested_model === null) return
 
     const model = ofModel(models.has(record.requested_model) ? record.requested_model : OTHER)
@@ -103,7 +103,7 @@ export function callMetrics(
     if (record.usage === null) return
     model.prompt.add(record.usage.prompt_tokens)
     model.completion.add(record.usage.completion_tokens)
-    model.cost.add(record.upstream_cost_usd)
+    model.cost.add(record.upstream_cost_usd ?? 0)
   }
 }
 

@@ -54,7 +54,7 @@ export function callDescriber(provider: Provider): (record: CallRecord) => CallS
       'gazeway.call_id': record.call_id,
       'gazeway.status': record.status,
       'gazeway.surface': record.surface,
-      'gazeway.cost_usd': record.upstream_cost_usd,
+      'gazeway.cost_usd': record.upstream_cost_usd ?? undefined,
       'gazeway.caller_id': record.caller_id ?? undefined,
       'gazeway.requested_model': record.requested_model ?? undefined,
       'gazeway.fallback_from': record.fallback_from ?? undefined,

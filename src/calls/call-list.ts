@@ -172,7 +172,7 @@ function toRecord(row: CallRow): CallRecord {
     ...(fields as Omit<CallRecord, 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
     stream: stream === 1,
     usage,
-    upstream_cost_usd: toUsd(upstream_cost_micros),
+    upstream_cost_usd: fields.status === 'hedged' ? null : toUsd(upstream_cost_micros),
     ...(content === null ? {} : { content: JSON.parse(content) }),
   }
 }

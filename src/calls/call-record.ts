@@ -6,10 +6,10 @@ export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])
 export type Surface = z.infer<typeof Surface>
 
 /**
- * How a call ended: `aborted` means that the client went away or cancelled, `refused` that no upstream was asked because
- * of the caller's key, money, permissions or limits.
+ * How a call ended: `aborted` means that the client went away or cancelled, `hedged` that another candidate was asked beside
+ * it and answered first, `refused` that no upstream was asked because of the caller's key, money, permissions or limits.
  */
-export const CallStatus = z.enum(['ok', 'error', 'aborted', 'refused'])
+export const CallStatus = z.enum(['ok', 'error', 'aborted', 'hedged', 'refused'])
 export type CallStatus = z.infer<typeof CallStatus>
 
 /** The audit trail's entry for one upstream call. Counts and outcomes, not content. */
@@ -25,11 +25,11 @@ export const CallRecord = z.object({
   stream: z.boolean(),
   status: CallStatus,
   http_status: z.number().int().nullable(),
-  fallback_from: z.string().nullable().describe('The call whose failure led to this one'),
+  fallback_from: z.string().nullable().describe('The call whose failure, or silence, led to this one'),
   latency_ms: z.number().int(),
   first_token_ms: z.number().int().nullable(),
   usage: Usage.nullable(),
-  upstream_cost_usd: z.number(),
+  upstream_cost_usd: z.number().nullable().describe('null: not known, of a call that was hedged'),
   error: z.string().nullable(),
   content: z.unknown().optional().describe('Request and answer; only where audit.store_content is set'),
 })

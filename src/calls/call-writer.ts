@@ -144,7 +144,7 @@ function toRow(record: CallRecord): CallRow {
     cached_tokens: usage?.cached_tokens ?? null,
     cache_write_tokens: usage?.cache_write_tokens ?? null,
     usage_estimated: Number(usage?.estimated ?? false),
-    upstream_cost_micros: toMicros(record.upstream_cost_usd) ?? 0,
+    upstream_cost_micros: toMicros(record.upstream_cost_usd ?? 0) ?? 0,
     error: record.error,
     content: record.content === undefined ? null : contentText(record.content),
   }

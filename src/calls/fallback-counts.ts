@@ -23,6 +23,7 @@ export async function countFallbacks(
     .selectFrom('calls')
     .select(({ fn }) => fn.countAll<number>().as('calls'))
     .where('fallback_from', 'is not', null)
+    .where('status', '!=', 'hedged')
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (from) query = query.where('at', '>=', toUtc(from))
   if (to) query = query.where('at', '<', toUtc(to))

@@ -4,7 +4,7 @@ import { type Identity, identityWithoutKey, isHeld } from '../identity/identity.
 import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
-import { type Bill, type BillDeps, createBill, NO_BILL, reserveFor } from './bill.ts'
+import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, requireCounts, UNBOUNDED } from './call-bound.ts'
 import type { CallRates, CountedCall } from './call-rates.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -186,13 +186,13 @@ function billOf(
   { path, request, models }: BilledRequest,
   { callerId, isPaid, key }: { callerId: string; isPaid: boolean; key: Identity | null },
 ): Bill | Promise<Bill> {
-  if (key === null && isPaid) return NO_BILL
+  if (key === null && isPaid) return PAID_BILL
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = models()
   requireModels(caller, choices)
   const bound = isHeld(caller) ? boundOfHeld(deps, path, request, choices) : UNBOUNDED
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
-  if (isPaid) return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
+  if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
   const made = (reservation: Reservation) =>
     createBill(deps, {
       key: caller,

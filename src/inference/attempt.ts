@@ -2,6 +2,7 @@ import type { GazewayError } from '../errors.ts'
 import type { Admission } from './admit.ts'
 import type { Asked } from './ask.ts'
 import type { Asking } from './attempt-order.ts'
+import type { BegunResponse } from './convert/begun-response.ts'
 import { refusal, upstreamFailure } from './failure.ts'
 import { NOTHING, observedStream } from './observe.ts'
 import type { Provider } from './provider.ts'
@@ -30,26 +31,38 @@ export interface Result extends Settled {
 
 /** What one candidate made of a call. */
 export interface Attempt {
+  asking: Asking
   passed: Answered | Failed
   result: Result
 }
 
-/** Asks one candidate. @param to.before the attempts that it follows */
+/** Whom a reply goes to, and which attempt of its call it is. */
+export interface Turn {
+  receiver: Receiver
+  /** From 1. */
+  attempt: number
+  /** The id of the first attempt; undefined for it. */
+  fallbackFrom: string | undefined
+  /** What the client has of the stream of an earlier candidate; null where it has nothing. */
+  begun: BegunResponse | null
+  /** Told the id of this attempt. */
+  onCall?: (callId: string) => void
+}
+
+/** Asks one candidate. */
 export async function tryOne(
   deps: SettleDeps,
   call: Admission,
-  { candidate, relay }: Asking,
+  asking: Asking,
   { model, sent, send }: Asked,
-  { receiver, before }: { receiver: Receiver; before: readonly Attempt[] },
+  { receiver, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
-  const { path, passage } = candidate
-  const { provider } = relay
+  const { path, passage } = asking.candidate
+  const { provider } = asking.relay
   const stream = request.json.stream === true
-  const last = before.at(-1)?.passed
-  const fallbackFrom = before[0]?.result.callId
   const begun = beginCall(deps, { provider, path, model, stream, request: sent, fallbackFrom, bill }, context)
-  const attempt = before.length + 1
+  onCall?.(begun.callId)
   const passing: Passing = {
     provider,
     receiver,
@@ -60,7 +73,7 @@ export async function tryOne(
     callId: begun.callId,
     attempt,
     model: model.upstream,
-    begun: last?.kind === 'failed' ? last.begun : null,
+    begun: continued,
     onFirst: begun.firstToken,
   }
   const passed = await pass(passing, passage, send)
@@ -69,7 +82,7 @@ export async function tryOne(
   const isHad = passed.kind === 'answered' || passed.begun !== null
   const settling = begun.settle({ ...passed.outcome, isHad })
   const settled = settling instanceof Promise ? await settling : settling
-  return { passed, result: { ...settled, path, provider, attempt, model: model.upstream, failure: error } }
+  return { asking, passed, result: { ...settled, path, provider, attempt, model: model.upstream, failure: error } }
 }
 
 async function pass(

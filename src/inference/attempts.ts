@@ -1,9 +1,12 @@
 import { GazewayError } from '../errors.ts'
 import type { Admission } from './admit.ts'
 import { type Asked, ask } from './ask.ts'
-import { type Attempt, type Result, tryOne } from './attempt.ts'
-import { attemptOrder, hasChoice } from './attempt-order.ts'
+import { type Attempt, type Result, type Turn, tryOne } from './attempt.ts'
+import { type Asking, attemptOrder, hasChoice } from './attempt-order.ts'
+import type { BegunResponse } from './convert/begun-response.ts'
 import { isEnded, MOST_ATTEMPTS, MOST_TIME_MS, restMs } from './fallback.ts'
+import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
+import { isOutrun } from './outrun.ts'
 import { errorEvent } from './relay/error-event.ts'
 import { heldReceiver } from './relay/held-receiver.ts'
 import type { Failed } from './relay/passing.ts'
@@ -33,7 +36,12 @@ export async function attempt(
   const asked = ask({ call, asking, refused: null, client: receiver })
   // Each promise more costs a fiftieth of all that a request does.
   const request = asked instanceof Promise ? await asked : asked
-  const { passed, result } = await tryOne(deps, call, asking, request, { receiver, before: [] })
+  const { passed, result } = await tryOne(deps, call, asking, request, {
+    receiver,
+    attempt: 1,
+    fallbackFrom: undefined,
+    begun: null,
+  })
   if (passed.kind === 'failed') tell(passed, receiver, call, result)
   return result
 }
@@ -44,32 +52,43 @@ async function attemptEach(
   candidates: readonly Candidate[],
   receiver: Receiver,
 ): Promise<Result> {
-  const [{ relays }] = candidates as [Candidate, ...Candidate[]]
+  const [{ relays, hedgeAfterMs }] = candidates as [Candidate, ...Candidate[]]
   const held = call.request.json.stream === true ? heldReceiver(receiver, relays.all[0].heartbeat) : null
   const client = held ?? receiver
   const mayRest = hasChoice(candidates)
+  let mayHedge = hedgeAfterMs !== null && isHedgeable(call)
   const before: Attempt[] = []
   const began = performance.now()
+  let asked = 0
+  let last: Attempt | undefined
+  /** The candidate that was asked beside a slow one, and failed. */
+  let failedBeside: Asking | null = null
   let unfit: GazewayError | null = null
   try {
-    for (const asking of attemptOrder(candidates, () => before.at(-1)?.passed, call)) {
-      if (before.length === MOST_ATTEMPTS || performance.now() - began > MOST_TIME_MS) break
+    for (const asking of attemptOrder(candidates, () => last?.passed, call)) {
+      if (asked >= MOST_ATTEMPTS || performance.now() - began > MOST_TIME_MS) break
+      if (failedBeside !== null && isSame(asking, failedBeside)) continue
+      const begun = begunBy(last)
+      const race = mayHedge && begun === null ? createRace(client, () => asked) : null
+      const to = race === null ? client : race.enter()
       let request: Asked
       try {
-        request = await ask({ call, asking, refused: refusedIn(before.at(-1)), client })
+        request = await ask({ call, asking, refused: refusedIn(last), client: to })
       } catch (error) {
         // What the API of this upstream cannot express, that of another may.
         if (!(error instanceof GazewayError)) throw error
         unfit ??= error
         continue
       }
-      const made = await tryOne(deps, call, asking, request, { receiver: client, before })
-      before.push(made)
-      const { passed, result } = made
+      const turn = { receiver: to, attempt: ++asked, fallbackFrom: before[0]?.result.callId, begun }
+      last =
+        race === null
+          ? noted(await tryOne(deps, call, asking, request, turn))
+          : await hedged(race, asking, request, turn)
+      const { passed, result } = last
       const { error } = passed.outcome
-      if (error && isEnded(error)) return ended(made)
+      if (error && isEnded(error)) return ended(last)
       if (passed.kind === 'answered') return { ...result, failure: error && (before[0] as Attempt).result.failure }
-      if (mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed))
     }
     if (before[0] === undefined) throw unfit ?? new Error('No candidate was asked.')
     return ended(before[0])
@@ -77,13 +96,65 @@ async function attemptEach(
     held?.release()
   }
 
+  /** Counts an attempt that ended by itself; the key of one that failed may rest. */
+  function noted(made: Attempt): Attempt {
+    const { asking, passed } = made
+    before.push(made)
+    if (passed.kind === 'failed' && mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed))
+    return made
+  }
+
+  /** Asks a candidate, and the next one beside it where it is slow. @returns the attempt that decides how the call goes on */
+  async function hedged(race: Race, asking: Asking, request: Asked, turn: Turn): Promise<Attempt> {
+    let firstId = turn.fallbackFrom
+    const onCall = (id: string) => {
+      firstId ??= id
+    }
+    const made = tryOne(deps, call, asking, request, { ...turn, onCall })
+    const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, asking, firstId))
+    // One that was given up has not failed: it can be asked again.
+    if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
+    failedBeside = second.asking
+    if (isOutrun(first.passed.outcome.error)) return noted(second)
+    return [noted(first), noted(second)].find(isBegun) ?? first
+  }
+
+  /** Asks the next candidate beside a slow one, once a call. @returns null where there is none, or no money for both */
+  async function tryNext(race: Race, slow: Asking, fallbackFrom: string | undefined): Promise<Attempt | null> {
+    const giveBack = await call.bill.reserveAgain()
+    if (giveBack === null) return null
+    try {
+      const asking = race.isDecided() ? null : besideOf(candidates, slow.candidate)
+      if (asking === null) return null
+      const receiver = race.enter()
+      const request = await ask({ call, asking, refused: null, client: receiver })
+      mayHedge = false
+      return await tryOne(deps, call, asking, request, { receiver, attempt: ++asked, fallbackFrom, begun: null })
+    } catch (error) {
+      // Its API cannot express the request.
+      if (!(error instanceof GazewayError)) throw error
+      return null
+    } finally {
+      giveBack()
+    }
+  }
+
   function ended({ passed, result }: Attempt): Result {
     if (passed.kind === 'answered') return result
     if (held?.isBegun()) tellInStream(passed, held, call)
-    else tell(passed, receiver, call, { ...result, attempt: before.length })
+    else tell(passed, receiver, call, { ...result, attempt: asked })
     return result
   }
 }
+
+const isSame = (one: Asking, other: Asking): boolean => one.candidate === other.candidate && one.relay === other.relay
+
+/** Whether the client has any of its answer. */
+const isBegun = ({ passed }: Attempt): boolean => passed.kind === 'answered' || passed.begun !== null
+
+/** What the client has of the stream of the attempt before; null where it has nothing. */
+const begunBy = (before: Attempt | undefined): BegunResponse | null =>
+  before?.passed.kind === 'failed' ? before.passed.begun : null
 
 /** The field that the candidate before has refused; null for none. */
 function refusedIn(before: Attempt | undefined): string | null {

@@ -46,6 +46,12 @@ export interface Bill {
   answerTokens(): number
   /** Sets aside what so many more tokens of the answer cost. @returns whether there was as much */
   extend(tokens: number): Promise<boolean>
+  /**
+   * Sets as much aside again, for an upstream that is asked beside the first: both may bill.
+   *
+   * @returns gives it back; null where there is not as much
+   */
+  reserveAgain(): Promise<(() => void) | null>
   /** The answer was cut off, or its cost does not show in it: it costs what was set aside. */
   cutOff(): void
   /**
@@ -72,7 +78,7 @@ export interface Bill {
   end(): void
 }
 
-/** The bill of a call that nobody is held to: of a tool on this machine, or one whose money is dealt with by who makes it. */
+/** The bill of a call that nobody is held to: of a tool on this machine. */
 export const NO_BILL: Bill = {
   answerLimit: null,
   headers: NO_HEADERS,
@@ -80,11 +86,15 @@ export const NO_BILL: Bill = {
   isCharged: false,
   answerTokens: () => Infinity,
   extend: async () => true,
+  reserveAgain: async () => () => {},
   cutOff() {},
   attempted: () => null,
   settle: async () => null,
   end() {},
 }
+
+/** The bill of a call whose money is dealt with by who makes it: there is none for a second upstream. */
+export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
 
 /** The reservation of a call, by the most that it can cost; counted where the quick bound is more than there is. */
 export function reserveFor(
@@ -167,6 +177,14 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
       if (!(await reservation.extend(micros))) return false
       answerTokens += more
       return true
+    },
+    async reserveAgain() {
+      try {
+        return (await reserveFor(deps, key, bound)).end
+      } catch {
+        // The call goes on without a second upstream. Where the store has failed, its settlement says so.
+        return null
+      }
     },
     cutOff() {
       isCut = true

@@ -24,6 +24,8 @@ export interface Candidate {
   passage: Passage
   /** Whether it is another endpoint of the upstream before it. */
   isStandIn: boolean
+  /** How long it may take to begin before the next is asked beside it, in milliseconds; null where none is. */
+  hedgeAfterMs: number | null
   /** The model there as far as it is known without asking: prices and limits go by it. */
   choice: ModelChoice
   /** The model there; a promise only where the upstream's list is asked for. */
@@ -59,11 +61,15 @@ export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream
 
   function planFor(endpoint: Endpoint, asked: string | undefined): Plan {
     const role = endpoint === '/responses' ? 'primary' : 'chat'
-    const { all, isWeighted } = routing.targets(asked, role)
+    const { all, isWeighted, hedgeAfterMs } = routing.targets(asked, role)
     const named = asked ?? all[0].model
     const ways = all.map((target) => ({
       weight: target.weight,
-      candidates: candidatesAt(target, { endpoint, asked: named, isNamed: asked !== undefined, role }, relaysOf),
+      candidates: candidatesAt(
+        target,
+        { endpoint, asked: named, isNamed: asked !== undefined, role, hedgeAfterMs },
+        relaysOf,
+      ),
     }))
     const candidates = ways.flatMap((way) => way.candidates)
     const choices = candidates.map(({ choice }) => choice)
@@ -90,6 +96,7 @@ interface Asked {
   asked: string
   isNamed: boolean
   role: ModelRole
+  hedgeAfterMs: number | null
 }
 
 /**
@@ -98,7 +105,7 @@ interface Asked {
  */
 function candidatesAt(
   target: Target,
-  { endpoint, asked, isNamed, role }: Asked,
+  { endpoint, asked, isNamed, role, hedgeAfterMs }: Asked,
   relaysOf: (upstream: NamedUpstream) => Relays,
 ): Candidate[] {
   const { upstream } = target
@@ -114,7 +121,7 @@ function candidatesAt(
     const model = provider.isUnassigned(resolved.requested)
       ? async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })
       : () => choice
-    return { relays, path, passage, isStandIn: false, choice, model }
+    return { relays, path, passage, isStandIn: false, hedgeAfterMs, choice, model }
   }
   if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, passChat)]

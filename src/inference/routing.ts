@@ -20,6 +20,8 @@ export interface Route {
   model: string
   to: readonly (string | { upstream: string; model?: string | null; weight?: number | null })[]
   strategy: 'order' | 'weighted'
+  /** How long a candidate may take to begin before the next is asked beside it; none is where it is absent. */
+  hedge_after_ms?: number | null
 }
 
 /** An upstream that can answer a request, and the name of the model there. */
@@ -29,10 +31,13 @@ export interface Target {
   weight: number
 }
 
-/** The upstreams that can answer, and whether the first is drawn by weight. */
+/** The upstreams that can answer, and how they are asked. */
 export interface Targets {
   all: readonly [Target, ...Target[]]
+  /** Whether the first is drawn by weight. */
   isWeighted: boolean
+  /** How long one may take to begin before the next is asked beside it, in milliseconds; null where none is. */
+  hedgeAfterMs: number | null
 }
 
 /** What decided where a model leads: a route by its place, the name of an upstream, its globs, or none of these. */
@@ -68,6 +73,15 @@ export function routeTarget(to: Route['to'][number]): RouteTarget {
   return { upstream: to.slice(0, slash), model: to.slice(slash + 1), weight: null }
 }
 
+/** The upstreams for a model, those without their key too, and by which rule. */
+interface Found extends Omit<Targets, 'all'> {
+  all: Target[]
+  rule: Rule
+}
+
+/** How upstreams are asked that no route names. */
+const IN_ORDER = { isWeighted: false, hedgeAfterMs: null }
+
 /**
  * Routes models to upstreams. The first of these that fits decides:
  *
@@ -82,13 +96,14 @@ export function createRouting(
 ): Routing {
   const [first, ...named] = upstreams
   const byName = new Map(upstreams.map((upstream) => [upstream.provider.id, upstream]))
-  const rules = routes.map(({ model, to, strategy }) => ({
+  const rules = routes.map(({ model, to, strategy, hedge_after_ms = null }) => ({
     glob: model,
     isWeighted: strategy === 'weighted',
+    hedgeAfterMs: hedge_after_ms,
     to: to.map(routeTarget),
   }))
 
-  function found(model: string): { all: Target[]; isWeighted: boolean; rule: Rule } {
+  function found(model: string): Found {
     const to = (upstream: NamedUpstream, name = model): Target => ({ upstream, model: name, weight: upstream.weight })
     const place = rules.findIndex(({ glob }) => matchesGlob(glob, model))
     const rule = rules[place]
@@ -97,20 +112,21 @@ export function createRouting(
         const upstream = byName.get(name)
         return upstream ? [{ upstream, model: other ?? model, weight: weight ?? upstream.weight }] : []
       })
-      return { all, isWeighted: rule.isWeighted, rule: { by: 'route', place } }
+      const { isWeighted, hedgeAfterMs } = rule
+      return { all, isWeighted, hedgeAfterMs, rule: { by: 'route', place } }
     }
     const slash = model.indexOf('/')
     const prefixed = slash > 0 && slash < model.length - 1 ? byName.get(model.slice(0, slash)) : undefined
-    if (prefixed) return { all: [to(prefixed, model.slice(slash + 1))], isWeighted: false, rule: { by: 'name' } }
+    if (prefixed) return { ...IN_ORDER, all: [to(prefixed, model.slice(slash + 1))], rule: { by: 'name' } }
     const serving = named.find(({ serves }) => serves(model))
-    return { all: [to(serving ?? first)], isWeighted: false, rule: { by: serving ? 'models' : 'default' } }
+    return { ...IN_ORDER, all: [to(serving ?? first)], rule: { by: serving ? 'models' : 'default' } }
   }
 
   /** @returns those with their key among `all` */
   function choose(asked: string | undefined, role: ModelRole) {
     const model = asked ?? first.provider.resolve(undefined, role).requested
-    const { all, isWeighted } = found(model)
-    return { model, all, isWeighted, answering: all.filter(({ upstream }) => upstream.provider.hasKey) }
+    const { all, isWeighted, hedgeAfterMs } = found(model)
+    return { model, all, isWeighted, hedgeAfterMs, answering: all.filter(({ upstream }) => upstream.provider.hasKey) }
   }
 
   const names = rules.map(({ glob }) => glob).filter((glob) => !glob.includes('*'))
@@ -128,9 +144,9 @@ export function createRouting(
       return upstream.provider.resolve(model, 'chat').upstream
     },
     targets(asked, role) {
-      const { model, all, isWeighted, answering } = choose(asked, role)
+      const { model, all, isWeighted, hedgeAfterMs, answering } = choose(asked, role)
       const [target, ...others] = answering
-      if (target) return { all: [target, ...others], isWeighted }
+      if (target) return { all: [target, ...others], isWeighted, hedgeAfterMs }
       const lacking = all[0]?.upstream ?? first
       // Whoever set up other upstreams did without this one's key on purpose.
       const isLeftOver = lacking === first && named.some(({ provider }) => provider.hasKey)

@@ -7,6 +7,7 @@ import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
 import type { Bill } from './bill.ts'
 import { countUsage, type Observed } from './observe.ts'
+import { isOutrun } from './outrun.ts'
 import type { Provider } from './provider.ts'
 import { recordedError } from './reported-error.ts'
 
@@ -80,6 +81,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     },
     settle(outcome) {
       const { usage, said, error } = outcome
+      // What it was billed upstream is not known, and is not its caller's to pay.
+      if (isOutrun(error)) return settled({ ...outcome, said: null }, null)
       if (usage !== null || !said) return settled(outcome, usage)
       return countUsage(countTokens, invocation.request, said, error).then((counted) => settled(outcome, counted))
     },
@@ -111,7 +114,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       latency_ms: elapsedMs(),
       first_token_ms: firstTokenMs,
       usage,
-      upstream_cost_usd: costUsd,
+      upstream_cost_usd: isOutrun(error) ? null : costUsd,
       error: error && recordedError(error, provider, storeContent),
     }
     if (storeContent)
@@ -126,6 +129,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
 
 function statusOf(error: Error | null): CallStatus {
   if (error === null) return 'ok'
+  if (isOutrun(error)) return 'hedged'
   return error instanceof GazewayError && error.code === 'cancelled' ? 'aborted' : 'error'
 }
 

@@ -13,7 +13,9 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     under = await startConsole('sandbox', {
       document: {
         upstreams: { one: { provider: one.url, api_keys: ['key-of-one-number-1'] }, groq: {} },
-        routes: [{ model: 'smart', to: [{ upstream: 'one', model: 'm-1', weight: 3 }, 'default'] }],
+        routes: [
+          { model: 'smart', to: [{ upstream: 'one', model: 'm-1', weight: 3 }, 'default'], hedge_after_ms: 4000 },
+        ],
       },
     })
   })
@@ -46,14 +48,15 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await page.getByRole('button', { name: 'Save routes' }).click()
     await page.getByText(/routes\.0\.to\.0: there is no upstream nobody/).waitFor()
     await first.getByLabel('Candidates').fill('default/llm-3-fast')
+    await first.getByLabel('Hedged after').fill('2500')
     await page.getByRole('button', { name: 'Save routes' }).click()
     await page.getByText('Saved; in force now.').waitFor()
     const { routes } = under.platform.gateway.loaded.config
     assert.deepEqual(
-      routes.map(({ model, to }) => [model, to]),
+      routes.map(({ model, to, hedge_after_ms }) => [model, to, hedge_after_ms]),
       [
-        ['s*', ['default/llm-3-fast']],
-        ['smart', [{ upstream: 'one', model: 'm-1', weight: 3 }, 'default']],
+        ['s*', ['default/llm-3-fast'], 2500],
+        ['smart', [{ upstream: 'one', model: 'm-1', weight: 3 }, 'default'], 4000],
       ],
     )
     await page.getByRole('row', { name: /^default llm-3-fast/ }).waitFor()

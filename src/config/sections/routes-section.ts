@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { modelGlob, modelId } from './setting-values.ts'
+import { milliseconds, modelGlob, modelId } from './setting-values.ts'
 
 /** `NAME`, or `NAME/MODEL`. */
 const place = z
@@ -38,10 +38,14 @@ const Route = z.strictObject({
     .describe(
       'order: each candidate is asked once the one before it cannot answer. weighted: the first is drawn by weight.',
     ),
+  hedge_after_ms: milliseconds
+    .nullable()
+    .default(null)
+    .describe('How long a reply may take to begin before the next candidate is asked beside it; null: none is.'),
 })
 
 /** Which upstreams answer for which models; the first route that fits decides. */
 export const Routes = z.array(Route).max(500).default([]).meta({
   description:
-    'Which upstreams answer for which models: a list of {model: GLOB, to: [candidates], strategy}. The first route that fits decides.',
+    'Which upstreams answer for which models: a list of {model: GLOB, to: [candidates], strategy, hedge_after_ms}. The first route that fits decides.',
 })

@@ -26,7 +26,7 @@ import { timeIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import './calls.css'
 
-const TONES = { ok: 'good', error: 'bad', aborted: 'warn', refused: 'warn' } as const
+const TONES = { ok: 'good', error: 'bad', aborted: 'warn', hedged: 'neutral', refused: 'warn' } as const
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
 type Filters = Record<(typeof FILTERS)[number], string>
 
@@ -67,7 +67,7 @@ function Trail({ filters }: { filters: Filters }) {
         <Field label="Status">
           <Select
             value={filters.status}
-            options={[{ value: '', label: 'All' }, 'ok', 'error', 'aborted', 'refused']}
+            options={[{ value: '', label: 'All' }, 'ok', 'error', 'aborted', 'hedged', 'refused']}
             onChange={(status) => set({ status })}
           />
         </Field>
@@ -130,7 +130,7 @@ function Trail({ filters }: { filters: Filters }) {
               key: 'cost',
               label: 'Cost',
               align: 'right',
-              render: ({ upstream_cost_usd }) => <Money usd={upstream_cost_usd} />,
+              render: ({ upstream_cost_usd: cost }) => (cost === null ? '—' : <Money usd={cost} />),
             },
             { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
           ]}
@@ -196,7 +196,10 @@ function OneCall({ id }: { id: string }) {
               : 'not told'
           }
         />
-        <Stat label="Cost at the provider" value={usd(call.upstream_cost_usd)} />
+        <Stat
+          label="Cost at the provider"
+          value={call.upstream_cost_usd === null ? 'not known' : usd(call.upstream_cost_usd)}
+        />
         <Stat
           label="Took"
           value={duration(call.latency_ms)}

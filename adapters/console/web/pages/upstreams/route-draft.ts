@@ -8,17 +8,20 @@ export interface RouteDraft {
   model: string
   targets: string
   strategy: Route['strategy']
+  /** In milliseconds; empty for none. */
+  hedgeAfter: string
 }
 
-export const NEW_ROUTE: RouteDraft = { model: '', targets: '', strategy: 'order' }
+export const NEW_ROUTE: RouteDraft = { model: '', targets: '', strategy: 'order', hedgeAfter: '' }
 
 const WEIGHTED = /^(\S+) +weight +(\d+(?:\.\d+)?)$/
 
 /** A route as lines: `NAME`, `NAME/MODEL`, and ` weight N` after one that has its own weight. */
-export const draftOf = ({ model, to, strategy }: Route): RouteDraft => ({
+export const draftOf = ({ model, to, strategy, hedge_after_ms }: Route): RouteDraft => ({
   model,
   targets: to.map(lineOf).join('\n'),
   strategy,
+  hedgeAfter: String(hedge_after_ms ?? ''),
 })
 
 function lineOf(target: Target): string {
@@ -29,9 +32,11 @@ function lineOf(target: Target): string {
 }
 
 /** The route that lines say. What is wrong with it, the API tells. */
-export function routeOf({ model, targets, strategy }: RouteDraft) {
+export function routeOf({ model, targets, strategy, hedgeAfter }: RouteDraft) {
   const lines = targets.split('\n').map((line) => line.trim())
-  return { model: model.trim(), to: lines.filter((line) => line !== '').map(targetOf), strategy }
+  const to = lines.filter((line) => line !== '').map(targetOf)
+  const after = hedgeAfter.trim()
+  return { model: model.trim(), to, strategy, hedge_after_ms: after === '' ? null : Number(after) }
 }
 
 function targetOf(line: string) {

@@ -77,6 +77,9 @@ export function RouteEditor({ onSaved }: { onSaved: () => void }) {
             <Field label="Asked">
               <Select value={draft.strategy} options={STRATEGIES} onChange={(strategy) => change(at, { strategy })} />
             </Field>
+            <Field label="Hedged after" hint="Milliseconds until the next is asked beside a slow one; empty for never">
+              <TextInput type="number" value={draft.hedgeAfter} onInput={(hedgeAfter) => change(at, { hedgeAfter })} />
+            </Field>
             <div class="actions">
               {at > 0 && (
                 <Button size="small" label={`Move route ${at + 1} up`} onClick={() => raise(at)}>

@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import * as double from '../doubles/upstream.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
+
+const CHAT = '/chat/completions'
+const ASK = { model: 'hedged', messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: 100 }
+/** A test waits as long as this where the hedge must come; where it must not, the delay of the route is longer than the test. */
+const AFTER_MS = 50
+
+describe('a hedged route', () => {
+  let one: double.UpstreamDouble
+  let two: double.UpstreamDouble
+  let three: double.UpstreamDouble
+  let running: RunningPlatform
+  const all = () => [one, two, three]
+
+  before(async () => {
+    one = await double.startUpstream()
+    two = await double.startUpstream()
+    three = await double.startUpstream()
+    running = await startPlatform(one.url, {
+      document: {
+        upstream: { timeout_ms: 5000 },
+        upstreams: {
+          two: { provider: two.url, api_keys: ['key-of-two-number-1'], timeout_ms: 5000 },
+          three: { provider: three.url, api_keys: ['key-of-three-1'], timeout_ms: 5000 },
+          claude: { provider: three.url, protocol: 'anthropic', api_keys: ['key-of-claude-1'], timeout_ms: 5000 },
+        },
+        routes: [
+          { model: 'hedged', to: ['default', 'two', 'three'], hedge_after_ms: AFTER_MS },
+          { model: 'patient', to: ['default', 'two'], hedge_after_ms: 60_000 },
+          { model: 'plain', to: ['default', 'two'] },
+          { model: 'to-claude', to: ['default', 'claude'], hedge_after_ms: AFTER_MS },
+        ],
+      },
+    })
+  })
+  beforeEach(() => {
+    for (const upstream of all()) {
+      upstream.received.length = 0
+      upstream.on(CHAT, double.json(200, double.completion('Hello.')))
+      upstream.on('/responses', double.json(200, double.response('Hello.')))
+    }
+  })
+  after(async () => {
+    await running.close()
+    for (const upstream of all()) await upstream.close()
+  })
+
+  const newKey = async (input: object = {}) => {
+    const { key, record } = await running.gateway.keys.create({ name: 'caller', scopes: ['inference'], ...input })
+    return { key, id: record.id }
+  }
+  const post = (body: object, { key, path = CHAT, signal }: { key: string; path?: string; signal?: AbortSignal }) =>
+    fetch(`${running.gatewayUrl}/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    })
+  const callsOf = async (caller_id: string): Promise<CallRecord[]> =>
+    (await running.gateway.calls.history({ caller_id, limit: 50 })).items
+  /** The calls of a key, once there are so many. */
+  async function records(id: string, many: number): Promise<CallRecord[]> {
+    for (;;) {
+      const made = await callsOf(id)
+      if (made.length >= many) return made
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const asked = () => all().map(({ received }) => received.length)
+  const originOf = ({ headers }: Response) => [headers.get('x-gazeway-upstream'), headers.get('x-gazeway-attempts')]
+  const chargedTo = async (id: string) => {
+    const { items } = await running.gateway.wallet.usage({ caller_id: id, limit: 10 })
+    return items.map(({ billing }) => billing.total_usd)
+  }
+
+  for (const stream of [false, true])
+    it(`is answered by the second where the first is slow, which is ended${stream ? ', streamed' : ''}`, async () => {
+      const { key, id } = await newKey()
+      one.on(CHAT, double.hangs)
+      two.on(CHAT, stream ? double.sse(double.chunks(['Hello.'])) : double.json(200, double.completion('Hello.')))
+      const reply = await post({ ...ASK, stream }, { key })
+      assert.equal(reply.status, 200)
+      assert.match(await reply.text(), /"Hello\."/)
+      assert.deepEqual(originOf(reply), ['two', '2'])
+      await one.received[0]?.aborted
+      assert.deepEqual(asked(), [1, 1, 0])
+      const made = await records(id, 2)
+      const [slow, quick] = ['hedged', 'ok'].map((status) => made.find((call) => call.status === status))
+      assert.deepEqual([slow?.fallback_from, slow?.usage, slow?.upstream_cost_usd], [null, null, null])
+      assert.match(slow?.error ?? '', /Another candidate answered first/)
+      assert.deepEqual([quick?.upstream, quick?.fallback_from], ['two', slow?.call_id])
+    })
+
+  for (const stream of [false, true])
+    it(`is answered by the first where that comes before the second, which is ended${stream ? ', streamed' : ''}`, async () => {
+      const { key, id } = await newKey()
+      one.on(CHAT, async (response, request) => {
+        await until(() => two.received.length > 0)
+        await (stream ? double.sse(double.chunks(['Hello.'])) : double.json(200, double.completion('Hello.')))(
+          response,
+          request,
+        )
+      })
+      two.on(CHAT, double.hangs)
+      const reply = await post({ ...ASK, stream }, { key })
+      assert.match(await reply.text(), /"Hello\."/)
+      assert.deepEqual(originOf(reply), [null, '2'].with(0, 'default'))
+      await two.received[0]?.aborted
+      const made = await records(id, 2)
+      const [given, answered] = ['hedged', 'ok'].map((status) => made.find((call) => call.status === status))
+      assert.deepEqual([given?.upstream, given?.fallback_from], ['two', answered?.call_id])
+    })
+
+  it('asks nobody beside a first that begins in time, and nobody at all where the route does not say so', async () => {
+    const { key } = await newKey()
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'patient' }, { key })), ['default', '1'])
+    one.on(CHAT, async (response, request) => {
+      await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
+      await double.json(200, double.completion('Hello.'))(response, request)
+    })
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'plain' }, { key })), ['default', '1'])
+    assert.deepEqual(asked(), [2, 0, 0])
+  })
+
+  it('asks the next at once where the first fails before the delay', async () => {
+    const { key, id } = await newKey()
+    one.on(CHAT, double.fails(503))
+    const reply = await post({ ...ASK, model: 'patient' }, { key })
+    assert.deepEqual(originOf(reply), ['two', '2'])
+    assert.deepEqual((await records(id, 2)).map(({ status }) => status).sort(), ['error', 'ok'])
+  })
+
+  it('waits for the first where the second fails', async () => {
+    const { key, id } = await newKey()
+    one.on(CHAT, async (response, request) => {
+      while ((await callsOf(id)).length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await double.json(200, double.completion('Hello.'))(response, request)
+    })
+    two.on(CHAT, double.fails(500))
+    const reply = await post(ASK, { key })
+    assert.equal(reply.status, 200)
+    assert.deepEqual(originOf(reply), ['default', '2'])
+    assert.deepEqual((await records(id, 2)).map(({ status }) => status).sort(), ['error', 'ok'])
+    assert.deepEqual(asked(), [1, 1, 0])
+  })
+
+  it('goes on to the third where both fail, and tells the error of the first where all do', async () => {
+    const { key, id } = await newKey()
+    const failsOnce = double.fails(504)
+    one.on(CHAT, async (response, request) => {
+      await until(() => two.received.length > 0)
+      await failsOnce(response, request)
+    })
+    two.on(CHAT, double.fails(500))
+    assert.deepEqual(originOf(await post(ASK, { key })), ['three', '3'])
+    assert.deepEqual(asked(), [1, 1, 1], 'nobody is asked twice')
+    two.received.length = 0
+    three.on(CHAT, double.fails(503))
+    const failed = await post(ASK, { key })
+    assert.deepEqual([failed.status, failed.headers.get('x-gazeway-attempts')], [504, '3'])
+    const made = await records(id, 6)
+    assert.equal(made.filter(({ fallback_from }) => fallback_from === null).length, 2)
+  })
+
+  it('can still be answered by the one that was given up where the other breaks off before its first output', async () => {
+    const { key } = await newKey()
+    one.on(CHAT, async (response, request) => {
+      await until(() => two.received.length > 0)
+      await double.sse(double.chunks([], null).slice(0, 1), 'break')(response, request)
+    })
+    two.on(CHAT, double.hangs, double.sse(double.chunks(['Hello.'])))
+    const reply = await post({ ...ASK, stream: true }, { key })
+    assert.match(await reply.text(), /"Hello\."/)
+    assert.deepEqual(originOf(reply), ['two', '3'])
+    assert.deepEqual(asked(), [1, 2, 0])
+  })
+
+  it('is charged once, what the answer cost', async () => {
+    const alone = await newKey({ billing: 'cost' })
+    await post({ ...ASK, model: 'plain' }, { key: alone.key })
+    const [price = 0] = await chargedTo(alone.id)
+    assert.ok(price > 0, `${price}`)
+    for (const stream of [false, true]) {
+      const { key, id } = await newKey({ billing: 'cost' })
+      // Both answer, and report their usage, before one of them can be ended.
+      const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+      const behaviour = double.sse(double.chunks(['Hello.'], usage))
+      let answer = () => {}
+      const both = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      for (const upstream of [one, two])
+        upstream.on(CHAT, async (response, request) => {
+          if (upstream === two) answer()
+          await both
+          await behaviour(response, request)
+        })
+      const reply = await post({ ...ASK, stream }, { key })
+      assert.match(await reply.text(), /Hello\./)
+      const made = await records(id, 2)
+      assert.deepEqual(made.map(({ status }) => status).sort(), ['hedged', 'ok'])
+      assert.equal(made.find(({ status }) => status === 'hedged')?.usage, null)
+      assert.deepEqual(await chargedTo(id), [price])
+    }
+  })
+
+  it('asks nobody beside the first where there is not as much money again', async () => {
+    const rich = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+    const slowly: double.Behaviour = async (response, request) => {
+      await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
+      await double.json(200, double.completion('Hello.'))(response, request)
+    }
+    one.on(CHAT, slowly)
+    assert.deepEqual(originOf(await post(ASK, { key: rich.key })), ['two', '2'])
+    // A call is reckoned with 400 to 500 tokens at 0.003 US dollars a thousand.
+    for (const limits of [{ credit_limit_usd: 0.002 }, { budgets: [{ usd: 0.002, per: 'day' }] }]) {
+      const { key, id } = await newKey({ billing: 'budgets' in limits ? 'recorded' : 'cost', limits })
+      assert.deepEqual(originOf(await post(ASK, { key })), ['default', '1'], JSON.stringify(limits))
+      assert.deepEqual(
+        (await records(id, 1)).map(({ status }) => status),
+        ['ok'],
+      )
+    }
+  })
+
+  it('never exceeds a budget, and gives back what it set aside', async () => {
+    // Each costs 0.0009 US dollars, and is reckoned with less than 0.002.
+    const used = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 }
+    const answer = double.json(200, double.completion('Hello.', used))
+    two.on(CHAT, answer)
+    one.on(CHAT, async (response, request) => {
+      await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
+      await answer(response, request)
+    })
+    const { key } = await newKey({ limits: { budgets: [{ usd: 0.004, per: 'day' }] } })
+    assert.deepEqual(originOf(await post(ASK, { key })), ['two', '2'])
+    let answered = 1
+    for (let some = 1; some > 0; answered += some) {
+      const replies = await Promise.all(Array.from({ length: 3 }, () => post(ASK, { key })))
+      for (const { status } of replies) assert.ok(status === 200 || status === 402, `${status}`)
+      some = replies.filter(({ status }) => status === 200).length
+    }
+    assert.ok(answered === 3 || answered === 4, `${answered} answers`)
+  })
+
+  it('ends both with its client', async () => {
+    const { key, id } = await newKey()
+    one.on(CHAT, double.hangs)
+    two.on(CHAT, double.hangs)
+    const leaving = new AbortController()
+    const made = post(ASK, { key, signal: leaving.signal }).catch(() => null)
+    await until(() => two.received.length > 0)
+    leaving.abort()
+    await made
+    await one.received[0]?.aborted
+    await two.received[0]?.aborted
+    assert.deepEqual(
+      (await records(id, 2)).map(({ status }) => status),
+      ['aborted', 'aborted'],
+    )
+    assert.deepEqual(asked(), [1, 1, 0])
+  })
+
+  for (const [what, path, body] of [
+    ['a chat that is stored', CHAT, { ...ASK, store: true }],
+    [
+      'a chat for which the provider runs tools',
+      CHAT,
+      { ...ASK, tools: [{ type: 'mcp', server_url: 'https://x.test' }] },
+    ],
+    ['a Response, which is stored unless it says otherwise', '/responses', { model: 'hedged', input: 'Hello?' }],
+    [
+      'a Response in the background',
+      '/responses',
+      { model: 'hedged', input: 'Hello?', store: false, background: true },
+    ],
+  ] as const)
+    it(`asks nobody beside ${what}`, async () => {
+      const { key } = await newKey()
+      one.on(path, async (response, request) => {
+        await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
+        await double.json(200, path === CHAT ? double.completion('Hello.') : double.response('Hello.'))(
+          response,
+          request,
+        )
+      })
+      assert.equal((await post(body, { key, path })).status, 200)
+      assert.deepEqual(asked(), [1, 0, 0])
+    })
+
+  it('asks another beside a Response that is not stored', async () => {
+    const { key } = await newKey()
+    one.on('/responses', double.hangs)
+    const reply = await post({ model: 'hedged', input: 'Hello?', store: false }, { key, path: '/responses' })
+    assert.deepEqual(originOf(reply), ['two', '2'])
+  })
+
+  it('asks nobody beside the first whom the circuit breaker leaves alone, whose keys rest, or whose API cannot express it', async () => {
+    const { key } = await newKey()
+    const slowly: double.Behaviour = async (response, request) => {
+      await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
+      await double.json(200, double.completion('Hello.'))(response, request)
+    }
+    one.on(CHAT, slowly)
+    assert.deepEqual(originOf(await post({ ...ASK, model: 'to-claude', n: 2 }, { key })), ['default', '1'])
+    two.on(CHAT, double.drops)
+    for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: 'two/x' }, { key })).status, 502)
+    two.received.length = 0
+    three.on(CHAT, double.fails(429, { 'retry-after': '30' }))
+    one.on(CHAT, double.fails(503))
+    await post(ASK, { key })
+    three.received.length = 0
+    one.on(CHAT, slowly)
+    assert.deepEqual(originOf(await post(ASK, { key })), ['default', '1'])
+    assert.deepEqual([two.received.length, three.received.length], [0, 0])
+  })
+})
