@@ -1,14 +1,16 @@
+import { untestedCommands } from './docs/commands.ts'
 import { deadLinks, pagesOf } from './docs/links.ts'
 import { generatedPages } from './docs/pages.ts'
 import { writeGeneratedPages } from './docs/write-pages.ts'
 
 /**
  * Brings the generated pages up to date with their sources. With --check it changes nothing, and ends with 1 where a page
- * is behind or a link leads nowhere.
+ * is behind, a link leads nowhere, or no test runs commands that are shown.
  */
 
 if (process.argv.includes('--check')) {
-  const faults = [...behind(), ...deadLinks('.', pagesOf('.'))]
+  const pages = pagesOf('.')
+  const faults = [...behind(), ...deadLinks('.', pages), ...untestedCommands('.', pages)]
   for (const fault of faults) console.error(fault)
   if (faults.length > 0) process.exitCode = 1
 } else for (const file of writeGeneratedPages()) console.log(`wrote ${file}`)
