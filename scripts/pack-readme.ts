@@ -1,0 +1,12 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { absoluteLinks, relativeLinks } from './docs/absolute-links.ts'
+
+/**
+ * Makes the links of README.md absolute while the package is packed (`prepack`), and relative again afterwards (`postpack`,
+ * with --undo). docs/ is not in the package: it would take more than 2 MB.
+ */
+
+const { repository } = JSON.parse(readFileSync('package.json', 'utf8'))
+const address = repository.url.replace(/^git\+|\.git$/g, '')
+const change = process.argv.includes('--undo') ? relativeLinks : absoluteLinks
+writeFileSync('README.md', change(readFileSync('README.md', 'utf8'), address))
