@@ -11,8 +11,7 @@ export interface Tested {
 /** Add a page of commands here together with the test that runs them. */
 const TESTED: readonly Tested[] = [
   { page: 'README.md', test: 'test/docs/readme.test.ts' },
-  { page: 'docs/guides/budgets.md', test: 'test/docs/walkthroughs.test.ts' },
-  { page: 'docs/guides/routes.md', test: 'test/docs/walkthroughs.test.ts' },
+  { page: 'docs/guides/', test: 'test/docs/guides.test.ts' },
   { page: 'docs/reference/assistants.md', test: 'test/docs/readme.test.ts' },
   { page: 'docs/reference/clients.md', headings: ['Claude Code'], test: 'test/docs/clients.test.ts' },
   { page: 'docs/reference/http.md', test: 'test/docs/http.test.ts' },
