@@ -209,7 +209,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       const chain = gateway({ chainId: CHAIN_ID + 1 })
       chain.start()
       await chain.owe('esc_1', newRecipient(), CENT)
-      await chain.until('esc_1', ({ error }) => error?.includes(`of chain ${CHAIN_ID}, not ${CHAIN_ID + 1}`) ?? false)
+      await chain.until('esc_1', ({ error }) => error?.includes(`on chain ${CHAIN_ID}, not ${CHAIN_ID + 1}`) ?? false)
       assert.deepEqual(await store.db.selectFrom('chain_transactions').selectAll().execute(), [])
       assert.equal((await chain.settlements.states(['esc_1'])).get('esc_1')?.status, 'pending')
     })

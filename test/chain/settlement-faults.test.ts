@@ -145,7 +145,7 @@ describe('settlement on a chain that misbehaves', () => {
     const other = await deployToken(anvil)
     const since = gateway({ token: other.address })
     since.start()
-    await since.until('esc_1', ({ error }) => /is another one now/.test(error ?? ''))
+    await since.until('esc_1', ({ error }) => /token has changed since/.test(error ?? ''))
     assert.equal((await stateOf(since, 'esc_1'))?.attempts, 0)
   })
 
@@ -199,7 +199,7 @@ describe('settlement on a chain that misbehaves', () => {
     }
     chain.start()
     await chain.owe('esc_1', recipient, CENT)
-    await chain.until('esc_1', ({ status, error }) => status === 'failed' && /not tried again/.test(error ?? ''))
+    await chain.until('esc_1', ({ status, error }) => status === 'failed' && /not retried/.test(error ?? ''))
     at += 86_400_000
     await rounds()
     assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 1)
@@ -392,7 +392,7 @@ describe('settlement on a chain that misbehaves', () => {
     node.lie = undefined
     await chain.owe('esc_2', other, CENT)
     for (const id of ['esc_1', 'esc_2'])
-      await chain.until(id, ({ error }) => /the account's number 0,/.test(error ?? ''))
+      await chain.until(id, ({ error }) => /the account's nonce 0,/.test(error ?? ''))
     await releaseBlocks(anvil)
     for (const id of ['esc_1', 'esc_2'])
       await chain.until(id, ({ status, error }) => status === 'confirmed' && error === null)
