@@ -18,32 +18,32 @@ import { foundTask, notTheClaimant, outOfOrder } from './task-refusals.ts'
 
 const TOKEN_BYTES = 32
 
-/** A task as its claimant is shown it. */
+/** A claimed task with its token, as its claimant sees it. */
 export type ClaimedTask = Task & { claim_token: string }
 
-/** Claims of tasks, and their signs of life. */
+/** Claims of tasks and their heartbeats. */
 export interface Claims {
   /**
-   * Claims an open task: of several at once, one does.
+   * Claims an open task. One of several concurrent claims wins.
    *
-   * @param keep told of the claimed task in the same transaction
-   * @returns the task with its `claim_token`, which is shown now and never again
-   * @throws GazewayError `not_found`, `invalid_transition` naming the present status, or `gaze_verification_failed`
+   * @param keep called with the claimed task in the same transaction
+   * @returns the task with its `claim_token`, which is shown once
+   * @throws GazewayError `not_found`, `invalid_transition` with the current status, or `gaze_verification_failed`
    */
   claim(id: string, input: Claim, caller: Caller, keep?: Keep<ClaimedTask>): Promise<ClaimedTask>
   /**
-   * Extends the lease of a live claim by as many seconds as it was claimed for. For the key that claimed it and admins, with
-   * the claim's token, or the agent's name where the token was lost.
+   * Extends the lease of a live claim by its original length. For the claiming key and admins, with the claim's token,
+   * or the agent's name when the token was lost.
    *
    * @throws GazewayError `not_found`, `forbidden` for anyone but the claimant, or `invalid_transition`
    */
   heartbeat(id: string, input: Heartbeat, caller: Caller): Promise<Task>
 }
 
-/** What is kept of a claim's token: it has 256 random bits, so that a plain hash is enough. */
+/** Hashes a claim's token. A plain hash is enough, because the token has 256 random bits. */
 export const hashClaim = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** The claims of the tasks in `store`. */
+/** Creates the claims of the tasks in `store`. */
 export function createClaims({
   store,
   now,
@@ -93,7 +93,7 @@ export function createClaims({
       const at = now()
       const before = await read(store.db, id)
       const isClaimant = before.claimed_by === caller.id || caller.scopes.has('admin')
-      // Without its token, the claim that was read: another may have been made since, under the same name.
+      // Without a token, the claim read before: the name may have made another claim since.
       const hash = claim_token === undefined ? before.claim_hash : hashClaim(claim_token)
       const row =
         isClaimant &&
@@ -123,15 +123,15 @@ type ClaimColumns = Pick<
 interface Taking {
   id: string
   claim: ClaimColumns
-  /** Null where the attestation was not looked at yet. */
+  /** Null until the attestation is verified. */
   attention: Attention | null
   verifier: GazeVerifier
 }
 
 /**
- * One statement, which one claimant wins, claims the task; else its row says why not.
+ * Claims the task in one statement, so that one claimant wins; otherwise its row explains why not.
  *
- * @returns `lapsed` where the lease of another claim is over; `unseen` where an attestation must be looked at first
+ * @returns `lapsed` when the lease of another claim is over; `unseen` when an attestation must be verified first
  */
 async function take(
   trx: Transaction<Schema>,
@@ -148,7 +148,7 @@ async function take(
   return row
 }
 
-/** A task whose reward has expired would be done for nothing. */
+/** Claims an open task whose reward has not expired. */
 async function claimOpen(
   trx: Transaction<Schema>,
   id: string,
@@ -174,20 +174,20 @@ async function claimOpen(
   return rows[0]
 }
 
-/** Says why a task could not be claimed. @throws GazewayError `invalid_transition` */
+/** Explains why a task could not be claimed. @throws GazewayError `invalid_transition` */
 function refuse(row: TaskRow, at: string): 'lapsed' | 'unseen' {
   if (row.status === 'claimed' && taskStatusAt(row, at) === 'open') return 'lapsed'
   if (row.status !== 'open') throw outOfOrder(row, 'claim', 'claimed', at)
   if (row.reward_expires_at !== null && row.reward_expires_at <= at)
     throw new GazewayError(
       'invalid_transition',
-      `Task ${row.id} is open, but its reward expired at ${row.reward_expires_at}: nobody can claim it any more.`,
+      `Task ${row.id} is open, but its reward expired at ${row.reward_expires_at}: it can no longer be claimed.`,
     )
-  // It opened again since: a claim that came first was ended.
+  // It opened again since: an earlier claim ended.
   return row.gaze_required === 1 ? 'unseen' : 'lapsed'
 }
 
-/** @throws GazewayError `gaze_verification_failed` where there is no attestation to look at */
+/** @throws GazewayError `gaze_verification_failed` without an attestation */
 async function look(
   { store, verifier }: { store: Store; verifier: GazeVerifier },
   of: { id: string; attestationId: string | undefined; caller: Caller; at: Date },
@@ -200,7 +200,7 @@ async function look(
     return lookAtAttention(store, verifier, { attestationId, taskId, evidence, at: at.toISOString() })
   throw new GazewayError(
     'gaze_verification_failed',
-    'This task needs gaze verification: send attestation_id, an attestation that is bound to it.',
+    'This task needs gaze verification: send the attestation_id of an attestation bound to it.',
     { param: 'attestation_id' },
   )
 }
@@ -208,7 +208,7 @@ async function look(
 const read = async (db: Kysely<Schema>, id: string): Promise<TaskRow> =>
   foundTask(await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
 
-/** A lease until `time`, or for longer where that was promised: a sign of life may overtake one that was held up. */
+/** The later of `time` and the present lease, because a delayed heartbeat may arrive after a newer one. */
 const latest = (time: string) =>
   sql<string>`case when lease_expires_at > ${time} then lease_expires_at else ${time} end`
 

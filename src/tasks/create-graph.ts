@@ -7,47 +7,48 @@ import type { Micros } from '../text/money.ts'
 import { insertTask, type PlannedTask } from './insert-task.ts'
 import { type Task, toTask } from './task-record.ts'
 
-/** How long rewards stay locked unless said otherwise, in seconds. */
+/** Default lifetime of rewards in seconds. */
 const TTL_SECONDS = 86_400
 
-/** One task of a graph; its fields are checked already. */
+/** One task of a graph, validated before. */
 export interface GraphTask {
-  /** By which the others name it; unique in the graph. */
+  /** Name within the graph; unique. */
   ref: string
   title: string
   description: string
   capabilities: readonly string[]
   rewardMicros: Micros
-  /** The refs of the tasks that it waits for; without a circle. */
+  /** Refs of the tasks it depends on, without cycles. */
   dependsOn: readonly string[]
 }
 
-/** A graph of tasks that is to be made. */
+/** A graph of tasks to create. */
 export interface NewGraph {
-  /** The id of the key that makes the tasks, and pays for them. */
+  /** Id of the key that creates the tasks and pays for them. */
   callerId: string
   swarmId: string
-  /** What all tasks together reach, in words. */
+  /** Goal of all tasks together. */
   goal: string
   tasks: readonly GraphTask[]
   gazeRequired?: boolean
-  /** Whom all rewards go to; the agents that complete the tasks when absent. */
+  /** Recipient of all rewards; the agents that complete the tasks by default. */
   recipient?: string
-  /** How long the rewards stay locked; a day when absent. */
+  /** Lifetime of the rewards; a day by default. */
   ttlSeconds?: number
 }
 
 /**
- * Makes a swarm with all tasks of a graph and locks their rewards, in one transaction, in which `keep` is told of them.
+ * Creates a swarm with all tasks of a graph and locks their rewards, in one transaction.
  *
- * @returns in the order in which they are given
+ * @param keep called with the tasks in the same transaction
+ * @returns the tasks in the given order
  * @throws GazewayError `validation_failed` for a recipient that cannot be paid, `insufficient_credit` or
- *   `budget_reached`; nothing is made then
- * @throws RangeError for a ref that is unknown or there twice
+ *   `budget_reached`; nothing is created then
+ * @throws RangeError for an unknown or repeated ref
  */
 export type CreateGraph = (graph: NewGraph, keep?: Keep<Task[]>) => Promise<Task[]>
 
-/** How graphs of tasks are made. */
+/** Creates the function that creates graphs. */
 export function createGraphs({
   store,
   now,
@@ -101,7 +102,7 @@ function plan(graph: NewGraph): PlannedTask[] {
   })
 }
 
-/** Ids by ref, each later than those of the tasks that it waits for: rows are locked in the order of their ids. */
+/** Assigns ids by ref, each later than those of its dependencies, because rows are locked in the order of their ids. */
 function newIds(tasks: readonly GraphTask[]): Map<string, string> {
   const byRef = new Map(tasks.map((task) => [task.ref, task]))
   const ids = new Map<string, string>()

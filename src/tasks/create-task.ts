@@ -11,13 +11,13 @@ import { toMicros } from '../text/money.ts'
 import { insertTask } from './insert-task.ts'
 import { type NewTask, type Task, toTask } from './task-record.ts'
 
-/** Tasks that can wait for one: completing it opens all of them at once. */
+/** Most tasks that may depend on one: completing it opens all of them at once. */
 const MOST_DEPENDENTS = 1_000
 
-/** Makes a task and locks its reward in one transaction, in which `keep` is told of it. */
+/** Creates a task and locks its reward, in one transaction. Calls `keep` with the task in it. */
 export type CreateTask = (input: NewTask, callerId: string, keep?: Keep<Task>) => Promise<Task>
 
-/** How tasks are made. */
+/** Creates the function that creates tasks. */
 export function createTaskMaking({
   store,
   now,
@@ -54,10 +54,10 @@ export function createTaskMaking({
 }
 
 /**
- * How many of these tasks are not completed. Their rows stay locked, so that none of them is completed before the task
- * that waits for it is there to be opened.
+ * Counts the unfinished ones of these tasks. Locks their rows, so that none completes before the dependent task exists.
  *
- * @throws GazewayError `validation_failed` for one that does not exist, failed or was cancelled, or that too many wait for
+ * @throws GazewayError `validation_failed` for a task that does not exist, failed or was cancelled, or that has too
+ *   many dependents
  */
 async function unfinished(trx: Transaction<Schema>, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0

@@ -16,26 +16,27 @@ import { foundTask, notTheClaimant, outOfOrder } from './task-refusals.ts'
 import { UNFINISHED_STATUSES } from './task-statuses.ts'
 import { giveUp, openWaiting } from './waiting.ts'
 
-/** The ends of tasks. */
+/** Completion and cancellation of tasks. */
 export interface Finishing {
   /**
-   * Completes or fails a claimed task. Completing opens the tasks that waited for it, and fixes whom the reward goes to; failing refunds the reward and
-   * cancels those tasks. For the key that claimed it and admins, with the agent's name and, where it is sent, the token.
+   * Completes or fails a claimed task. Completion opens its dependents and fixes the recipient of its reward. Failure
+   * refunds its reward and cancels its dependents. For the claiming key and admins, with the agent's name and, when
+   * sent, the token.
    *
-   * @param keep told of the ended task in the same transaction
-   * @throws GazewayError `not_found`, `forbidden`, or `invalid_transition` naming the present status
+   * @param keep called with the ended task in the same transaction
+   * @throws GazewayError `not_found`, `forbidden`, or `invalid_transition` with the current status
    */
   complete(id: string, input: Completion, caller: Caller, keep?: Keep<Task>): Promise<Task>
   /**
-   * Cancels an unfinished task and those that wait for it, and refunds their rewards. For its creator and admins.
+   * Cancels an unfinished task and its dependents, and refunds their rewards. For its creator and admins.
    *
-   * @param keep told of the cancelled task in the same transaction
+   * @param keep called with the cancelled task in the same transaction
    * @throws GazewayError as `complete`
    */
   cancel(id: string, caller: Caller, keep?: Keep<Task>): Promise<Task>
 }
 
-/** How the tasks in `store` end. */
+/** Creates the completion and cancellation of the tasks in `store`. */
 export function createFinishing({ store, now }: { store: Store; now: () => Date }): Finishing {
   return {
     async complete(id, input, caller, keep) {
@@ -97,7 +98,7 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
   }
 }
 
-/** The one statement that ends a live claim; undefined where it is not the caller's, or not live. */
+/** Ends a live claim in one statement; undefined when it is not live or not the caller's. */
 async function finishClaimed(
   trx: Transaction<Schema>,
   id: string,
@@ -135,7 +136,7 @@ async function finishClaimed(
   return rows[0]
 }
 
-/** Says why a claim could not be ended. @throws GazewayError */
+/** Explains why a claim could not be ended. @throws GazewayError */
 async function refuse(trx: Transaction<Schema>, id: string, at: string): Promise<never> {
   const row = foundTask(await trx.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
   if (taskStatusAt(row, at) === 'claimed') throw notTheClaimant(row)

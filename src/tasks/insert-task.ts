@@ -9,7 +9,7 @@ import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { TASK_TRANSITIONS } from './task-statuses.ts'
 
-/** A task that is to be made, every default filled in. */
+/** A task to create, with all defaults. */
 export interface PlannedTask {
   id: string
   title: string
@@ -17,20 +17,20 @@ export interface PlannedTask {
   capabilities: readonly string[]
   rewardMicros: Micros
   gazeRequired: boolean
-  /** Whom the reward goes to; null is the agent that completes the task. */
+  /** Recipient of the reward; null for the agent that completes the task. */
   recipient: string | null
   /** Ids of tasks. */
   dependsOn: readonly string[]
-  /** How many of those are not completed. */
+  /** Unfinished tasks among those. */
   waitingOn: number
   swarmId: string | null
   ttlSeconds: number
 }
 
 /**
- * Writes a task with what it waits for, and locks its reward.
+ * Inserts a task with its dependencies and locks its reward.
  *
- * @throws GazewayError `insufficient_credit` or `budget_reached`; the transaction must then be given up
+ * @throws GazewayError `insufficient_credit` or `budget_reached`; the transaction must then be rolled back
  */
 export async function insertTask(
   trx: Transaction<Schema>,
@@ -70,7 +70,7 @@ export async function insertTask(
   return noteSettlement(trx, row, locked.settlement_mode)
 }
 
-/** A task says where its reward is paid, which is known once the reward is locked: in the ledger, unless noted. */
+/** Stores the settlement of a task's reward, known once the reward is locked; the ledger by default. */
 async function noteSettlement(trx: Transaction<Schema>, row: TaskRow, mode: string): Promise<TaskRow> {
   if (mode === row.reward_settlement) return row
   await trx.updateTable('tasks').set({ reward_settlement: mode }).where('id', '=', row.id).execute()

@@ -5,22 +5,22 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { markCapabilities } from './mark-capabilities.ts'
 
-/** Rows of one batch for whoever looks; a background sweep keeps them few. */
+/** Rows per batch for readers; a background sweep keeps them few. */
 const SEEN_AT_ONCE = 500
 
-/** Opens tasks whose leases are over. */
+/** Reopens tasks whose leases are over. */
 export interface Leases {
-  /** For a list at `at`, which selects and counts by status: what is due by then is opened first. */
+  /** Reopens the tasks due at `at`, before a list selects and counts by status. */
   seeDue(at: string): Promise<void>
-  /** Opens one task where its lease is over, so that it can be claimed. @returns whether it was */
+  /** Reopens a task whose lease is over, so that it can be claimed. @returns whether it did */
   reopen(id: string, at: string): Promise<boolean>
-  /** Opens at most `limit`. @returns how many were looked at */
+  /** Reopens at most `limit` tasks. @returns how many were checked */
   sweep(limit: number): Promise<number>
 }
 
-/** The leases of the tasks in `store`. */
+/** Creates the leases of the tasks in `store`. */
 export function createLeases({ store, now }: { store: Store; now: () => Date }): Leases {
-  /** @returns how many of them were opened */
+  /** @returns how many were reopened */
   function open(ids: readonly string[], at: string): Promise<number> {
     return store.write(async (trx) => {
       const over = await trx
@@ -69,7 +69,7 @@ export function createLeases({ store, now }: { store: Store; now: () => Date }):
 
   return {
     async seeDue(at) {
-      // SQLite answers in this process, without a pause: others get their turn between batches.
+      // SQLite runs in this process without yielding: let other work run between batches.
       while ((await openDue(at, SEEN_AT_ONCE)) === SEEN_AT_ONCE) await turn()
     },
     reopen: async (id, at) => (await open([id], at)) === 1,

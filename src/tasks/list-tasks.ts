@@ -12,8 +12,8 @@ import { widthOf } from '../store/width.ts'
 import { type Task, type TaskList, toTask } from './task-record.ts'
 
 /**
- * A page of tasks, newest first, each kind of list from an index. The number of all, or of a status, comes from running
- * totals; with another filter they are counted, up to 1,000.
+ * Lists a page of tasks, newest first, from an index. The total of all tasks or of a status comes from running totals;
+ * with other filters it is counted, up to 1,000.
  *
  * @throws GazewayError `invalid_cursor`
  */
@@ -38,10 +38,10 @@ export async function listTasks(store: Store, query: Paged<TaskList>, at: string
   })
 }
 
-/** Whether tasks are found by a capability that they ask for. A swarm has so few that they are found by it alone. */
+/** Tells whether the capability index is used. A swarm has few tasks, so its own index is enough. */
 const isByCapability = ({ capability, swarm_id }: TaskList) => capability !== undefined && swarm_id === undefined
 
-/** The tasks of a list; with a capability they are found by it, their status and their agent there. */
+/** Selects the tasks of a list. With a capability, status and agent are read from the capability index. */
 function matching(db: Kysely<Schema>, query: TaskList) {
   const { status, agent, capability, swarm_id: swarmId } = query
   const table = isByCapability(query) ? 'asked' : 'tasks'

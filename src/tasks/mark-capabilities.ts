@@ -3,13 +3,13 @@ import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 
-/** Tasks of one statement: both engines take so many parameters. */
+/** Tasks per statement; both engines limit the parameters of one. */
 const CHUNK = 500
 
 /**
- * Writes the status and the agent that tasks now have to the capabilities that they ask for, by which lists find them.
+ * Copies the status and agent of tasks to their capabilities, where lists find them.
  *
- * @param tasks as they are changed in this transaction already; those that ask for none are skipped
+ * @param tasks changed earlier in this transaction; tasks without capabilities are skipped
  */
 export async function markCapabilities(
   trx: Transaction<Schema>,

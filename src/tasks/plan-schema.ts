@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Capability, TaskDescription, TaskTitle } from './task-record.ts'
 
-/** The most tasks that a swarm may have. */
+/** Most tasks of a swarm. */
 export const MOST_PLANNED = 50
-/** How long a title may be, in characters, as models are told it; `TaskTitle` holds them to it. */
+/** Longest title in characters, for the model's schema; `TaskTitle` enforces it. */
 const TITLE_LENGTH = 200
-/** The longest description of a planned task, in characters. */
+/** Longest description of a planned task in characters. */
 const DESCRIPTION_LENGTH = 4000
 const MOST_CAPABILITIES = 16
 
@@ -17,7 +17,7 @@ const PlanId = z
   .refine(isWhole, WHOLE)
   .meta({ accepted: 'text of 1 to 64 characters on one line' })
 
-/** A task as a plan has it: its id is the plan's own and counts there only. */
+/** A task of a plan. Its id is valid within the plan only. */
 export const PlanTask = z.object({
   id: PlanId.describe('A short id of your choice, such as t1; each task its own'),
   title: TaskTitle.describe('What is to be done, in a few words on one line'),
@@ -35,21 +35,21 @@ export const PlanTask = z.object({
 })
 export type PlanTask = z.infer<typeof PlanTask>
 
-/** What a model answers with when it is asked for a plan. How many tasks there may be is checked with the rest. */
+/** Reply of a model to a request for a plan. The number of tasks is checked later. */
 export const PlanReply = z.object({ tasks: z.array(PlanTask) })
 
-/** What a plan may hold. */
+/** Limits of a plan. */
 export interface PlanLimits {
-  /** The most tasks, 1–50. */
+  /** Most tasks, 1–50. */
   maxTasks: number
-  /** The capabilities that tasks may ask for; null is any. */
+  /** Capabilities that tasks may require; null for any. */
   capabilities: readonly string[] | null
 }
 
 /**
- * The `response_format` that asks a model for a plan: structured output under a strict JSON Schema. It uses only what
- * every provider of strict schemas takes: all fields required, no others, and no bounds, which some of them refuse with
- * 400 (`maxItems`, `maxLength`). The bounds are in the descriptions, for the model, and are checked afterwards.
+ * Builds the `response_format` of a plan: structured output under a strict JSON Schema. It uses only the common subset
+ * of providers: all fields required, no others, and no bounds such as `maxItems` and `maxLength`, which some refuse
+ * with 400. Descriptions state the bounds for the model; they are checked afterwards.
  */
 export function planFormat({ maxTasks, capabilities }: PlanLimits) {
   const { shape } = PlanTask

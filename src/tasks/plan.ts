@@ -3,27 +3,27 @@ import { parseJson } from '../text/json.ts'
 import { explain } from '../wire/validation.ts'
 import { type PlanLimits, PlanReply, type PlanTask } from './plan-schema.ts'
 
-/** Faults that are told at once. */
+/** Reported faults of a plan. */
 const MOST_TOLD = 5
-/** Longest name of a task in a fault, in characters. */
+/** Longest task name in a fault, in characters. */
 const NAME_LENGTH = 40
-/** Longest reply that is read, in characters. */
+/** Longest accepted reply in characters. */
 const REPLY_LENGTH = 500_000
 
-/** A plan that can be carried out. */
+/** A valid plan. */
 export interface Plan {
-  /** As the model gave them, each dependency named once. */
+  /** Tasks in the model's order, without repeated dependencies. */
   tasks: PlanTask[]
-  /** Every dependency as `[from, to]`: `to` waits for `from`. In the order of the tasks and of their `depends_on`. */
+  /** Dependencies as `[from, to]`: `to` depends on `from`. In the order of the tasks and of their `depends_on`. */
   edges: [from: string, to: string][]
-  /** All ids, each after those that it waits for; of those that could come next, the first in the plan does. */
+  /** Ids in topological order; ties keep the order of the plan. */
   order: string[]
 }
 
-/** A plan, or why a reply is none: in words that tell a model what to mend. */
+/** A plan, or the fault of a reply in words that tell a model what to correct. */
 export type PlanResult = { plan: Plan; fault: null } | { plan: null; fault: string }
 
-/** What a model replied, as the plan that it is to be. */
+/** Parses a model's reply as a plan. */
 export function readPlan(reply: string, limits: PlanLimits): PlanResult {
   if (reply.trim() === '') return faulty('the reply is empty')
   if (reply.length > REPLY_LENGTH) return faulty(`the reply is longer than ${REPLY_LENGTH} characters`)
@@ -35,8 +35,10 @@ export function readPlan(reply: string, limits: PlanLimits): PlanResult {
 }
 
 /**
- * Checks that tasks form a plan: 1 to `maxTasks` of them, each with an id of its own, waiting only for others of the
- * plan and never for itself by way of them, and asking only for capabilities that are there.
+ * Checks a plan:
+ * - it has 1 to `maxTasks` tasks with unique ids
+ * - dependencies are within the plan and without cycles
+ * - it requires known capabilities only
  */
 export function checkPlan(given: readonly PlanTask[], { maxTasks, capabilities }: PlanLimits): PlanResult {
   if (given.length === 0) return faulty('it has no tasks')
@@ -53,7 +55,7 @@ export function checkPlan(given: readonly PlanTask[], { maxTasks, capabilities }
   }
   const order = inOrder(tasks)
   if (order.length < tasks.length) {
-    return faulty(`tasks wait for each other in a circle: ${cycleIn(tasks, new Set(order)).map(named).join(' → ')}`)
+    return faulty(`tasks depend on each other in a cycle: ${cycleIn(tasks, new Set(order)).map(named).join(' → ')}`)
   }
   const edges = tasks.flatMap((task) => task.depends_on.map((from): [string, string] => [from, task.id]))
   return { plan: { tasks, edges, order }, fault: null }
@@ -90,7 +92,7 @@ function unknownCapabilities(tasks: readonly PlanTask[], allowed: PlanLimits['ca
   )
 }
 
-/** A stable topological order (Kahn 1962), without what is in a cycle or waits for one. */
+/** Sorts topologically and stably (Kahn 1962), without tasks that are in a cycle or behind one. */
 function inOrder(tasks: readonly PlanTask[]): string[] {
   const order: string[] = []
   const done = new Set<string>()
@@ -102,12 +104,12 @@ function inOrder(tasks: readonly PlanTask[]): string[] {
   }
 }
 
-/** One of the cycles: each waits for the next, and the last is the first again. */
+/** Finds a cycle: each task depends on the next, and the last is the first again. */
 function cycleIn(tasks: readonly PlanTask[], done: ReadonlySet<string>): string[] {
   const waits = new Map(
     tasks.filter(({ id }) => !done.has(id)).map((task) => [task.id, task.depends_on.find((id) => !done.has(id)) ?? '']),
   )
-  // Whatever is left waits for something that is left, so that following it must come around.
+  // Every remaining task depends on a remaining one, so following dependencies must close a cycle.
   const path: string[] = []
   let id = [...waits.keys()][0] ?? ''
   while (!path.includes(id)) {
@@ -117,12 +119,12 @@ function cycleIn(tasks: readonly PlanTask[], done: ReadonlySet<string>): string[
   return [...path.slice(path.indexOf(id)), id]
 }
 
-/** A name that a model gave, fit to be repeated. */
+/** Makes a model's name safe to repeat. */
 function named(name: string): string {
   return shorten(name.replace(/\p{C}/gu, '?'), NAME_LENGTH)
 }
 
-/** Some models put JSON between the marks of a code block. */
+/** Removes the code fence that some models put around JSON. */
 function unfenced(reply: string): string {
   const plain = reply.trim()
   return plain.startsWith('```') && plain.endsWith('\n```') ? plain.slice(plain.indexOf('\n'), -3) : plain

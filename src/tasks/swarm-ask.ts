@@ -6,18 +6,19 @@ import { asUpstreamFailure } from '../metering/ask-model.ts'
 import { type Plan, type PlanResult, readPlan } from './plan.ts'
 import { type PlanLimits, planFormat } from './plan-schema.ts'
 
-/** How often a model is asked for one plan. */
+/** Attempts per plan. */
 const MOST_ASKS = 3
-/** How much of a faulty plan is shown to the model again, in characters. */
+/** Length of a faulty plan repeated to the model, in characters. */
 const SHOWN_AGAIN = 100_000
 
 /**
- * Has the chat model (`upstream.models.chat`) divide a goal into tasks. A plan that cannot be carried out is asked for
- * again with its fault named, at most twice. Where the provider refuses the schema, the model is asked without it: the
- * instructions tell the form, too.
+ * Asks the chat model (`upstream.models.chat`) to divide a goal into tasks. An invalid plan is requested again with its
+ * fault, at most twice. When the provider refuses the schema, the request is repeated without it, as the instructions
+ * state the form too.
  *
- * @returns the plan, and the call that it came from
- * @throws GazewayError `upstream_bad_reply` naming the last fault, `cancelled`, `service_stopping`, or an upstream failure
+ * @returns the plan and the call that produced it
+ * @throws GazewayError `upstream_bad_reply` with the last fault, `cancelled`, `service_stopping`, or an upstream
+ *   failure
  */
 export async function askForPlan(
   upstream: Pick<Upstream, 'chat'>,
@@ -53,7 +54,7 @@ export async function askForPlan(
   }
 }
 
-/** Whether a call failed for the schema that the answer was to follow, which not every model knows. */
+/** Tells whether a call failed because the provider refuses the schema. */
 function refusesFormat(error: unknown): boolean {
   if (!(error instanceof GazewayError) || error.code !== 'upstream_error') return false
   return (error.status === 400 || error.status === 422) && /response[_ ]format|json[_ ]schema/i.test(error.message)
@@ -70,8 +71,8 @@ function planIn(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, limits: P
 function noPlan(upstream: string, fault: string, callId: string): GazewayError {
   const error = new GazewayError(
     'upstream_bad_reply',
-    `The model of the upstream ${upstream} gave no plan that can be carried out, asked ${MOST_ASKS} times; at last ${fault}. ` +
-      'Try again, word the goal more clearly, or set another upstream.models.chat.',
+    `The model of the upstream ${upstream} gave no valid plan in ${MOST_ASKS} attempts. The last fault: ${fault}. ` +
+      'Retry, word the goal more clearly, or set another upstream.models.chat.',
   )
   error.callId = callId
   return error

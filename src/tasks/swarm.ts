@@ -15,24 +15,24 @@ import { MOST_PLANNED, PlanTask } from './plan-schema.ts'
 import { askForPlan } from './swarm-ask.ts'
 import { Capability, Task } from './task-record.ts'
 
-/** A goal that a group of agents is to reach. */
+/** A goal for a group of agents. */
 export const NewSwarm = z.strictObject({
-  goal: z.string().trim().min(1).max(16_000).describe('What is to be reached, in words'),
-  max_tasks: z.int().min(1).max(MOST_PLANNED).default(8).describe('The most tasks to divide it into'),
-  reward_usd: Amount.default(0).describe('What is paid for all tasks together, split evenly; locked as they are made'),
+  goal: z.string().trim().min(1).max(16_000).describe('Goal in words'),
+  max_tasks: z.int().min(1).max(MOST_PLANNED).default(8).describe('Most tasks of the plan'),
+  reward_usd: Amount.default(0).describe('Reward of all tasks together, split evenly and locked at once'),
   capabilities: z
     .array(Capability)
     .max(64)
     .default([])
-    .describe('What the agents at hand can do; tasks ask for nothing else. Empty: anything'),
-  dry_run: z.boolean().default(false).describe('Whether to plan only, and create nothing'),
-  gaze_required: z.boolean().default(false).describe('Whether a claim of one of the tasks needs an attestation'),
+    .describe('Capabilities of the available agents; tasks require no others. Empty: any'),
+  dry_run: z.boolean().default(false).describe('Plan only, create nothing'),
+  gaze_required: z.boolean().default(false).describe('A claim of any of the tasks needs an attestation'),
   recipient: Recipient.optional(),
   ttl_seconds: TtlSeconds,
 })
 export type NewSwarm = z.infer<typeof NewSwarm>
 
-/** A task of a plan that was not carried out, with its share of the reward. */
+/** A planned task with its share of the reward. */
 const PlannedShare = PlanTask.extend({ reward_usd: z.number() })
 
 /** A plan, carried out or not. */
@@ -41,39 +41,41 @@ export const SwarmReply = z.object({
   goal: z.string(),
   tasks: z
     .union([z.array(Task), z.array(PlannedShare)])
-    .describe('The tasks that were created; in a dry run those of the plan, whose ids count only there'),
+    .describe('The created tasks; in a dry run those of the plan, with ids of the plan'),
   edges: z
     .array(z.tuple([z.string(), z.string()]))
     .describe('Every dependency as [from, to]: the task "to" waits for the task "from"'),
   order: z.array(z.string()).describe('The ids of the tasks, each after those that it waits for'),
-  call_id: z.string().describe('The record of the call that the plan came from'),
+  call_id: z.string().describe('Id of the call that produced the plan'),
 })
 export type SwarmReply = z.infer<typeof SwarmReply>
 
-/** What swarms are made with. */
+/** Dependencies of {@link createSwarm}. */
 export interface SwarmDeps {
   upstream: Pick<Upstream, 'chat'>
-  /** What a caller has. */
+  /** Reads the balances of a caller. */
   balances(callerId: string): Promise<Pick<Balances, 'available_usd'>>
   escrows: Pick<Escrows, 'funding'>
   createGraph: CreateGraph
 }
 
-/** Goals that are divided into tasks. */
+/** Swarms: goals divided into tasks. */
 export interface Swarm {
   /**
-   * Has the chat model (`upstream.models.chat`) divide a goal into tasks that wait for each other where they must, and
-   * creates them. A plan that cannot be carried out is asked for again, with its fault named, at most twice.
+   * Asks the chat model (`upstream.models.chat`) to divide a goal into dependent tasks, and creates them. An invalid
+   * plan is requested again with its fault, at most twice. Nothing is created on an error.
    *
-   * @param keep told of the reply in the transaction that makes the tasks
-   * @throws GazewayError `insufficient_credit`, or `validation_failed` for the recipient, before a model is asked, or when
-   *   the rewards cannot be locked; `upstream_bad_reply` naming the last fault when there is no usable plan; `cancelled`,
-   *   `service_stopping`, or an upstream failure. Nothing was created then.
+   * @param keep called with the reply in the transaction that creates the tasks
+   * @throws GazewayError
+   * - `insufficient_credit`, or `validation_failed` for the recipient, before a model is asked or when rewards are
+   *   locked
+   * - `upstream_bad_reply` with the last fault when there is no valid plan
+   * - `cancelled`, `service_stopping`, or an upstream failure
    */
   create(input: NewSwarm, callerId: string, context: CallContext, keep?: Keep<SwarmReply>): Promise<SwarmReply>
 }
 
-/** Divides goals into tasks. */
+/** Creates the swarms. */
 export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmDeps): Swarm {
   return {
     async create(input, callerId, context, keep) {
@@ -119,7 +121,7 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
     },
   }
 
-  /** Refuses what could not be locked before a model is paid for planning it; the lock itself decides. */
+  /** Refuses rewards that could not be locked, before a model call is paid for. The lock itself decides. */
   async function requireFunds(micros: Micros, callerId: string, recipient: string | null): Promise<void> {
     const { limits } = await escrows.funding(callerId, recipient)
     if (micros === 0) return
@@ -128,17 +130,17 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
     if (micros <= most) return
     throw new GazewayError(
       'insufficient_credit',
-      `${toUsd(micros)} USD are needed for the tasks, and ${toUsd(most)} USD are available. Deposit, or offer less.`,
+      `${toUsd(micros)} USD is needed for the tasks, and ${toUsd(most)} USD is available. Deposit funds, or lower reward_usd.`,
       { param: 'reward_usd' },
     )
   }
 }
 
 /**
- * Splits an amount evenly over tasks. Micro-dollars that are left over go to the first ones, one each, so that the parts
- * are the whole.
+ * Splits an amount evenly over tasks. The first ones receive one more micro-dollar each until the sum is exact.
  *
- * @param order the tasks' ids
+ * @param order ids of the tasks
+ * @example splitReward(10, ['a', 'b', 'c']) // Map { 'a' => 4, 'b' => 3, 'c' => 3 }
  */
 export function splitReward(total: Micros, order: readonly string[]): Map<string, Micros> {
   const share = Math.floor(total / order.length)
@@ -146,7 +148,7 @@ export function splitReward(total: Micros, order: readonly string[]): Map<string
   return new Map(order.map((id, place) => [id, place < left ? share + 1 : share]))
 }
 
-/** A plan's edges and order in the ids of the tasks that were made from it. */
+/** Maps a plan's edges and order to the ids of the created tasks. */
 function inIdsOf(made: readonly { id: string }[], { tasks, edges, order }: Plan): Pick<Plan, 'edges' | 'order'> {
   const ids = new Map(tasks.map((task, place) => [task.id, made[place]?.id ?? '']))
   const idOf = (planned: string) => ids.get(planned) ?? ''

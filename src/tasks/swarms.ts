@@ -11,14 +11,14 @@ import { toUsd } from '../text/money.ts'
 import { SwarmId } from './task-record.ts'
 import { UNFINISHED_STATUSES } from './task-statuses.ts'
 
-/** Which swarms to list. */
+/** Filters of a list of swarms. */
 export const SwarmList = ListQuery
 export type SwarmList = z.infer<typeof SwarmList>
 
 const SWARM_STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const
 type SwarmStatus = (typeof SWARM_STATUSES)[number]
 
-/** A swarm as it is listed. */
+/** A swarm in a list. */
 export const SwarmSummary = z.object({
   swarm_id: z.string(),
   goal: z.string(),
@@ -36,17 +36,17 @@ export const SwarmSummary = z.object({
 })
 export type SwarmSummary = z.infer<typeof SwarmSummary>
 
-/** What the tasks of a swarm come to. */
+/** Sums over the tasks of a swarm. */
 interface Sums {
   byStatus: Record<TaskStatus, number>
   micros: number
 }
 
 /**
- * A page of swarms, newest first. A swarm has a row of its own, and at most fifty tasks, which are found by it: what is read
- * depends on the page alone, however many tasks there are. `total` counts up to 1,000.
+ * Lists a page of swarms, newest first. The work depends on the page only: each swarm has a row and at most fifty
+ * tasks. `total` counts up to 1,000.
  *
- * @param at a lease that is over by then makes its task open
+ * @param at leases that are over by then count as open tasks
  * @throws GazewayError `invalid_cursor`
  */
 export async function listSwarms(store: Store, query: Paged<SwarmList>, at: string): Promise<Page<SwarmSummary>> {

@@ -9,12 +9,12 @@ import { isWhole, WHOLE } from '../store/text.ts'
 import { Amount, toUsd } from '../text/money.ts'
 
 const MOST_CAPABILITIES = 32
-/** Tasks that one can wait for. */
+/** Most dependencies of a task. */
 const MOST_DEPENDENCIES = 50
 
 const noNul = (text: string) => !text.includes('\0')
 
-/** What a task is called. */
+/** Title of a task. */
 export const TaskTitle = z
   .string()
   .trim()
@@ -22,14 +22,14 @@ export const TaskTitle = z
   .refine(isWhole, WHOLE)
   .meta({ accepted: 'text of 1 to 200 characters on one line' })
 
-/** What is to be done. */
+/** Description of a task. */
 export const TaskDescription = z
   .string()
   .max(20_000)
   .refine(noNul, 'must not contain the NUL character')
   .refine(isWhole, WHOLE)
 
-/** What a task asks an agent to be able to do. */
+/** Capability that a task requires of an agent. */
 export const Capability = z
   .string()
   .trim()
@@ -42,16 +42,16 @@ const Capabilities = z
   .max(MOST_CAPABILITIES)
   .transform((names) => [...new Set(names)])
 
-/** The name that an agent gives itself. */
+/** Name of an agent, of its own choice. */
 const AgentName = z
   .string()
   .trim()
   .regex(/^\P{Cc}{1,128}$/u)
   .refine(isWhole, WHOLE)
-  .describe('The name that the agent gives itself')
+  .describe('Name of the agent, of its own choice')
   .meta({ accepted: 'text of 1 to 128 characters on one line' })
 
-/** The id of a swarm. */
+/** Id of a swarm. */
 export const SwarmId = z
   .string()
   .regex(/^swarm_[0-9a-f]{32}$/)
@@ -59,25 +59,25 @@ export const SwarmId = z
 
 const LeaseSeconds = z.int().min(1).max(86_400)
 
-/** A task that is to be made. */
+/** A task to create. */
 export const NewTask = z.strictObject({
   title: TaskTitle,
   description: TaskDescription.default(''),
-  reward_usd: Amount.default(0).describe('Locked in escrow as the task is made'),
-  capabilities: Capabilities.default([]).describe('What it asks of an agent'),
-  gaze_required: z.boolean().default(false).describe('Whether a claim needs an attestation'),
+  reward_usd: Amount.default(0).describe('Locked in escrow when the task is created'),
+  capabilities: Capabilities.default([]).describe('Capabilities that the agent must have'),
+  gaze_required: z.boolean().default(false).describe('A claim needs an attestation'),
   recipient: Recipient.optional(),
   depends_on: z
     .array(TaskId)
     .max(MOST_DEPENDENCIES)
     .transform((ids) => [...new Set(ids)])
     .default([])
-    .describe('The tasks that must be completed before this one is open'),
+    .describe('Tasks that must be completed before this one opens'),
   ttl_seconds: TtlSeconds,
 })
 export type NewTask = z.infer<typeof NewTask>
 
-/** Which tasks to list. */
+/** Filters of a list of tasks. */
 export const TaskList = ListQuery.extend({
   status: z.enum(TASK_STATUSES).optional(),
   agent: AgentName.optional(),
@@ -90,15 +90,15 @@ export type TaskList = z.infer<typeof TaskList>
 export const Claim = z.strictObject({
   agent: AgentName,
   attestation_id: AttestationId.optional(),
-  lease_seconds: LeaseSeconds.default(3600).describe('How long the task is the claimant’s without a sign of life.'),
+  lease_seconds: LeaseSeconds.default(3600).describe('Length of the lease, renewed by heartbeats.'),
 })
 export type Claim = z.infer<typeof Claim>
 
-/** A sign of life: with the token of the claim, or with its agent where the token was lost. */
+/** A heartbeat of a claim, with its token, or with its agent when the token was lost. */
 export const Heartbeat = z
   .strictObject({
     claim_token: z.string().min(1).max(128).optional(),
-    agent: AgentName.optional().describe('The agent of the claim. It will do where the claim’s token was lost'),
+    agent: AgentName.optional().describe('Agent of the claim, enough when the token was lost'),
   })
   .refine(({ claim_token, agent }) => claim_token !== undefined || agent !== undefined, {
     path: ['claim_token'],
@@ -106,16 +106,16 @@ export const Heartbeat = z
   })
 export type Heartbeat = z.infer<typeof Heartbeat>
 
-/** The end of a task. */
+/** The outcome of a task. */
 export const Completion = z.strictObject({
   agent: AgentName,
   claim_token: z.string().min(1).max(128).optional(),
-  result: Memory.shape.value.default(null).describe('What came of it: text, or any JSON value of at most 256 KiB.'),
+  result: Memory.shape.value.default(null).describe('Text, or any JSON value of at most 256 KiB.'),
   status: z.enum(['completed', 'failed']).default('completed'),
 })
 export type Completion = z.infer<typeof Completion>
 
-/** A task as it is shown. */
+/** A task as shown to callers. */
 export const Task = z.object({
   id: TaskId,
   title: z.string(),
@@ -123,31 +123,31 @@ export const Task = z.object({
   reward_usd: z.number(),
   capabilities: z.array(z.string()),
   status: z.enum(TASK_STATUSES),
-  creator: z.string().describe('The id of the key that made it'),
+  creator: z.string().describe('Id of the creating key'),
   agent: z.string().nullable(),
-  claimed_by: z.string().nullable().describe('The id of the key that the agent claimed it with; a reward goes to it'),
+  claimed_by: z.string().nullable().describe('Id of the claiming key, which receives the reward'),
   result: z.unknown(),
   gaze_required: z.boolean(),
   depends_on: z.array(z.string()),
   swarm_id: z.string().nullable(),
   escrow_id: z.string().nullable(),
   lease_expires_at: z.iso.datetime().nullable(),
-  claimed_at: z.iso.datetime().nullable().describe('When the claim was made that it has, or was completed with'),
+  claimed_at: z.iso.datetime().nullable().describe('Time of the current claim, or of the one that completed it'),
   completed_at: z.iso.datetime().nullable(),
   reward_expires_at: z.iso
     .datetime()
     .nullable()
-    .describe('Until when the reward is locked; then nobody can claim the task'),
+    .describe('End of the reward’s lock; the task cannot be claimed after it'),
   reward_settlement: z
     .enum(SETTLEMENT_MODES)
     .nullable()
-    .describe('Where the reward is paid: on a chain (`evm`), or in the ledger alone, as one that was locked on credit'),
+    .describe('`evm`: the reward is paid on a chain. `ledger`: in the ledger, as rewards locked on credit always are'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
 export type Task = z.infer<typeof Task>
 
-/** What there is of tasks and rewards. */
+/** Totals of tasks and rewards. */
 export const TaskStats = z.object({
   total: z.int(),
   by_status: z.record(z.enum(TASK_STATUSES), z.int()),
@@ -159,7 +159,7 @@ export const TaskStats = z.object({
 })
 export type TaskStats = z.infer<typeof TaskStats>
 
-/** A row as it is shown at `at`. */
+/** Builds the shown task of a row at `at`. */
 export function toTask(row: TaskRow, at: string): Task {
   const status = taskStatusAt(row, at)
   return {

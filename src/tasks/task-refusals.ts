@@ -10,7 +10,7 @@ export function foundTask<Row>(row: Row | undefined): Row {
   throw new GazewayError('not_found', 'There is no task with this id.', { param: 'id' })
 }
 
-/** The refusal of an event that is out of order at `at`, with the status that the task then has. */
+/** Error for an event that the status at `at` does not allow. */
 export function outOfOrder(row: TaskRow, event: TaskEvent, verb: string, at: string): GazewayError {
   return invalidTransition({
     named: `Task ${row.id}`,
@@ -20,10 +20,10 @@ export function outOfOrder(row: TaskRow, event: TaskEvent, verb: string, at: str
   })
 }
 
-/** The refusal of someone who is not the claimant of a claimed task. */
+/** Error for someone other than the claimant. */
 export const notTheClaimant = (row: TaskRow): GazewayError =>
   new GazewayError(
     'forbidden',
     `Task ${row.id} is claimed by another; only its claimant, with the key, the agent name and the claim_token of the ` +
-      'present claim, can go on with it.',
+      'current claim, can continue it.',
   )

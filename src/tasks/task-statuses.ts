@@ -1,10 +1,10 @@
 import type { TaskStatus } from '../escrow/task-status.ts'
 import type { Transition } from '../store/status-table.ts'
 
-/** What can happen to a task. */
+/** Events of a task. */
 export type TaskEvent = 'create' | 'wait' | 'unblock' | 'claim' | 'lapse' | 'complete' | 'fail' | 'cancel' | 'give up'
 
-/** The life of a task: what is not in this table does not happen. */
+/** State machine of a task. Transitions outside this table do not happen. */
 export const TASK_TRANSITIONS: ReadonlyArray<Transition<TaskStatus, TaskEvent>> = [
   { event: 'create', from: null, to: 'open', when: 'all that it depends on is completed' },
   { event: 'wait', from: null, to: 'blocked', when: 'something that it depends on is not completed' },
@@ -24,5 +24,5 @@ export const TASK_TRANSITIONS: ReadonlyArray<Transition<TaskStatus, TaskEvent>> 
   },
 ]
 
-/** The statuses in which a task may still be done. */
+/** Statuses of tasks that may still be completed. */
 export const UNFINISHED_STATUSES = ['blocked', 'open', 'claimed'] as const satisfies readonly TaskStatus[]

@@ -21,32 +21,32 @@ export { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from
 
 const LEASES_MS = 60_000
 
-/** Tasks that agents claim and complete, in the order in which they depend on each other. */
+/** Tasks that agents claim and complete, with dependencies. */
 export interface Tasks extends Claims, Finishing {
   /**
-   * Makes a task and locks its reward, in one transaction.
+   * Creates a task and locks its reward, in one transaction. Nothing is created on an error.
    *
-   * @throws GazewayError `validation_failed` for a recipient that cannot be paid or a task that cannot be waited for,
-   *   `insufficient_credit` or `budget_reached`; nothing is made then
+   * @throws GazewayError `validation_failed` for a recipient that cannot be paid or an impossible dependency,
+   *   `insufficient_credit` or `budget_reached`
    */
   create: CreateTask
-  /** Makes a whole graph of tasks, in one transaction. @throws see {@link CreateGraph} */
+  /** Creates a graph of tasks, in one transaction. @throws see {@link CreateGraph} */
   createGraph: CreateGraph
-  /** Tasks, newest first. @throws GazewayError `invalid_cursor` */
+  /** Lists tasks, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged<TaskList>): Promise<Page<Task>>
-  /** Swarms, newest first, and how far each is. @throws GazewayError `invalid_cursor` */
+  /** Lists swarms and their progress, newest first. @throws GazewayError `invalid_cursor` */
   swarms(query: Paged<SwarmList>): Promise<Page<SwarmSummary>>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Task>
-  /** How many tasks there are, and what became of their rewards; from running totals. */
+  /** Reads the numbers of tasks and the sums of rewards, from running totals. */
   stats(): Promise<TaskStats>
-  /** Opens at most `limit` tasks whose leases are over. @returns how many were looked at */
+  /** Reopens at most `limit` tasks whose leases are over. @returns how many were checked */
   sweepLeases(limit: number): Promise<number>
-  /** What a long-running process does again and again, for `startSweeps`. */
+  /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
-/** What tasks are made with. */
+/** Dependencies of {@link createTasks}. */
 export interface TasksDeps {
   store: Store
   now: () => Date
@@ -54,7 +54,7 @@ export interface TasksDeps {
   verifier: GazeVerifier
 }
 
-/** The tasks in `store`. */
+/** Creates the tasks of `store`. */
 export function createTasks(deps: TasksDeps): Tasks {
   const { store, now } = deps
   const leases = createLeases(deps)

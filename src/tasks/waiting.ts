@@ -7,12 +7,12 @@ import type { Schema } from '../store/schema.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { markCapabilities } from './mark-capabilities.ts'
 
-/** Tasks of one statement: both engines take so many parameters. */
+/** Tasks per statement; both engines limit the parameters of one. */
 const CHUNK = 500
 
 /**
- * Opens the tasks that waited for a completed one and wait for nothing else. Their rows are locked in the order of their
- * ids, as everywhere: two that end at once may have the same tasks waiting for them.
+ * Opens the tasks that depended on a completed one and on nothing else. Locks their rows in the order of their ids: two
+ * tasks that end at once may share dependents.
  */
 export async function openWaiting(trx: Transaction<Schema>, id: string, at: string, tally: Tally): Promise<void> {
   const locked = await runBuilt(trx, 'lock waiting', [id], () =>
@@ -51,10 +51,10 @@ export async function openWaiting(trx: Transaction<Schema>, id: string, at: stri
 }
 
 /**
- * Cancels the tasks that wait for one that will never be completed, and those that wait for them, and refunds the rewards
- * of all. Every task is locked before any money is: who cancels one of them has its row, and waits for the payer's account.
+ * Cancels the direct and indirect dependents of a task that will not be completed, and refunds all rewards. Locks all
+ * tasks before any account: whoever cancels one of them holds its row and waits for the payer's account.
  *
- * @param ended as it is changed in this transaction already
+ * @param ended changed earlier in this transaction
  */
 export async function giveUp(
   trx: Transaction<Schema>,
@@ -91,13 +91,13 @@ async function cancelWaiting(trx: Transaction<Schema>, id: string, at: string): 
 }
 
 /**
- * Locks the blocked tasks that wait for a task, directly or not, in the order of their ids. A task has a later id than
- * those that it waits for, so that the row of `id`, which is locked already, comes first in that order.
+ * Locks the blocked dependents of a task, direct and indirect, in the order of their ids. A task has a later id than
+ * its dependencies, so the row of `id`, locked before, comes first.
  */
 async function lockWaiting(trx: Transaction<Schema>, id: string): Promise<string[]> {
   const locked = new Set<string>()
   for (;;) {
-    // Others may be made to wait for one until its row is locked.
+    // New dependents may be added to a task until its row is locked.
     const ids = (await blockedBehind(trx, id)).filter((waiting) => !locked.has(waiting))
     if (ids.length === 0) return [...locked]
     for (let start = 0; start < ids.length; start += CHUNK) {
@@ -127,10 +127,10 @@ async function blockedBehind(trx: Transaction<Schema>, id: string): Promise<stri
 }
 
 /**
- * Gives rewards back to whoever locked them: the escrows are locked in the order of their ids, then the accounts in that of
- * their payers.
+ * Refunds rewards to their payers. Locks the escrows in the order of their ids, then the accounts in the order of their
+ * payers.
  *
- * @param reasons by the ids of the escrows; those that are over stay as they are
+ * @param reasons by escrow id; escrows that have ended stay unchanged
  */
 async function refundAll(
   trx: Transaction<Schema>,

@@ -158,7 +158,7 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
     })
 
     const faulty: [string, double.Behaviour, RegExp, object?][] = [
-      ['a circle', plan(task('a', ['b']), task('b', ['a'])), /circle: a → b → a/],
+      ['a circle', plan(task('a', ['b']), task('b', ['a'])), /cycle: a → b → a/],
       ['more tasks than allowed', plan(task('a'), task('b'), task('c')), /it has 3 tasks; at most 2/, { max_tasks: 2 }],
       ['a dependency that is not there', plan(task('a', ['z'])), /task a depends on z, which is not in the plan/],
       ['a task that waits for itself', plan(task('a', ['a'])), /task a depends on itself/],
