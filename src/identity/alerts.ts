@@ -3,23 +3,23 @@ import { z } from 'zod'
 import type { Schema } from '../store/schema.ts'
 import type { AlertRow } from '../store/tables/keys-tables.ts'
 
-/** The most alerts of one key or group. */
+/** Most alerts of one key or group. */
 const MOST_ALERTS = 10
 
-/** One alert as it is sent and shown. */
+/** An alert in requests and replies. */
 const AlertRecord = z.strictObject({
   at: z
     .number()
     .min(0.01)
     .max(1)
     .refine((at) => toPercent(at) / 100 === at, 'not of whole hundredths')
-    .describe('The part of a budget that is spent when it is sent: 0.8 is 80 %.')
+    .describe('Spent share of a budget that sends the alert: 0.8 is 80 %.')
     .meta({ accepted: 'a number from 0.01 to 1 with at most 2 decimals' }),
-  of: z.literal('budget').default('budget').describe('What it is a part of: each budget of the key or the group.'),
+  of: z.literal('budget').default('budget').describe('Applies to each budget of the key or the group.'),
 })
 export type AlertRecord = z.infer<typeof AlertRecord>
 
-/** The alerts of a key or a group: each part once at most. */
+/** Alerts of a key or group, each share at most once. */
 export const Alerts = z
   .array(AlertRecord)
   .max(MOST_ALERTS)
@@ -32,20 +32,20 @@ export const Alerts = z
   })
   .meta({ accepted: `a list of at most ${MOST_ALERTS} different {at, of}, such as [{"at": 0.8, "of": "budget"}]` })
 
-/** Alerts as they are shown. */
+/** Alerts in replies. */
 export const ShownAlerts = z.array(z.object({ at: z.number(), of: z.literal('budget') }))
 
 const toPercent = (at: number): number => Math.round(at * 100)
 
-/** Alerts as they are shown, the earliest first. */
+/** Builds the shown alerts of rows, lowest share first. */
 export const toAlertRecords = (rows: readonly Pick<AlertRow, 'percent'>[]): AlertRecord[] =>
   rows.map(({ percent }) => ({ at: percent / 100, of: 'budget' as const })).toSorted((a, b) => a.at - b.at)
 
-/** The rows of an owner's alerts. */
+/** Builds the rows of an owner's alerts. */
 export const toAlertRows = (owner: string, alerts: readonly AlertRecord[]): AlertRow[] =>
   alerts.map(({ at }) => ({ owner, percent: toPercent(at) }))
 
-/** The alerts of keys and groups, by the id of their owner. */
+/** Reads the alerts of keys and groups, by owner id. */
 export async function readAlerts(db: Kysely<Schema>, owners: readonly string[]): Promise<Map<string, AlertRow[]>> {
   if (owners.length === 0) return new Map()
   const alerts = new Map<string, AlertRow[]>()
@@ -54,7 +54,7 @@ export async function readAlerts(db: Kysely<Schema>, owners: readonly string[]):
   return alerts
 }
 
-/** Puts alerts in the place of those that an owner has. The row of the owner is locked before. */
+/** Replaces the alerts of an owner, whose row is locked before. */
 export async function replaceAlerts(trx: Transaction<Schema>, owner: string, rows: readonly AlertRow[]): Promise<void> {
   await trx.deleteFrom('alerts').where('owner', '=', owner).execute()
   if (rows.length > 0)

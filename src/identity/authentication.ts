@@ -8,55 +8,55 @@ import { hashToken, keyIdOf } from './key-token.ts'
 import { createLastUsed } from './last-used.ts'
 import { createRevocations, type EndListener } from './revocations.ts'
 
-/** The longest token that is looked at, in characters; the longest fixed key has as many. */
+/** Longest accepted token in characters, that of the longest fixed key. */
 const MAX_TOKEN = 4096
 
-/** Who calls: the bearers of tokens, and callers who were let in before. */
+/** Authentication of callers. */
 export interface Callers {
   /**
-   * Who bears `token`; null is no token.
+   * Finds the identity of a token; null for no token.
    *
-   * @throws GazewayError `invalid_api_key`, the same for every token that is not good; `key_expired`; or the store's error
+   * @throws GazewayError `invalid_api_key`, the same for every invalid token; `key_expired`; or the store's error
    */
   authenticate(token: string | null): Promise<Identity>
   /**
-   * What a caller is held to, by its id, as of at most 4 s ago; without a wait where that is known. Null for one that is no
+   * Finds the identity of a caller by id, at most 4 s old; without waiting when cached. Null for a caller without a
    * key, such as a wallet.
    *
-   * @throws GazewayError `invalid_api_key` where the key was revoked, `key_expired`; or the store's error
+   * @throws GazewayError `invalid_api_key` for a revoked key, `key_expired`; or the store's error
    */
   identity(id: string): Identity | null | Promise<Identity | null>
-  /** Who bears `token`, where that is known without a query; null says only that {@link Keys.authenticate} must decide. */
+  /** Finds the identity of a cached token without a query; null means that {@link Keys.authenticate} must decide. */
   authenticateCached(token: string | null): Identity | null
   /**
-   * Calls `listener` with the id of each key that is revoked, by whichever process, or has expired, within some 2 s: of one
-   * that has expired again and again for ten minutes.
+   * Calls `listener` with the id of each key that any process revokes or that expires, within about 2 s. Expired keys
+   * are repeated for ten minutes.
    *
-   * @returns stops listening
+   * @returns a function that stops listening
    */
   onEnded(listener: EndListener): () => void
-  /** Takes another fixed key into force; null is none. */
+  /** Replaces the fixed key; null for none. */
   setFixedKey(key: string | null): void
 }
 
-/** The check of tokens, and what whoever changes keys tells it. */
+/** Authentication, with notifications about changed keys. */
 export interface Authentication {
   callers: Callers
-  /** Whether a fixed key is in force. */
+  /** Tells whether a fixed key is set. */
   hasFixedKey(): boolean
-  /** Has the keys read anew that `isChanged` names. */
+  /** Drops the keys that `isChanged` selects from the cache. */
   forget(isChanged: (identity: Identity) => boolean): void
-  /** Refuses a key from now on, here, and tells whoever listens. */
+  /** Refuses a key in this process from now on and notifies listeners. */
   revoke(id: string): void
-  /** Stops polling and writes what is noted; the store can then be closed. */
+  /** Stops polling and flushes pending writes; the store can then be closed. */
   close(): Promise<void>
 }
 
-/** Checks tokens against the keys in `store`, which are remembered for at most 4 s, and against a fixed key. */
+/** Creates the authentication against the keys in `store`, cached for at most 4 s, and a fixed key. */
 export function createAuthentication(deps: {
   store: Store
   now: () => Date
-  /** A clock that is never set, in milliseconds. */
+  /** Monotonic clock in milliseconds. */
   elapsedMs: () => number
   fixedKey: string | null
   onError: (error: unknown) => void
@@ -72,7 +72,7 @@ export function createAuthentication(deps: {
     onError,
   })
 
-  /** Whether the token with `hash` is the one of `entry`, or the one before it in its time of grace. */
+  /** Compares a token's hash with the current one, and with the previous one during its grace. */
   function opens({ hash: present, previous }: Entry, hash: Buffer): boolean {
     if (timingSafeEqual(present, hash)) return true
     return previous !== null && timingSafeEqual(previous.hash, hash) && now().getTime() < previous.untilMs
@@ -80,7 +80,7 @@ export function createAuthentication(deps: {
 
   const isExpired = ({ expiresMs }: Entry) => expiresMs !== Infinity && now().getTime() >= expiresMs
 
-  /** The identity behind `entry`, whose token was sent. */
+  /** Marks an entry as used and returns its identity. */
   function use(entry: Entry): Identity | null {
     if (!entry.used && entry.identity !== null) {
       entry.used = true
@@ -103,14 +103,14 @@ export function createAuthentication(deps: {
     if (id === null) return null
     const hash = hashToken(token)
     const known = await cache.get(id)
-    // Another process may have rotated it since.
+    // Another process may have rotated the key since.
     const entry = opens(known, hash) || known.identity === null ? known : await cache.reread(id)
     if (!opens(entry, hash) || entry.identity === null) return null
     if (isExpired(entry)) throw expired(entry.identity)
     return use(entry)
   }
 
-  /** The identity of a caller whom an earlier check has let in. */
+  /** Identity of a caller that was authenticated before. */
   function stillInForce(entry: Entry): Identity | null {
     if (entry.identity === null && entry.readAt === Infinity) throw notGood()
     if (entry.identity !== null && isExpired(entry)) throw expired(entry.identity)
@@ -123,7 +123,7 @@ export function createAuthentication(deps: {
         if (token === null || token === '') {
           throw new GazewayError(
             'invalid_api_key',
-            'No API key was sent; send it as "Authorization: Bearer KEY". Make one with: gazeway key create --name NAME',
+            'No API key was sent; send it as "Authorization: Bearer KEY". Create one with: gazeway key create --name NAME',
           )
         }
         const identity = authenticateCached(token) ?? (await authenticateStored(token))

@@ -4,24 +4,24 @@ import type { Schema } from '../store/schema.ts'
 import type { BudgetRow } from '../store/tables/keys-tables.ts'
 import { AmountAboveZero, type Micros, toMicros, toUsd } from '../text/money.ts'
 
-/** What a budget is counted over: a calendar period in UTC, or all time. */
+/** Period of a budget: a calendar period in UTC, or all time. */
 export const Period = z.enum(['day', 'week', 'month', 'total'])
 export type Period = z.infer<typeof Period>
 
-/** How much calls may cost in one period. */
+/** Budget of one period. */
 export interface Budget {
   per: Period
   micros: Micros
 }
 
-/** One budget as it is sent and shown. */
+/** A budget in requests and replies. */
 const BudgetRecord = z.strictObject({
-  usd: AmountAboveZero.describe('What calls may cost in one period, in USD.'),
-  per: Period.describe('The calendar period (UTC; weeks begin on Monday), or all time.'),
+  usd: AmountAboveZero.describe('Limit of one period in USD.'),
+  per: Period.describe('Calendar period (UTC; weeks begin on Monday), or all time.'),
 })
 export type BudgetRecord = z.infer<typeof BudgetRecord>
 
-/** The budgets of a key or a group: each period once at most. */
+/** Budgets of a key or group, each period at most once. */
 export const Budgets = z
   .array(BudgetRecord)
   .max(Period.options.length)
@@ -34,19 +34,19 @@ export const Budgets = z
   })
   .meta({ accepted: 'a list of {usd, per}, each of day, week, month and total once at most' })
 
-/** Budgets as calls are held to them, the shortest period first. */
+/** Builds budgets from rows, the shortest period first. */
 export const toBudgets = (rows: readonly Pick<BudgetRow, 'per' | 'micros'>[]): Budget[] =>
   rows.map(({ per, micros }) => ({ per, micros })).toSorted((a, b) => rank(a.per) - rank(b.per))
 
-/** Budgets as they are shown, the shortest period first. */
+/** Builds the shown budgets of rows, the shortest period first. */
 export const toBudgetRecords = (rows: readonly Pick<BudgetRow, 'per' | 'micros'>[]): BudgetRecord[] =>
   toBudgets(rows).map(({ per, micros }) => ({ usd: toUsd(micros), per }))
 
-/** The rows of an owner's budgets. */
+/** Builds the rows of an owner's budgets. */
 export const toBudgetRows = (owner: string, budgets: readonly BudgetRecord[]): BudgetRow[] =>
   budgets.map(({ usd, per }) => ({ owner, per, micros: toMicros(usd) as Micros }))
 
-/** The budgets of keys and groups, by the id of their owner. */
+/** Reads the budgets of keys and groups, by owner id. */
 export async function readBudgets(db: Kysely<Schema>, owners: readonly string[]): Promise<Map<string, BudgetRow[]>> {
   if (owners.length === 0) return new Map()
   const budgets = new Map<string, BudgetRow[]>()
@@ -55,7 +55,7 @@ export async function readBudgets(db: Kysely<Schema>, owners: readonly string[])
   return budgets
 }
 
-/** Puts budgets in the place of those that an owner has. The row of the owner is locked before. */
+/** Replaces the budgets of an owner, whose row is locked before. */
 export async function replaceBudgets(
   trx: Transaction<Schema>,
   owner: string,

@@ -2,52 +2,56 @@ import { LRUCache } from 'lru-cache'
 import type { CheckedRow } from './checked-keys.ts'
 import { type Identity, identityOf } from './identity.ts'
 
-/** Keys that are remembered, and as many made-up ids. */
+/** Cached keys, and as many cached unknown ids. */
 const MAX_ENTRIES = 10_000
-/** Age at which an entry is still served but read again in the background, in milliseconds. */
+/** Age after which an entry is refreshed in the background, in milliseconds. */
 const REFRESHED_AFTER_MS = 2_000
-/** Age at which an entry is no longer served. With the time that a read takes, a revocation is seen within 5 s. */
+/**
+ * Age after which an entry is stale, in milliseconds. Including the time of a read, a revocation applies within 5 s.
+ */
 const SERVED_FOR_MS = 4_000
 
-/** What is remembered about one id. Only the bearer of a token with one of these hashes has this `identity`. */
+/** Cache entry of one id. Its `identity` belongs to bearers of a token with one of these hashes only. */
 export interface Entry {
   hash: Buffer
-  /** The hash of the token before the last rotation, while that still works. */
+  /** Hash of the token before the last rotation, during its grace. */
   previous: { hash: Buffer; untilMs: number } | null
-  /** Null where no key with this id is in force. */
+  /** Null when no valid key has this id. */
   identity: Identity | null
-  /** When the key expires, in milliseconds since 1970; never is Infinity. */
+  /** Expiry of the key in Unix milliseconds; `Infinity` for never. */
   expiresMs: number
-  /** When the read began, on the clock of `elapsedMs`. */
+  /** Start of the read, on the clock of `elapsedMs`. */
   readAt: number
-  /** Whether its use has been noted. */
+  /** Its use has been recorded. */
   used: boolean
 }
 
-/** A revocation is for good, so this entry never grows old. */
+/** A revocation is final, so this entry is never stale. */
 const REVOKED: Entry = Object.freeze({ ...entryOf(undefined, Infinity) })
 
-/** Keys by id, as of at most 4 s ago. */
+/** Cache of keys by id, at most 4 s old. */
 export interface KeyCache {
-  /** What is remembered, where that is recent enough. */
+  /** Reads a fresh entry of the cache. */
   peek(id: string): Entry | undefined
-  /** The same, read from the store where necessary. @throws the store's error */
+  /** Reads an entry, from the store when stale. @throws the store's error */
   get(id: string): Promise<Entry>
-  /** The same, by a read that began now: another process may have rotated the key. @throws the store's error */
+  /** Reads an entry from the store now, as another process may have rotated the key. @throws the store's error */
   reread(id: string): Promise<Entry>
-  /** Has the keys read anew that `concerns` finds: what they are held to was changed here. */
+  /** Drops the keys that `concerns` selects, after their terms were changed here. */
   forget(concerns: (identity: Identity) => boolean): void
-  /** Forgets that a key was ever good, whatever a read that is under way will say. */
+  /** Marks a key as revoked for good, whatever reads in flight return. */
   revoke(id: string): void
-  /** Waits for the reads that are under way. */
+  /** Waits for reads in flight. */
   close(): Promise<void>
 }
 
 /**
- * @param read the stored key
- * @param elapsedMs a clock that is never set, in milliseconds
- * @param onRevoked told when a read shows that a key was revoked elsewhere; calls `revoke`
- * @param onError told when a read in the background failed; the entry is then read again once it is too old to serve
+ * Creates a cache of keys.
+ *
+ * @param read reads a stored key
+ * @param elapsedMs monotonic clock in milliseconds
+ * @param onRevoked called when a read finds a key revoked elsewhere; calls `revoke`
+ * @param onError called when a background read failed; the entry is read again once stale
  */
 export function createKeyCache({
   read,
@@ -61,18 +65,18 @@ export function createKeyCache({
   onError: (error: unknown) => void
 }): KeyCache {
   const known = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
-  // Apart, so that a flood of made-up ids displaces none of the real ones.
+  // Separate, so that a flood of unknown ids evicts no valid key.
   const unknown = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
   const reading = new Map<string, Promise<Entry>>()
   const underWay = new Set<Promise<Entry>>()
-  /** Grows with each change here. A read that began before one may be of the time before it, and is not remembered. */
+  /** Counts changes made here. A read that began before a change may be outdated and is not cached. */
   let changes = 0
 
   async function load(id: string): Promise<Entry> {
     const readAt = elapsedMs()
     const before = changes
     const row = await read(id)
-    // It may have been revoked here while the row was on its way.
+    // It may have been revoked here while the row was read.
     if (known.get(id) === REVOKED) return REVOKED
     if (row?.revoked_at) {
       onRevoked(id)
@@ -109,7 +113,7 @@ export function createKeyCache({
   async function get(id: string): Promise<Entry> {
     const arrivedAt = elapsedMs()
     const entry = peek(id) ?? (await refresh(id))
-    // It joined a read that had begun long before, in a store that was locked.
+    // It joined a read that began long before, on a locked store.
     return arrivedAt - entry.readAt >= SERVED_FOR_MS ? refresh(id) : entry
   }
 
@@ -119,7 +123,7 @@ export function createKeyCache({
     async reread(id) {
       const arrivedAt = elapsedMs()
       const entry = await refresh(id)
-      // It joined a read that had begun before.
+      // It joined a read that began before.
       return entry.readAt < arrivedAt ? refresh(id) : entry
     },
     forget(concerns) {
@@ -134,7 +138,7 @@ export function createKeyCache({
   }
 }
 
-/** What is remembered of a key's row, or of an id that has none. */
+/** Builds the entry of a key's row, or of an unknown id. */
 function entryOf(row: CheckedRow | undefined, readAt: number): Entry {
   const { hash = '00'.repeat(32), previous_hash = null, previous_until = null, expires_at = null } = row ?? {}
   return {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
 
-/** The columns that a check needs. */
+/** Columns that authentication needs. */
 const CHECKED_COLUMNS = [
   'id',
   'name',
@@ -22,14 +22,14 @@ const CHECKED_COLUMNS = [
   'revoked_at',
 ] as const
 
-/** A key's row as far as a check needs it, with its budgets and those of its group. */
+/** Row of a key for authentication, with its budgets and those of its group. */
 export interface CheckedRow extends Pick<KeyRow, (typeof CHECKED_COLUMNS)[number]> {
   budgets: BudgetRow[]
 }
 
 /**
- * A key by its id, or the keys that are bound to a wallet (in lower case) and not revoked, newest first. One statement reads
- * the keys and the budgets, so that they are of one moment.
+ * Reads a key by id, or the unrevoked keys of a wallet (in lower case), newest first. One statement reads keys and
+ * budgets, so that they are consistent.
  */
 export async function readCheckedKeys(
   db: Kysely<Schema>,

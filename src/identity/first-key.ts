@@ -7,16 +7,16 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
 
-/** The file in the data folder that keeps the first key. */
+/** File of the first key in the data folder. */
 const FILE = 'admin.key'
 
 /**
- * Puts the first key into a store that never had one, and its token into `admin.key` (mode 0600, flushed). Of processes
- * that start together, one does it. An `admin.key` that was left by another store is replaced.
+ * Adds the first key to a store that never had one, and writes its token to `admin.key` (mode 0600, flushed). One of
+ * several processes that start together does so. Replaces an `admin.key` left by another store.
  *
- * @param made the key to put there
- * @returns the token, or null when the store has a key already, a revoked one included
- * @throws GazewayError `store_unavailable` when the data folder cannot be written; the store is then as it was
+ * @param made the key to add
+ * @returns the token; null when the store has a key already, even a revoked one
+ * @throws GazewayError `store_unavailable` when the data folder is not writable; the store is unchanged then
  */
 export async function keepFirstKey(
   store: Store,
@@ -27,7 +27,7 @@ export async function keepFirstKey(
   const file = join(dataDir, FILE)
   const draft = `${file}.${made.row.id.slice(-12)}.tmp`
   try {
-    // Written before the key counts, so that a full disk does not leave a key that nobody knows.
+    // Written before the key is valid, so that a full disk cannot leave a key that nobody knows.
     await writing(file, () => writeDraft(dataDir, draft, made.token))
     if (!(await claimFirst(store, made.row))) return null
     try {
@@ -39,12 +39,12 @@ export async function keepFirstKey(
     await writing(file, () => syncFolder(dataDir))
     return made.token
   } finally {
-    // In a folder that cannot be made there is none.
+    // Without a folder there is no draft to remove.
     await rm(draft, { force: true }).catch(() => {})
   }
 }
 
-/** Whether `row` became the first key. `first` is unique, so that it is so on an engine that lets writers overlap, too. */
+/** Inserts `row` when it is the first key. The unique column `first` decides on engines with concurrent writers. */
 function claimFirst(store: Store, row: KeyRow): Promise<boolean> {
   return store.write(async (trx) => {
     if (await hasKeys(trx)) return false
@@ -81,7 +81,7 @@ async function writing(file: string, work: () => Promise<void>): Promise<void> {
     throw new GazewayError(
       'store_unavailable',
       `${file}: not written (${code}); its folder must be writable by this user. ` +
-        'Without it, make a key with gazeway key create, or set GAZEWAY_API_KEY.',
+        'Otherwise create a key with gazeway key create, or set GAZEWAY_API_KEY.',
       { cause },
     )
   }

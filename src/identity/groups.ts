@@ -15,42 +15,43 @@ import { nothingSpent, type SpendOf, toSpend } from './spend.ts'
 
 export { GroupChange, GroupId, GroupRecord, NewGroup } from './group.ts'
 
-/** PostgreSQL's code for a row that a unique index forbids. */
+/** PostgreSQL error code of a unique violation. */
 const UNIQUE_VIOLATION = '23505'
 
-/** Groups of keys: what their keys spend counts against the budgets of the group, too. */
+/** Groups of keys. Spending of a key counts against the budgets of its group too. */
 export interface Groups {
   /**
-   * @param keep told of the group in the same transaction
-   * @throws GazewayError `validation_failed`, or `conflict` where another group has the name
+   * Creates a group.
+   *
+   * @param keep called with the group in the same transaction
+   * @throws GazewayError `validation_failed`, or `conflict` when another group has the name
    */
   create(input: z.input<typeof NewGroup>, keep?: Keep<GroupRecord>): Promise<GroupRecord>
-  /** All groups, newest first. @throws GazewayError `invalid_cursor` */
+  /** Lists all groups, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged): Promise<Page<GroupRecord>>
-  /** A group by its id or its name; null where there is none. */
+  /** Finds a group by id or name; null when there is none. */
   find(idOrName: string): Promise<GroupRecord | null>
   /**
-   * Changes a group's name, budgets or alerts. Calls are held to new budgets at once here, within 5 s in other processes on the
-   * store.
+   * Changes a group's name, budgets or alerts. New budgets apply at once in this process, within 5 s in others.
    *
-   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where another group has the name
+   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` when another group has the name
    */
   change(id: string, change: z.input<typeof GroupChange>): Promise<GroupRecord>
-  /** @throws GazewayError `not_found`, or `conflict` while keys are in it that are not revoked */
+  /** Deletes a group. @throws GazewayError `not_found`, or `conflict` while it has unrevoked keys */
   remove(id: string): Promise<void>
 }
 
-/** What groups are kept with. */
+/** Dependencies of {@link createGroups}. */
 export interface GroupsDeps {
   store: Store
   now: () => Date
-  /** What groups have spent, for their records; nothing when absent. */
+  /** Reads the spending of groups, for their records; none by default. */
   spendOf?: SpendOf
-  /** Told of a group whose budgets were changed here. */
+  /** Called after the budgets of a group were changed here. */
   onChanged?: (id: string) => void
 }
 
-/** The groups in `store`. */
+/** Creates the groups of `store`. */
 export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: GroupsDeps): Groups {
   const { db } = store
 
@@ -89,7 +90,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
           .values(group)
           .onConflict((conflict) => conflict.doNothing())
         if (!(await insertion.returning('id').executeTakeFirst())) {
-          // It was made already where the connection was lost before that was known.
+          // Inserted before: the connection was lost after the commit.
           const owner = await trx.selectFrom('key_groups').select('id').where('name', '=', name).executeTakeFirst()
           if (owner?.id === group.id) return
           throw nameTaken(name)
@@ -150,10 +151,10 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
 }
 
 /**
- * Keeps a group from being changed or deleted until the end of the transaction.
+ * Locks a group against changes and deletion until the transaction ends.
  *
- * @param idOrName by which it is found
- * @returns undefined where there is none
+ * @param idOrName id or name of the group
+ * @returns undefined when there is none
  */
 export async function lockGroup(trx: Transaction<Schema>, idOrName: string): Promise<KeyGroupRow | undefined> {
   return trx
@@ -164,11 +165,11 @@ export async function lockGroup(trx: Transaction<Schema>, idOrName: string): Pro
     .executeTakeFirst()
 }
 
-/** The refusal of a group that is not there; it is not repeated. */
+/** Error for an unknown group, without its name. */
 export const unknownGroup = (param: string): GazewayError =>
   new GazewayError(
     param === 'id' ? 'not_found' : 'validation_failed',
-    `${param}: there is no such group. GET /api/groups and gazeway group list show those that there are.`,
+    `${param}: there is no such group. GET /api/groups and gazeway group list show all groups.`,
     { param },
   )
 
@@ -177,20 +178,20 @@ const findGroup = (db: Kysely<Schema>, idOrName: string) =>
 
 const byIdOrName = (text: string) => (GroupId.safeParse(text).success ? 'id' : 'name')
 
-/** @throws GazewayError `conflict` where another group has the name */
+/** @throws GazewayError `conflict` when another group has the name */
 async function rename(trx: Transaction<Schema>, group: KeyGroupRow, name: string): Promise<KeyGroupRow> {
   const other = await trx.selectFrom('key_groups').select('id').where('name', '=', name).executeTakeFirst()
   if (other !== undefined && other.id !== group.id) throw nameTaken(name)
   const renamed = trx.updateTable('key_groups').set({ name }).where('id', '=', group.id)
   await renamed.execute().catch((error: unknown) => {
-    // On PostgreSQL writers overlap: another group was given the name since.
+    // PostgreSQL has concurrent writers: another group may have taken the name since.
     if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) throw nameTaken(name)
     throw error
   })
   return { ...group, name }
 }
 
-/** How many keys that are not revoked are in each group. */
+/** Counts the unrevoked keys of each group. */
 async function countKeys(db: Kysely<Schema>, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -204,7 +205,7 @@ async function countKeys(db: Kysely<Schema>, ids: readonly string[]): Promise<Ma
 }
 
 const nameTaken = (name: string) =>
-  new GazewayError('conflict', `There is a group ${JSON.stringify(name)} already; take another name.`, {
+  new GazewayError('conflict', `There is a group ${JSON.stringify(name)} already; choose another name.`, {
     param: 'name',
   })
 

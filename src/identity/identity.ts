@@ -5,35 +5,35 @@ import { type Budget, toBudgets } from './budgets.ts'
 import type { CheckedRow } from './checked-keys.ts'
 import { modelsOf, Scope, scopesOf } from './key.ts'
 
-/** Who makes a call, as far as its key tells, and what the key is held to. A limit of null is no limit. */
+/** Caller and its limits, as its key states them. Null limits are unlimited. */
 export interface Identity {
-  /** The key's id, which is what call records and receipts name. */
+  /** Id of the key, as in call records and receipts. */
   id: string
   name: string
-  /** All that the key may do: `admin` brings every other scope with it. */
+  /** Effective scopes: `admin` includes all others. */
   scopes: ReadonlySet<Scope>
-  /** The wallet address bound to the key, in lower case. */
+  /** Wallet address bound to the key, in lower case. */
   wallet: string | null
   billing: Billing
-  /** The group that the key is in, whose budgets its calls count against too. */
+  /** Group of the key, whose budgets apply too. */
   group: { id: string; budgets: readonly Budget[] } | null
-  /** The key's own budgets. */
+  /** Own budgets of the key. */
   budgets: readonly Budget[]
-  /** How far it may spend beyond its deposits; null is `wallet.default_credit_limit_usd`. */
+  /** Credit beyond its deposits; null for `wallet.default_credit_limit_usd`. */
   creditLimitMicros: Micros | null
   requestsPerMinute: number | null
   tokensPerMinute: number | null
-  /** Calls at a time. */
+  /** Concurrent calls. */
   concurrent: number | null
-  /** Globs of the models that it may ask; null is all. */
+  /** Globs of allowed models; null for all. */
   models: readonly string[] | null
-  /** From when on the key is refused, RFC 3339. */
+  /** Expiry of the key, RFC 3339. */
   expiresAt: string | null
-  /** Set where the request was paid for by itself: it is not billed to the key that the payer's wallet is bound to. */
+  /** Set when the request itself was paid for, so that the payer's key is not billed. */
   isPaid?: boolean
 }
 
-/** What an identity is held to that comes from no key: nothing. */
+/** Limits of an identity without a key: none. */
 const UNLIMITED = {
   billing: 'recorded',
   group: null,
@@ -46,15 +46,15 @@ const UNLIMITED = {
   expiresAt: null,
 } as const satisfies Partial<Identity>
 
-/** The identity of someone who has no key, such as a wallet that pays for a request. */
+/** Creates the identity of a caller without a key, such as a wallet that pays for a request. */
 export const identityWithoutKey = (of: Pick<Identity, 'id' | 'name' | 'scopes' | 'wallet'>): Identity =>
   Object.freeze({ ...UNLIMITED, ...of })
 
-/** Whether what a call of it may cost is set aside first. */
+/** Tells whether the cost of a call is reserved first. */
 export const isHeld = ({ billing, budgets, group }: Identity): boolean =>
   billing !== 'recorded' || budgets.length > 0 || (group?.budgets.length ?? 0) > 0
 
-/** The identity behind the fixed key of the configuration. */
+/** Identity of the configuration's fixed key. */
 export const ENVIRONMENT_IDENTITY: Identity = identityWithoutKey({
   id: 'key_environment',
   name: 'GAZEWAY_API_KEY',
@@ -62,7 +62,7 @@ export const ENVIRONMENT_IDENTITY: Identity = identityWithoutKey({
   wallet: null,
 })
 
-/** The identity behind a stored key. */
+/** Builds the identity of a stored key. */
 export function identityOf(row: CheckedRow): Identity {
   const { id, group_id } = row
   const budgetsOf = (owner: string) => toBudgets(row.budgets.filter((budget) => budget.owner === owner))
@@ -83,21 +83,21 @@ export function identityOf(row: CheckedRow): Identity {
   })
 }
 
-/** @throws GazewayError `insufficient_scope` when the key was not given `scope` */
+/** @throws GazewayError `insufficient_scope` when the key lacks `scope` */
 export function requireScope(identity: Identity, scope: Scope): void {
   if (identity.scopes.has(scope)) return
   throw new GazewayError(
     'insufficient_scope',
     `This needs a key with the scope ${scope}; yours has ${[...identity.scopes].join(', ')}. ` +
-      `Make one with: gazeway key create --name NAME --scope ${scope}`,
+      `Create one with: gazeway key create --name NAME --scope ${scope}`,
   )
 }
 
-/** The refusal of a key that has expired. */
+/** Error for an expired key. */
 export function expired({ expiresAt }: Identity): GazewayError {
   return new GazewayError(
     'key_expired',
-    `This key expired at ${expiresAt}. Ask an administrator to move its end (gazeway key edit ID --expires 90d, or PATCH ` +
+    `This key expired at ${expiresAt}. Ask an administrator to extend it (gazeway key edit ID --expires 90d, or PATCH ` +
       '/api/keys/{id}), or for a new key (gazeway key create --name NAME).',
   )
 }

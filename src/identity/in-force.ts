@@ -3,10 +3,7 @@ import type { Schema } from '../store/schema.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { type Identity, identityOf } from './identity.ts'
 
-/**
- * The stored keys that are neither revoked nor expired, by their id or by the wallet (in lower case) that they are bound to;
- * newest first.
- */
+/** Reads stored keys that are neither revoked nor expired, by id or by bound wallet (in lower case), newest first. */
 export async function keysInForce(
   db: Kysely<Schema>,
   of: { id: string } | { wallet: string },

@@ -6,7 +6,7 @@ import { toBudgetRecords } from './budgets.ts'
 import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
 import { type Spent, toSpend } from './spend.ts'
 
-/** The columns of `keys` that a record is made from. */
+/** Columns of `keys` in a record. */
 export const KEY_COLUMNS = [
   'id',
   'name',
@@ -25,10 +25,10 @@ export const KEY_COLUMNS = [
   'rotated_at',
   'revoked_at',
 ] as const
-/** A key's row as far as its record needs it. */
+/** Row of a key for its record. */
 export type ShownRow = Pick<KeyRow, (typeof KEY_COLUMNS)[number]>
 
-/** What is decided about a new key beside its input. */
+/** Values of a new key that are not in its input. */
 interface NewRow {
   id: string
   hash: Buffer
@@ -37,7 +37,7 @@ interface NewRow {
   createdAt: string
 }
 
-/** The row of a new key. */
+/** Builds the row of a new key. */
 export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
   return {
     id: of.id,
@@ -64,7 +64,7 @@ export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
   }
 }
 
-/** The columns that a change writes: those of the fields that it names. */
+/** Builds the columns that a change names. */
 export function toChangedColumns({ name, billing, limits, models, expires_at }: z.output<typeof KeyChange>) {
   return {
     ...(name !== undefined && { name }),
@@ -75,13 +75,13 @@ export function toChangedColumns({ name, billing, limits, models, expires_at }: 
   }
 }
 
-/** What a key is held to that has rows of its own. */
+/** Budgets and alerts of a key, stored in their own rows. */
 export interface KeyTerms {
   budgets: readonly BudgetRow[]
   alerts: readonly AlertRow[]
 }
 
-/** The record of a stored key. */
+/** Builds the record of a stored key. */
 export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Spent | undefined): KeyRecord {
   return {
     id: row.id,
@@ -108,7 +108,7 @@ export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Sp
   }
 }
 
-/** The columns of the limits that are named; budgets have rows of their own. */
+/** Builds the columns of the given limits; budgets have their own rows. */
 function limitColumns({ credit_limit_usd: credit, ...limits }: NonNullable<z.output<typeof KeyChange>['limits']>) {
   const { requests_per_minute, tokens_per_minute, concurrent } = limits
   return {

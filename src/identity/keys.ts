@@ -24,104 +24,108 @@ import { nothingSpent, type SpendOf } from './spend.ts'
 export { type Identity, identityWithoutKey, requireScope } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 
-/** A key that was just made. */
+/** A new key. */
 export interface NewlyMade {
-  /** Its token, which nothing can show again. */
+  /** Its token, which is shown once. */
   key: string
   record: KeyRecord
 }
 
-/** A key whose secret was just replaced. */
+/** A key with a new secret. */
 export interface NewlyRotated extends NewlyMade {
-  /** When the token before it stops working; null is now. */
+  /** Expiry of the previous token; null when it expired at once. */
   previousExpiresAt: string | null
 }
 
-/** The billing of new keys that name none. */
+/** Default billing of new keys. */
 export type BillingDefaults = Readonly<Record<'platform' | 'other', Billing>>
 
-/** API keys: who may call, and what they may do. */
+/** API keys and their authentication. */
 export interface Keys extends Callers {
   /**
-   * Makes a key. `key` is its token: shown now and never again. What its wallet had is then the key's, as
-   * {@link KeysDeps.onBound} has it.
+   * Creates a key. `key` is its token, which is shown once. The balance of its wallet moves to it, see {@link
+   * KeysDeps.onBound}.
    *
-   * @param keep told of the key in the same transaction
-   * @throws GazewayError `validation_failed`, also for a group that is not there and an end in the past
+   * @param keep called with the key in the same transaction
+   * @throws GazewayError `validation_failed`, also for an unknown group or an expiry in the past
+   * @example
+   * ```ts
+   * const { key, record } = await keys.create({ name: 'ci', scopes: ['inference'], limits: { requests_per_minute: 60 } })
+   * ```
    */
   create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
-  /** All keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
+  /** Lists all keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged): Promise<Page<KeyRecord>>
   /**
-   * Changes what is named of a key, not what it may do: of two who change it at once, the later one decides each field. Calls
-   * are held to it at once here, within 5 s in other processes on the store.
+   * Changes the given fields of a key; scopes cannot change. Of concurrent changes the later one wins per field. New
+   * limits apply at once in this process, within 5 s in others.
    *
-   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where the key was revoked
+   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` for a revoked key
    */
   change(id: string, change: z.input<typeof KeyChange>): Promise<KeyRecord>
   /**
-   * Gives a key a new secret. The token before works until the grace ends; the one before that ends at once here, within 5 s
-   * in other processes on the store.
+   * Replaces the secret of a key. The previous token works until the grace ends. An older one expires at once in this
+   * process, within 5 s in others.
    *
-   * @param keep told of the key in the same transaction
-   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` where the key was revoked or has expired
+   * @param keep called with the key in the same transaction
+   * @throws GazewayError `validation_failed`, `not_found`, or `conflict` for a revoked or expired key
    */
   rotate(id: string, rotation: z.input<typeof KeyRotation>, keep?: Keep<NewlyRotated>): Promise<NewlyRotated>
   /**
-   * Ends a key for good: at once here, within 5 s in other processes on the store. Again is fine. What a key of a wallet has
-   * goes where {@link KeysDeps.onUnbound} has it.
+   * Revokes a key for good: at once in this process, within 5 s in others. Idempotent. The balance of a wallet's key
+   * moves on, see {@link KeysDeps.onUnbound}.
    *
    * @throws GazewayError `not_found`
    */
   revoke(id: string): Promise<KeyRecord>
-  /** The identity of a key by its id, of a revoked one, too; null where there is none. */
+  /** Finds the identity of a key by id, even of a revoked one; null when there is none. */
   find(id: string): Promise<Identity | null>
-  /** The keys that are neither revoked nor expired, by their id or their wallet (in lower case), as the store has them; newest first. */
+  /** Reads keys that are neither revoked nor expired, by id or wallet (in lower case), from the store, newest first. */
   inForce(of: { id: string } | { wallet: string }): Promise<Identity[]>
-  /** The budgets of a group were changed here: its keys are held to them from now on. */
+  /** Applies the changed budgets of a group to its keys at once. */
   groupChanged(groupId: string): void
   /**
-   * Makes the first key, an admin's, where the store has none and the configuration no fixed one, and keeps it in
+   * Creates the first key, an admin's, when the store has none and the configuration has no fixed key. Writes it to
    * `admin.key` in the data folder.
    *
-   * @returns its token, to be shown; null where it was not needed, or another process made it
-   * @throws GazewayError `store_unavailable` when the data folder cannot be written
+   * @returns its token to show; null when it was not needed or another process created it
+   * @throws GazewayError `store_unavailable` when the data folder is not writable
    */
   ensureFirstKey(of: { dataDir: string }): Promise<string | null>
-  /** Whether the store has a key with the scope `admin` that is neither revoked nor expired. */
+  /** Tells whether the store has a valid key with the scope `admin`. */
   hasAdmin(): Promise<boolean>
-  /** Stops polling and writes what is noted; the store can then be closed. */
+  /** Stops polling and flushes pending writes; the store can then be closed. */
   close(): Promise<void>
 }
 
 const DEFAULT_BILLING: BillingDefaults = Wallet.parse({}).billing
 const FIRST_ADMIN = NewKey.parse({ name: 'first admin', scopes: [...Scope.options] })
 
-/** What keys are kept with. */
+/** Dependencies of {@link createKeys}. */
 export interface KeysDeps {
   store: Store
   now: () => Date
-  /** The fixed admin key of the configuration, at least 16 characters. */
+  /** Fixed admin key of the configuration, at least 16 characters. */
   fixedKey: string | null
-  /** Told when work in the background failed. */
+  /** Called when background work failed. */
   onError: (error: unknown) => void
-  /** The billing of new keys that name none, asked for each; the configuration's defaults when absent. */
+  /** Default billing of new keys, read for each; the configuration's by default. */
   billing?: () => BillingDefaults
-  /** What keys have spent, for their records; nothing when absent. */
+  /** Reads the spending of keys, for their records; none by default. */
   spendOf?: SpendOf
-  /** Told of a key whose name or limits were changed here. */
+  /** Called after a key's name or limits were changed here. */
   onChanged?: (id: string) => void
-  /** Part of the transaction that makes a key for a wallet: what is to happen with what the wallet has. */
+  /** Called in the transaction that creates a key for a wallet, to move the wallet's balance. */
   onBound?: (trx: Transaction<Schema>, key: KeyRow & { wallet: string }) => Promise<void>
-  /** Part of the transaction that revokes a key of a wallet, and of those that do it again: what is to happen with what it has. */
+  /** Called in each transaction that revokes a key of a wallet, to move its balance. */
   onUnbound?: (trx: Transaction<Schema>, key: { id: string; wallet: string; at: string }) => Promise<void>
-  /** Part of the transaction that revokes a key, and of those that do it again. */
+  /** Called in each transaction that revokes a key. */
   onEnded?: (trx: Transaction<Schema>, key: { id: string; at: string }) => Promise<void>
-  /** A clock that is never set, in milliseconds; the process's own when absent. */
+  /** Monotonic clock in milliseconds; the process's own by default. */
   elapsedMs?: () => number
 }
 
-/** The keys in `store`. */
+/** Creates the keys of `store`. */
 export function createKeys(deps: KeysDeps): Keys {
   const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, onEnded } = deps
   const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent } = deps
@@ -130,12 +134,12 @@ export function createKeys(deps: KeysDeps): Keys {
   const authentication = createAuthentication({ store, now, elapsedMs, fixedKey, onError })
   const { forget } = authentication
 
-  /** @throws GazewayError `validation_failed` for an end that is not ahead */
+  /** @throws GazewayError `validation_failed` for an expiry in the past */
   function checkEnd(expiresAt: string | null | undefined): void {
     if (expiresAt == null || Date.parse(expiresAt) > now().getTime()) return
     throw new GazewayError(
       'validation_failed',
-      'expires_at: is not ahead of now; accepted: a time in the future, or null. To end a key, revoke it.',
+      'expires_at: in the past; accepted: a time in the future, or null. To end a key, revoke it.',
       { param: 'expires_at' },
     )
   }
@@ -160,11 +164,11 @@ export function createKeys(deps: KeysDeps): Keys {
 
   const recordOf = async (row: ShownRow) => (await records([row]))[0] as KeyRecord
 
-  /** Why a key is not changed: there is none, or it was revoked. */
+  /** Explains why a key cannot change: it does not exist, or was revoked. */
   async function unchangeable(id: string, db: Pick<Store['db'], 'selectFrom'>): Promise<GazewayError> {
     const row = await db.selectFrom('keys').select('revoked_at').where('id', '=', id).executeTakeFirst()
     if (row === undefined) return unknownKey()
-    const why = row.revoked_at === null ? 'has expired; move its end first (expires_at)' : 'was revoked; make a new one'
+    const why = row.revoked_at === null ? 'has expired; extend it first (expires_at)' : 'was revoked; create a new one'
     return new GazewayError('conflict', `This key ${why}.`, { param: 'id' })
   }
 
@@ -180,7 +184,7 @@ export function createKeys(deps: KeysDeps): Keys {
         const newlyMade = { key: token, record: toRecord(row, { budgets, alerts }, undefined) }
         const insertion = trx.insertInto('keys').values(row).returning('id')
         const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
-        // Not made: it was, before the connection was lost.
+        // Inserted before: the connection was lost after the commit.
         if (!made) return newlyMade
         await replaceBudgets(trx, row.id, budgets)
         await replaceAlerts(trx, row.id, alerts)
@@ -215,7 +219,7 @@ export function createKeys(deps: KeysDeps): Keys {
         const groupId = group == null ? group : await groupIn(trx, group)
         const changed = await trx
           .updateTable('keys')
-          // The row is locked also where budgets alone are changed.
+          // Locks the row even when only budgets change.
           .set({ name: sql`name`, ...toChangedColumns(change), ...(groupId !== undefined && { group_id: groupId }) })
           .where('id', '=', id)
           .where('revoked_at', 'is', null)
@@ -242,7 +246,7 @@ export function createKeys(deps: KeysDeps): Keys {
       const spent = (await spendOf([id], at)).get(id)
       const newlyRotated = await store.write(async (trx) => {
         const rotated = trx.selectFrom('keys').select(KEY_COLUMNS).where('id', '=', id).where('hash', '=', hash)
-        // There is one where it was rotated before the connection was lost.
+        // Rotated before: the connection was lost after the commit.
         const already = await rotated.executeTakeFirst()
         const update = trx
           .updateTable('keys')
@@ -318,23 +322,23 @@ export function createKeys(deps: KeysDeps): Keys {
   }
 }
 
-/** What keys are held to that has rows of its own. */
+/** Reads the budgets and alerts of keys. */
 async function readTerms(db: Store['db'], ids: readonly string[]): Promise<(id: string) => KeyTerms> {
   const [budgets, alerts] = await Promise.all([readBudgets(db, ids), readAlerts(db, ids)])
   return (id) => ({ budgets: budgets.get(id) ?? [], alerts: alerts.get(id) ?? [] })
 }
 
-/** The id is not repeated: someone may have sent the key itself. */
+/** The id is not repeated: it may be a secret key sent by mistake. */
 const unknownKey = () => new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
 
-/** The id of a group that stays until the end of the transaction. @throws GazewayError `validation_failed` */
+/** Finds the id of a group and locks it until the transaction ends. @throws GazewayError `validation_failed` */
 async function groupIn(trx: Transaction<Schema>, idOrName: string): Promise<string> {
   const group = await lockGroup(trx, idOrName)
   if (group === undefined) throw unknownGroup('group')
   return group.id
 }
 
-/** The billing of a new key. @throws see `checkBilling` */
+/** Selects the billing of a new key. @throws see `checkBilling` */
 function billingOf({ scopes, billing }: z.output<typeof NewKey>, defaults: BillingDefaults): Billing {
   if (scopes.includes('admin') && billing === undefined) return 'recorded'
   const chosen = billing ?? defaults[scopes.includes('platform') ? 'platform' : 'other']
@@ -342,7 +346,7 @@ function billingOf({ scopes, billing }: z.output<typeof NewKey>, defaults: Billi
   return chosen
 }
 
-/** @throws GazewayError `validation_failed` for an admin's key that is to be charged */
+/** @throws GazewayError `validation_failed` for an admin's key with charged billing */
 function checkBilling(scopes: readonly Scope[], billing: Billing): void {
   if (!scopes.includes('admin') || billing === 'recorded') return
   throw new GazewayError('validation_failed', 'billing: keys of admins are never charged; accepted: "recorded".', {

@@ -1,17 +1,17 @@
 import type { Store } from '../store/store.ts'
 
-/** Uses are noted together, this long after the first of them. */
+/** Delay after the first use in which uses are collected, in milliseconds. */
 const BATCH_MS = 60_000
 
-/** Notes when keys were last used, without a write for each use. */
+/** Records when keys were last used, in batches. */
 export interface LastUsed {
-  /** The key was used now. */
+  /** Records a use now. */
   mark(id: string): void
-  /** Writes what is noted. Uses of the last minute are lost when a process is killed. */
+  /** Writes pending uses. Those of the last minute are lost when a process is killed. */
   flush(): Promise<void>
 }
 
-/** @param onError told when the notes could not be written; they are then given up */
+/** Creates the batch writer. @param onError called when a batch could not be written and is dropped */
 export function createLastUsed({
   store,
   now,
@@ -27,7 +27,7 @@ export function createLastUsed({
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    // In the order of ids, so that processes that write together lock rows in one order.
+    // Sorted by id, so that concurrent processes lock rows in one order.
     const noted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
     uses = new Map()
     if (noted.length === 0) return
@@ -38,7 +38,7 @@ export function createLastUsed({
             .updateTable('keys')
             .set({ last_used_at: at })
             .where('id', '=', id)
-            // Another process may have noted a later one.
+            // Another process may have written a later use.
             .where(({ eb, or }) => or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
             .execute()
       })

@@ -1,14 +1,13 @@
 import { matchesGlob } from '../text/glob.ts'
 
 /**
- * Warns of globs that match no model, which may be a slip or be meant for models to come.
+ * Warns about globs that match no known model: a typing error, or meant for future models.
  *
- * @param known the ids that can be asked for, as far as that is known
+ * @param known ids of known models
  */
 export const modelWarnings = (globs: readonly string[], known: readonly string[]): string[] =>
   globs
     .filter((glob) => !known.some((id) => matchesGlob(glob, id)))
     .map(
-      (glob) =>
-        `models: ${JSON.stringify(glob)} matches no model that is known here; GET /v1/models lists what the upstream has.`,
+      (glob) => `models: ${JSON.stringify(glob)} matches no known model; GET /v1/models lists those of the upstream.`,
     )

@@ -2,28 +2,28 @@ import { randomBytes } from 'node:crypto'
 import type { Identity } from './identity.ts'
 import type { Keys } from './keys.ts'
 
-/** What a service asks of keys to know its callers. */
+/** Authentication as services need it. */
 export type Authenticator = Pick<Keys, 'authenticate' | 'authenticateCached'>
 
-/** A way for one request into another service of this process. */
+/** Token for one request to another service of this process. */
 export interface Pass {
   token: string
-  /** Ends the pass; to be called when the request is over, whatever came of it. */
+  /** Ends the pass. Call it once the request is over, whatever its outcome. */
   end(): void
 }
 
 /**
- * Passes let one service of this process call another one in its caller's name, without the caller's key. They live in
- * this process's memory only and open nothing once their request is over.
+ * Passes let one service of this process call another one as its caller, without the caller's key. They are kept in
+ * memory and end with their request.
  */
 export interface Passes {
-  /** A pass for a caller who was authenticated already; it brings the scope `inference` with it. */
+  /** Issues a pass for an authenticated caller, with the scope `inference`. */
   issue(caller: Identity): Pass
-  /** `keys`, and beside them the passes that are in force. */
+  /** Extends `keys` with the valid passes. */
   beside(keys: Authenticator): Authenticator
 }
 
-/** No passes yet; those that it issues are known to this process alone. */
+/** Creates an empty set of passes, valid within this process. */
 export function createPasses(): Passes {
   const inForce = new Map<string, Identity>()
   return {

@@ -1,36 +1,39 @@
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../store/store.ts'
 
-/** How often the store is asked for revocations by other processes, in milliseconds. */
+/** Interval of polls for revocations by other processes, in milliseconds. */
 const POLL_MS = 2_000
-/** How far back from the last answer it is asked: more than the clocks of machines that share a store differ, in milliseconds. */
+/** Overlap of polls in milliseconds, larger than the clock skew between machines on one store. */
 const LOOK_BACK_MS = 600_000
 const MAX_ANNOUNCED = 10_000
 
-/** Why a key is refused from now on. An end may be moved; a revocation is for good. */
+/** Reason why a key ended. Expiry may be extended; a revocation is final. */
 export type Ending = 'revoked' | 'expired'
 
-/** Told of each key that is refused from now on. */
+/** Listener for keys that ended. */
 export type EndListener = (id: string, ending: Ending) => void
 
-/** Tells who listens that a key is revoked, whichever process did it, or has expired. */
+/** Notifications about revoked and expired keys of all processes. */
 export interface Revocations {
-  /** A key is found to be revoked: it is forgotten, and listeners are told, once. */
+  /** Drops a revoked key from the cache and notifies listeners, once. */
   announce(id: string): void
   /**
-   * Calls `listener` with the id of each key that is revoked, once, or has expired, every 2 s for ten minutes; within some 2 s, or once the store can be asked again; and at
-   * first with those of the last ten minutes. The store is polled only while someone listens; listen once, for as long as the process serves.
+   * Calls `listener` for each key that ends, within about 2 s or once the store is reachable again. Revoked keys are
+   * reported once, expired ones every 2 s for ten minutes. Starts with those of the last ten minutes. Polls the store
+   * while it has listeners, so listen once per process.
    *
-   * @returns stops listening
+   * @returns a function that stops listening
    */
   listen(listener: EndListener): () => void
-  /** Stops polling, and waits for a poll that is under way. */
+  /** Stops polling and waits for a poll in flight. */
   close(): Promise<void>
 }
 
 /**
- * @param forget makes the key fail from now on, before listeners are told
- * @param onError told when a poll or a listener failed
+ * Creates the notifications.
+ *
+ * @param forget invalidates a key before listeners are notified
+ * @param onError called when a poll or a listener failed
  */
 export function createRevocations({
   store,
@@ -47,7 +50,10 @@ export function createRevocations({
   const announced = new LRUCache<string, true>({ max: MAX_ANNOUNCED })
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
-  /** Up to when revocations are known, by a clock that may be set: a machine may have slept since, or its store been away. */
+  /**
+   * Time up to which revocations are known, by the wall clock, because the machine or the store may have been
+   * suspended.
+   */
   let knownTo = now().getTime()
 
   function announce(id: string): void {
@@ -78,7 +84,7 @@ export function createRevocations({
       .execute()
     knownTo = at
     for (const { id } of revoked) announce(id)
-    // Each time, for those who were let in just before; the end of a key may have been moved since, and be passed again.
+    // Repeated, for callers authenticated just before. Its expiry may also have been moved and passed again.
     for (const { id } of expired) tell(id, 'expired')
   }
 

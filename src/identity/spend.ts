@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Micros, toUsd } from '../text/money.ts'
 import type { Period } from './budgets.ts'
 
-/** What the calls of a key or a group have cost in the present periods (UTC). */
+/** Spending of a key or group in the current periods (UTC). */
 export const Spend = z.object({
   day_usd: z.number(),
   week_usd: z.number().describe('Since Monday'),
@@ -11,16 +11,16 @@ export const Spend = z.object({
 })
 export type Spend = z.infer<typeof Spend>
 
-/** What was spent in the present periods. */
+/** Spending in the current periods. */
 export type Spent = Readonly<Record<Period, Micros>>
 
-/** Finds what keys and groups have spent, by their ids; one that is missing in the reply has spent nothing. */
+/** Reads the spending of keys and groups by id; absent ones have none. */
 export type SpendOf = (ids: readonly string[], now: Date) => Promise<ReadonlyMap<string, Spent>>
 
-/** Where nothing is charged: all have spent nothing. */
+/** Spending where nothing is charged: none. */
 export const nothingSpent: SpendOf = async () => new Map()
 
-/** What was spent, as it is shown. */
+/** Builds the shown spending. */
 export const toSpend = (spent: Spent | undefined): Spend => ({
   day_usd: toUsd(spent?.day ?? 0),
   week_usd: toUsd(spent?.week ?? 0),

@@ -10,76 +10,77 @@ import { ENVIRONMENT_IDENTITY, type Identity, requireScope } from './identity.ts
 import { keysInForce } from './in-force.ts'
 import { hashToken } from './key-token.ts'
 
-/** How long a ticket opens a connection, in milliseconds. */
+/** Lifetime of a ticket in milliseconds. */
 const TICKET_MS = 60_000
-/** Random bytes of a ticket: as many as a key's secret has. */
+/** Random bytes of a ticket, as many as a key's secret. */
 const TICKET_BYTES = 32
 
-/** What a connection may do: chat, or ask for the operator's figures as well. */
+/** Role of a connection: `user` chats, `admin` may also read the operator's figures. */
 export const Role = z.enum(['user', 'admin'])
 export type Role = z.infer<typeof Role>
 
-/** The form of a ticket; what has another is none, and costs no query. */
+/** Form of a ticket. Other text is rejected without a query. */
 export const Ticket = z
   .string()
   .regex(/^gzt_[\w-]{43}$/)
   .meta({ accepted: 'a ticket from POST /api/connections' })
 
-/** What a ticket is made from. */
+/** A request for a ticket. */
 export const NewTicket = z.strictObject({
   user: z
     .string()
     .trim()
     .regex(/^\P{Cc}{1,200}$/u)
     .refine(isWhole, WHOLE)
-    .describe('Who chats on the connection.')
+    .describe('Name of the chatting user.')
     .meta({ accepted: 'text of 1 to 200 characters on one line' }),
   role: Role.default('user').describe(
-    "admin may also ask for the operator's figures; an admin's key makes such tickets.",
+    "admin may also ask for the operator's figures; only an admin's key can create such tickets.",
   ),
 })
 
-/** A ticket as whoever asked for it gets it, once. `id` is the connection's that it opens. */
+/** A new ticket, shown once. `id` is that of the connection it opens. */
 export interface IssuedTicket {
   id: string
   ticket: string
   expiresAt: string
 }
 
-/** Whom a ticket admits. */
+/** Caller that a ticket admits. */
 export interface Admission {
-  /** The id of the connection. */
+  /** Id of the connection. */
   id: string
   user: string
   role: Role
-  /** Who made the ticket; on a connection of the role `user`, without the scope `admin`. */
+  /** Creator of the ticket; without the scope `admin` on a connection of the role `user`. */
   identity: Identity
 }
 
-/** Tickets open one agent socket each, in whichever process on the store, where a key cannot be sent. */
+/** Tickets that each open one agent socket, in any process on the store, for clients that cannot send a key. */
 export interface Tickets {
-  /** @throws GazewayError `insufficient_scope` when the role is `admin` and the key is no admin's */
+  /** Issues a ticket. @throws GazewayError `insufficient_scope` for the role `admin` without an admin's key */
   issue(input: z.output<typeof NewTicket>, maker: Identity): Promise<IssuedTicket>
   /**
-   * Uses a ticket up.
+   * Uses a ticket.
    *
-   * @throws GazewayError `invalid_ticket`, the same whether it was used, has expired, is unknown, or its key
-   *   was revoked or changed or has expired
+   * @throws GazewayError `invalid_ticket`, the same whether it was used, has expired, is unknown, or its key was
+   *   revoked, changed or has expired
    */
   redeem(ticket: string): Promise<Admission>
   /**
-   * Takes back a ticket that was not used yet.
+   * Cancels an unused ticket.
    *
-   * @param keyId whose it must be; null is anyone's
-   * @returns whether there was one
+   * @param keyId its creator; null for anyone
+   * @returns whether it existed
    */
   cancel(id: string, keyId: string | null): Promise<boolean>
 }
 
 /**
- * The tickets in `store`, by the clock `now`. Only their hashes are kept.
+ * Creates the tickets of `store`, by the clock `now`. Stores hashes only.
  *
- * @param deps.fixedKey the fixed key of the configuration, asked with each ticket: one that it made is good for as long as it stays
+ * @param deps.fixedKey the configuration's fixed key, read for each ticket: its tickets are valid while it stays the
+ *   same
  */
 export function createTickets(deps: { store: Store; now: () => Date; fixedKey: () => string | null }): Tickets {
   const { store, now, fixedKey } = deps
@@ -102,7 +103,7 @@ export function createTickets(deps: { store: Store; now: () => Date; fixedKey: (
       if (!Ticket.safeParse(ticket).success) throw notGood()
       const fixed = fixedKey()
       const ofFixedKey = fixed === null ? null : hashOf(ticket, fixed)
-      // One statement takes the row away: of those who come at once, one gets it.
+      // One statement deletes the row, so one of several concurrent requests gets it.
       const row = await db
         .deleteFrom('connection_tickets')
         .where('hash', 'in', [hashOf(ticket, null), ...(ofFixedKey === null ? [] : [ofFixedKey])])
@@ -123,10 +124,10 @@ export function createTickets(deps: { store: Store; now: () => Date; fixedKey: (
   }
 }
 
-/** What is kept of a ticket; of one of the fixed key's, whose id outlives it, a hash over both. */
+/** Hashes a ticket. The id of the fixed key outlives the key, so the hash of its tickets includes the key. */
 const hashOf = (ticket: string, fixedKey: string | null): string => hashToken(ticket + (fixedKey ?? '')).toString('hex')
 
-/** Clears away at most `limit` tickets that expired unused. @returns how many */
+/** Deletes at most `limit` expired unused tickets. @returns how many */
 export async function sweepTickets({ db }: Store, now: Date, limit: number): Promise<number> {
   const expired = db
     .selectFrom('connection_tickets')
@@ -136,14 +137,14 @@ export async function sweepTickets({ db }: Store, now: Date, limit: number): Pro
   return (await db.deleteFrom('connection_tickets').where('id', 'in', expired).returning('id').execute()).length
 }
 
-/** The stored key behind a ticket, as it is now. */
+/** Reads the current key behind a ticket. */
 async function makerOf(db: Kysely<Schema>, keyId: string, now: Date): Promise<Identity> {
   const [key] = await keysInForce(db, { id: keyId }, now)
   if (key === undefined) throw notGood()
   return key
 }
 
-/** Whoever holds a user's ticket does not act as the admin who made it. */
+/** Removes the scope `admin`: the holder of a user's ticket is not the admin who created it. */
 function withoutAdmin(identity: Identity): Identity {
   const scopes = new Set([...identity.scopes].filter((scope) => scope !== 'admin'))
   return { ...identity, scopes }
