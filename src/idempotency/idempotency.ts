@@ -8,20 +8,20 @@ import { type Attempt, createClaims, type KeptReply, type Reply } from './reply-
 
 export type { Reply } from './reply-claims.ts'
 
-/** How often keys that are over are looked for, in milliseconds. */
+/** Interval of the sweep for expired keys, in milliseconds. */
 const SWEEP_MS = 600_000
 
-/** How long an attempt counts as in flight after the last sign of life of its process, in milliseconds. */
+/** Lease of an attempt in milliseconds: it counts as in flight for so long after its last renewal. */
 const DEADLINE_MS = 60_000
-/** Signs of life within a deadline. */
+/** Renewals per lease. */
 const RENEWALS = 3
-/** The largest reply body that is kept, in bytes of UTF-8. */
+/** Largest stored reply body in bytes of UTF-8. */
 const MAX_KEPT_BYTES = 1024 * 1024
-/** Visible ASCII and spaces: what a header can carry. */
+/** Visible ASCII and spaces, as a header can carry. */
 const KEY = /^[\x20-\x7e]{1,255}$/
-/** Refusals that ask to pay, wait or try again and then to send the same request: kept, they would be all it ever got. */
+/** Statuses that ask to pay, wait or retry the same request. Stored, they would be its final reply. */
 const PASSING = new Set([402, 408, 425, 429, 499])
-/** Refusals of requests that may be granted once something else has happened; and the one about the key that `work` keeps itself. */
+/** Errors that may not recur once the state changes, and the error about the key that `work` handles itself. */
 const OF_THE_MOMENT: ReadonlySet<ErrorCode> = new Set([
   'forbidden',
   'gaze_verification_failed',
@@ -35,72 +35,85 @@ const OF_THE_MOMENT: ReadonlySet<ErrorCode> = new Set([
   'idempotency_key_reused',
 ])
 
-/** One request under an idempotency key. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
-  /** Whose key it is: the caller's id. Callers do not meet each other's keys. */
+  /** Owner of the key: the caller's id. Keys of different callers are independent. */
   scope: string
   /** The `Idempotency-Key` header. */
   key: string
   /** Method and path. */
   route: string
-  /** The request's body as it was sent. */
+  /** Request body as sent. */
   body: string | Uint8Array
-  /** The id that its errors name, also when they are told again. */
+  /** Request id in errors, also when they are replayed. */
   requestId?: string | undefined
-  /** What to do where its reply is secret, so that it is not kept, and did not arrive. */
+  /** Advice for a client that lost a secret reply, which is not stored. */
   whereLost?: string | undefined
 }
 
-/** What work under an idempotency key returns. */
+/** Reply of work under an idempotency key. */
 export interface WorkReply extends Reply {
-  /**
-   * The reply's body is for the first caller alone and is not kept: a repeated request is refused instead, and told the
-   * `location` of what was made.
-   */
+  /** Secret replies are not stored. A repeated request is refused with the `location` of what was created. */
   secret?: boolean
-  /** The reply is a refusal that says when to try again: it is not kept, and the request may be repeated. */
+  /** Refusals with a time to retry are not stored, so the request may be repeated. */
   passing?: boolean
 }
 
 /**
- * Keeps what work under an idempotency key returns, in the transaction of its effect and as the last of it: a process that
- * dies leaves both or neither. Work that makes something or moves money, and would do so again, calls it.
+ * Stores the reply in the transaction of the work's effect, as its last statement. A process that dies leaves both or
+ * neither. Work that creates something or moves money must call it.
  *
- * @throws GazewayError `idempotency_in_flight` when another attempt took over meanwhile, or the transaction is run a second
- *   time although the first was durable; it must then be given up
+ * @throws GazewayError `idempotency_in_flight` when another attempt took over, or a committed transaction is retried;
+ *   it must then be rolled back
  */
 export type Keep<T> = (trx: Transaction<Schema>, made: T) => Promise<void>
 
-/** Requests that take effect once, however often they arrive. */
+/** Requests that take effect once. */
 export interface Idempotency {
   /**
-   * Does `work` and keeps its reply for 24 h; a repeated request gets that reply without the work, on any process that
-   * shares the store. A `GazewayError` that `work` throws is a reply too, and comes again as one, with the
-   * ids of its request and its call. Replies of 5xx, other errors, and refusals that pass (402, 408, 425, 429, 499, whatever
-   * says when to try again, and what `work` throws for how things stand at the moment, such as a task that is not completed)
-   * are not kept: the request may then be repeated, so `work` must throw them before anything has come of it. An attempt
-   * whose process died is done again 60 s later, unless it had kept its reply; what it had already done without that must
-   * bear it (a ledger transfer under the same key does). One that only slept gets the reply of the other that was done.
+   * Runs `work` and stores its reply for 24 h. A repeated request gets the stored reply without the work, from any
+   * process on the store. A `GazewayError` thrown by `work` is stored and thrown again, with the ids of its request and
+   * its call.
    *
-   * @param work is given what keeps its reply in the transaction of its effect, see {@link Keep}
+   * Not stored, so that the request may be repeated; `work` must throw these before it has any effect:
+   * - replies of 5xx and other errors
+   * - transient refusals: 402, 408, 425, 429, 499 and errors with a time to retry
+   * - errors about the current state, such as a task that is not completed
    *
-   * @throws GazewayError `validation_failed` for a key that no header can carry, `idempotency_key_reused` for another
-   *   request under the same key, `idempotency_in_flight` while the first is worked on, `idempotency_reply_not_kept` when
-   *   it was done but its reply is secret or above 1 MiB; or what `work` throws
+   * An attempt whose process died is repeated after 60 s unless it had stored its reply. Effects without a stored reply
+   * must be idempotent, as a ledger transfer under the same key. An attempt that was only suspended gets the reply of
+   * the other one.
+   *
+   * @param work receives the function that stores its reply, see {@link Keep}
+   * @throws GazewayError, besides the errors of `work`:
+   * - `validation_failed` for a key that no header can carry
+   * - `idempotency_key_reused` for another request under the same key
+   * - `idempotency_in_flight` while the first attempt runs
+   * - `idempotency_reply_not_kept` when it succeeded with a secret reply, or one above 1 MiB
+   *
+   * @example
+   * ```ts
+   * const { reply, replayed } = await idempotency.run({ scope: caller.id, key, route: 'POST /api/tasks', body }, async (keep) => {
+   *   const task = await tasks.create(input, caller.id, (trx, made) => keep(trx, { status: 201, body: JSON.stringify(made) }))
+   *   return { status: 201, body: JSON.stringify(task) }
+   * })
+   * ```
    */
   run(
     request: KeyedRequest,
     work: (keep: Keep<WorkReply>) => Promise<WorkReply>,
   ): Promise<{ reply: Reply; replayed: boolean }>
-  /** Deletes at most `limit` keys that are older than 24 h; returns how many. Each kept reply does a little of it. */
+  /** Deletes at most `limit` keys older than 24 h. Each stored reply also deletes a few. @returns how many */
   sweep(limit: number): Promise<number>
-  /** Its chores, for `startSweeps`. */
+  /** Periodic work, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
 /**
- * @param onError told when the outcome of finished work could not be noted; its caller gets the reply all the same
- * @param deadlineMs how long a dead attempt counts as in flight; 60 s when absent
+ * Creates idempotency on a store.
+ *
+ * @param onError called when the outcome of finished work could not be stored; its caller still gets the reply
+ * @param deadlineMs lease of an attempt; 60 s by default
  */
 export function createIdempotency({
   store,
@@ -115,7 +128,7 @@ export function createIdempotency({
 }): Idempotency {
   const claims = createClaims({ store, now, deadlineMs })
 
-  /** Does the work, saying all the while that its process is alive: a slow upstream must not be paid twice. */
+  /** Runs the work and renews its lease, so that a slow upstream is not paid twice. */
   async function workOn(
     attempt: Attempt,
     requestId: string | undefined,
@@ -132,7 +145,7 @@ export function createIdempotency({
     }
   }
 
-  /** @returns what another attempt has answered that took over meanwhile, where it has */
+  /** Stores a reply. @returns the reply of another attempt that took over, if any */
   async function note(attempt: Attempt, reply: WorkReply): Promise<Reply | null> {
     if (reply.status < 500 && !PASSING.has(reply.status) && !reply.passing) return claims.keep(attempt, keepable(reply))
     await claims.release(attempt)
@@ -154,7 +167,7 @@ export function createIdempotency({
       if (!KEY.test(key))
         throw new GazewayError(
           'validation_failed',
-          'idempotency-key: not in the accepted form; accepted: 1 to 255 visible ASCII characters.',
+          'idempotency-key: invalid; accepted: 1 to 255 visible ASCII characters.',
           { param: 'idempotency-key' },
         )
       const fingerprint = createHash('sha256').update(route).update('\n').update(body).digest('hex')
@@ -176,10 +189,10 @@ export function createIdempotency({
   }
 }
 
-/** What may be kept of a reply: its body in whole, or not at all. */
+/** Part of a reply to store: its whole body or none. */
 const keepable = ({ secret = false, passing, ...reply }: WorkReply): KeptReply =>
   !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : { ...reply, body: null }
 
-/** Whether a refusal says nothing about the request itself: it is over in a while, or once things stand otherwise. */
+/** Tells whether an error is transient or depends on the current state. */
 const passes = ({ retryAfterSeconds, code }: GazewayError): boolean =>
   retryAfterSeconds !== null || OF_THE_MOMENT.has(code)

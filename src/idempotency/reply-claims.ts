@@ -3,20 +3,20 @@ import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 
-/** How long a key is remembered, in milliseconds: 24 h. */
+/** Lifetime of a key in milliseconds: 24 h. */
 const KEPT_FOR_MS = 86_400_000
-/** Old keys that one kept reply clears away: more than it adds, so that they cannot pile up. */
+/** Expired keys deleted per stored reply: more than one, so that they cannot pile up. */
 const SWEPT_PER_REPLY = 8
 
-/** A reply as it is kept: what the first caller got. */
+/** A stored reply. */
 export interface Reply {
   status: number
-  /** Only those headers that belong to the reply itself, in lower case: no request id, no date, no cookie. */
+  /** Headers of the reply itself, in lower case: no request id, date or cookie. */
   headers?: Readonly<Record<string, string>>
   body: string
 }
 
-/** What is kept of a reply: a body that is null was secret or too large, and the request is refused when it is repeated. */
+/** A reply to store. A null body was secret or too large, and a repeated request is refused. */
 export interface KeptReply extends Omit<Reply, 'body'> {
   body: string | null
 }
@@ -25,44 +25,44 @@ export interface KeptReply extends Omit<Reply, 'body'> {
 export interface Attempt {
   scope: string
   key: string
-  /** What tells this request from another one under the same key. */
+  /** Distinguishes different requests under the same key. */
   fingerprint: string
-  /** Tells this attempt from others at the same request. */
+  /** Distinguishes attempts at the same request. */
   id: string
 }
 
-/** The keys that were used, and what came of it. */
+/** Used keys and their replies. */
 export interface Claims {
   /**
-   * Makes the key this attempt's own, or finds what an earlier one has left.
+   * Claims a key for an attempt, or finds the reply of an earlier one.
    *
-   * @param whereLost what to do where a reply that is not kept did not arrive
-   * @returns the first reply; null when the attempt may go on, and must then be renewed until it is kept or released
+   * @param whereLost advice for a client that lost a reply that is not stored
+   * @returns the first reply; null when the attempt may proceed and must renew until it keeps or releases
    * @throws GazewayError `idempotency_key_reused`, `idempotency_in_flight` or `idempotency_reply_not_kept`
    */
   claim(attempt: Attempt, whereLost?: string): Promise<Reply | null>
-  /** Tells the others that this attempt is still at work. */
+  /** Renews the lease of an attempt. */
   renew(attempt: Attempt): Promise<void>
   /**
-   * Keeps the reply of this attempt, unless it is kept or another one took over.
+   * Stores the reply of an attempt, unless one is stored or another attempt took over.
    *
-   * @returns what the other one has answered, where it has
+   * @returns the reply of the other attempt, if any
    */
   keep(attempt: Attempt, reply: KeptReply): Promise<Reply | null>
   /**
-   * Keeps it in the transaction of what the attempt does.
+   * Stores the reply in the transaction of the attempt's effect.
    *
-   * @throws GazewayError `idempotency_in_flight` when it is kept or another attempt took over; the transaction must then
-   *   be given up: it would do again what is done
+   * @throws GazewayError `idempotency_in_flight` when a reply is stored or another attempt took over; the transaction
+   *   must then be rolled back, as its effect would happen twice
    */
   keepIn(trx: Transaction<Schema>, attempt: Attempt, reply: KeptReply): Promise<void>
-  /** Makes the key free again, unless a reply is kept. */
+  /** Frees the key, unless a reply is stored. */
   release(attempt: Attempt): Promise<void>
-  /** Deletes at most `limit` keys that are no longer remembered; returns how many. */
+  /** Deletes at most `limit` expired keys. @returns how many */
   sweep(limit: number): Promise<number>
 }
 
-/** @param deadlineMs how long an attempt that is not renewed counts as being in flight */
+/** Creates the claims of a store. @param deadlineMs lease of an attempt */
 export function createClaims({
   store,
   now,
@@ -76,7 +76,7 @@ export function createClaims({
   const time = () => now().toISOString()
   const after = (ms: number) => new Date(now().getTime() + ms).toISOString()
 
-  /** One bounded statement, so that of attempts at the same moment one wins. */
+  /** Claims in one statement, so that one of several concurrent attempts wins. */
   async function take(trx: Transaction<Schema>, { scope, key, fingerprint, id }: Attempt): Promise<boolean> {
     const at = time()
     const fresh = {
@@ -117,11 +117,11 @@ export function createClaims({
   return {
     async claim(attempt, whereLost) {
       for (;;) {
-        // In a transaction, so that it is known what became of it where the connection is lost: a key that is taken and not
-        // worked on would be in flight for a minute.
+        // In a transaction, so that its outcome is known when the connection is lost. A key claimed by nobody would be
+        // in flight for a minute.
         if (await store.write((trx) => take(trx, attempt))) return null
         const earlier = await find(attempt)
-        // Released between the two statements: it is free again.
+        // Released between the two statements, so the key is free again.
         if (earlier) return replyOf(earlier, attempt, whereLost)
       }
     },
@@ -156,13 +156,13 @@ export function createClaims({
   }
 }
 
-/** The row of an attempt, while it is neither over nor another one's. */
+/** Selects the row of an attempt that still holds its key. */
 const isUnderWay =
   ({ scope, key, id }: Attempt) =>
   ({ eb, and }: ExpressionBuilder<Schema, 'idempotency_keys'>) =>
     and([and({ scope, key, attempt: id }), eb('in_flight_until', 'is not', null)])
 
-/** @returns false where the attempt is over, or another one's */
+/** @returns false when the attempt has ended or was taken over */
 async function end(
   trx: Transaction<Schema>,
   attempt: Attempt,
@@ -190,7 +190,7 @@ function replyOf(
   if (row.fingerprint !== attempt.fingerprint)
     throw new GazewayError(
       'idempotency_key_reused',
-      'This Idempotency-Key was used for another request. Take a new key, or send the first request unchanged.',
+      'This Idempotency-Key was used for another request. Use a new key, or send the first request unchanged.',
       { param: 'idempotency-key' },
     )
   if (row.in_flight_until !== null || row.status === null) throw inFlight()
@@ -205,7 +205,7 @@ const readReply = (status: number, headers: string | null, body: string) => ({
   body,
 })
 
-/** @param location of what the request has made, where it is known */
+/** @param location of the created resource, when known */
 function notKept(
   status: number,
   { location, whereLost }: { location: string | undefined; whereLost: string | undefined },
@@ -214,8 +214,8 @@ function notKept(
   const advice = whereLost === undefined ? '' : ` ${whereLost}`
   return new GazewayError(
     'idempotency_reply_not_kept',
-    `The request with this Idempotency-Key was answered with status ${status}, and is not done again; ` +
-      `its reply held a secret or was too large to keep.${made}${advice}`,
+    `The request with this Idempotency-Key was answered with status ${status} and is not repeated; ` +
+      `its reply was secret or too large to store.${made}${advice}`,
     { param: 'idempotency-key' },
   )
 }
@@ -223,7 +223,7 @@ function notKept(
 const inFlight = () =>
   new GazewayError(
     'idempotency_in_flight',
-    'The first request with this Idempotency-Key is still being worked on; ask again soon for its reply.',
+    'The first request with this Idempotency-Key is still running; retry soon for its reply.',
     { param: 'idempotency-key', retryAfterSeconds: 1 },
   )
 
