@@ -5,16 +5,16 @@ import type { SessionRow } from '../store/tables/sessions-tables.ts'
 import { distinctWords } from '../text/words.ts'
 import { countSession } from './session-totals.ts'
 
-/** Characters of a session's preview. */
+/** Length of a session's preview in characters. */
 const PREVIEW = 80
 
-/** A message of a user and its complete answer. */
+/** A user's message and its complete answer. */
 export interface Exchange {
-  /** The session, and whose it is. */
+  /** The session and its owner. */
   session: { id: string; user_id: string }
-  /** Makes the session if there is none under this id yet. */
+  /** Values to create the session with when it does not exist; null to require it. */
   create: Pick<SessionRow, 'source' | 'model'> | null
-  /** `at`: when it was taken up, RFC 3339 UTC; its answer is of the time at which both are stored. */
+  /** `at`: start of the turn, RFC 3339 UTC. The answer gets the time of storage. */
   user: { id: string; content: string; name: string | null; tokens: number; at: string }
   assistant: {
     id: string
@@ -28,7 +28,7 @@ export interface Exchange {
   costMicros: number
 }
 
-/** A session that has no messages yet. */
+/** Builds a session without messages. */
 export function emptySession(
   of: Pick<SessionRow, 'id' | 'user_id' | 'source' | 'model'> & Partial<SessionRow>,
   at: string,
@@ -50,7 +50,7 @@ export function emptySession(
   }
 }
 
-/** Adds a session. @returns whether there was none under its id */
+/** Inserts a session. @returns false when its id exists */
 export async function addSession(trx: Transaction<Schema>, row: SessionRow): Promise<boolean> {
   const added = await trx
     .insertInto('sessions')
@@ -64,10 +64,10 @@ export async function addSession(trx: Transaction<Schema>, row: SessionRow): Pro
 }
 
 /**
- * Adds an exchange to its session: both messages, the session's figures and the words it is found by, all or nothing.
- * An ended session is open again.
+ * Adds an exchange to its session in one transaction: both messages, the session's totals and its search index. Reopens
+ * an ended session.
  *
- * @throws GazewayError `not_found` when the session is gone
+ * @throws GazewayError `not_found` when the session was deleted
  */
 export async function addExchange(trx: Transaction<Schema>, exchange: Exchange, at: string): Promise<void> {
   const { session, create, user, assistant, usage, costMicros } = exchange
@@ -128,7 +128,7 @@ export async function addExchange(trx: Transaction<Schema>, exchange: Exchange, 
     .execute()
 }
 
-/** The error for a session that there is not, or that is somebody else's. */
+/** Error for an unknown session, or one of another user. */
 export function sessionUnknown(id: string): GazewayError {
   return new GazewayError('not_found', `There is no session ${id}; GET /api/sessions lists them.`, { param: 'id' })
 }

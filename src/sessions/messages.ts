@@ -7,7 +7,7 @@ import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 import { widthOf } from '../store/width.ts'
 import { type MessageList, type SessionMessage, toMessage } from './session.ts'
 
-/** The messages of a session, newest first, read as far as they are asked for. @param batch how many at a time */
+/** Reads the messages of a session lazily, newest first. @param batch messages per query */
 export async function* newestMessages(
   db: Kysely<Schema>,
   sessionId: string,
@@ -24,9 +24,9 @@ export async function* newestMessages(
 }
 
 /**
- * The newest messages of a session in the order in which they were written.
+ * Reads the newest messages of a session in the order they were written.
  *
- * @param total how many messages the session has
+ * @param total number of messages in the session
  * @throws GazewayError `invalid_cursor`
  */
 export async function messagePage(

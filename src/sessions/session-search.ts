@@ -5,18 +5,18 @@ import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 import { distinctWords, queryWords, shortened } from '../text/words.ts'
 import { giveWay } from '../wire/give-way.ts'
 
-/** Words of a query that are looked at. */
+/** Words of a query that count. */
 const MOST_WORDS = 24
-/** The newest exchanges with the words that are looked at. */
+/** Newest matching exchanges that are read. */
 const MOST_MATCHES = 500
 
-/** Where the words of a query were found: the newest exchange of a session, or its title (position 0). */
+/** A match of a query: the newest exchange of a session, or its title (position 0). */
 interface Match {
   session_id: string
   position: number
 }
 
-/** A match with the text around it; `message` is null for a title. */
+/** A match with surrounding text; `message` is null for a title. */
 export interface Hit {
   sessionId: string
   message: Pick<SessionMessageRow, 'id' | 'role'> | null
@@ -24,8 +24,8 @@ export interface Hit {
 }
 
 /**
- * The sessions of a user (or of all) whose title or one of whose exchanges has all words of `query`, or words that begin
- * with them; the latest mention first, one for each session.
+ * Finds the sessions of a user (or all) whose title or one of whose exchanges contains all words of `query` as
+ * prefixes. Latest mention first, one match per session.
  */
 export async function findWords(
   store: Store,
@@ -46,7 +46,7 @@ export async function findWords(
   return hits
 }
 
-/** Words reach FTS5 as quoted strings only, so that nothing in a query is read as its syntax. */
+/** Searches with FTS5. Words are quoted, so that a query cannot contain FTS5 syntax. */
 async function matchOnSqlite(store: Store, words: readonly string[], userId: string | null): Promise<Match[]> {
   const quoted = words.map((word) => `"${word}" *`).join(' AND ')
   const expression = userId === null ? `words_text : (${quoted})` : `words_text : (${quoted}) AND ${ofUser(userId)}`
@@ -59,11 +59,11 @@ async function matchOnSqlite(store: Store, words: readonly string[], userId: str
   return rows
 }
 
-/** What the index takes for the user's id; the row tells it from others that are the same to the index. */
+/** The user's id as a term of the index. The row check removes other ids that the index does not distinguish. */
 const ofUser = (userId: string): string => `user_id : "${userId.replaceAll('"', '""')}"`
 
 async function matchOnPostgres(store: Store, words: readonly string[], userId: string | null): Promise<Match[]> {
-  // Words are letters, digits and marks alone: nothing in them could end the quotes.
+  // Words consist of letters, digits and marks, so they cannot end the quotes.
   const expression = words.map((word) => `'${word}':*`).join(' & ')
   const only = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<Match>`select session_id, position from session_texts
@@ -89,7 +89,7 @@ async function hitOf({ db }: Store, { session_id, position }: Match, words: read
   return { sessionId: session_id, message: { id, role }, snippet: excerpt(content, words) }
 }
 
-/** Whether a text has a word that begins with one of `words`. */
+/** Tells whether a text has a word that starts with one of `words`. */
 function begins(text: string, words: readonly string[]): boolean {
   return distinctWords(text).some((word) => words.some((beginning) => word.startsWith(beginning)))
 }

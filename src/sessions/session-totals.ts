@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { SessionRow } from '../store/tables/sessions-tables.ts'
 
-/** Counts a session of a user and source, or takes it away again. */
+/** Adds a session to the totals of its user and source, or subtracts it. */
 export async function countSession(
   trx: Transaction<Schema>,
   { user_id, source }: Pick<SessionRow, 'user_id' | 'source'>,
@@ -19,7 +19,7 @@ export async function countSession(
     .execute()
 }
 
-/** How many sessions there are of a user, from a source, or altogether. */
+/** Reads the number of sessions of a user, of a source, or of all. */
 export async function readSessionTotal(
   db: Kysely<Schema>,
   kind: { user_id?: string | undefined; source?: string | undefined },

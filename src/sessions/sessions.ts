@@ -25,34 +25,34 @@ import { countSession, readSessionTotal } from './session-totals.ts'
 export type { Exchange } from './exchange.ts'
 export * from './session.ts'
 
-/** The sessions in this store. */
+/** The sessions of this store. */
 export interface Sessions extends SessionDirectory {
-  /** Never has warnings: all of it is here. */
+  /** Lists sessions. Has no warnings, as the store has them all. */
   list(query: Paged<SessionList>, viewer: Viewer): Promise<Page<Session>>
   /**
-   * Makes a session without messages.
+   * Creates a session without messages.
    *
-   * @param keep told of it in the same transaction
+   * @param keep called with the session in the same transaction
    * @throws GazewayError `session_exists`
    */
   create(input: NewSession, of: { userId: string; source: string }, keep?: Keep<Session>): Promise<Session>
-  /** What a conversation goes on from: the session's owner and model, or null where there is none under this id. */
+  /** Finds the owner and model of a session to continue; null for an unknown id. */
   find(id: string): Promise<{ id: string; user_id: string; model: string | null } | null>
-  /** The messages of a session, newest first, read as far as they are asked for. */
+  /** Reads the messages of a session lazily, newest first. */
   newest(id: string): AsyncGenerator<SessionMessageRow, void>
   /**
-   * Adds a message and its answer, all or nothing; durable when the promise resolves.
+   * Adds a message and its answer in one transaction, durable when the promise resolves.
    *
-   * @param also what is to be durable together with them
+   * @param also further statements of the transaction
    * @throws GazewayError `not_found` when the session was deleted meanwhile
    */
   addExchange(exchange: Exchange, also?: (trx: Transaction<Schema>) => Promise<void>): Promise<void>
 }
 
-/** Messages that a conversation is gone on from are read in so many at a time. */
+/** Messages of a history per query. */
 const HISTORY_BATCH = 20
 
-/** @param chatModel the model that answers where a session names none */
+/** Creates the sessions of a store. @param chatModel model of sessions that name none */
 export function createSessions(deps: { store: Store; now: () => Date; chatModel: () => string }): Sessions {
   const { store, now, chatModel } = deps
   const { db } = store
@@ -79,13 +79,9 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
         return true
       })
       if (added) return shown(row)
-      throw new GazewayError(
-        'session_exists',
-        `There is a session ${id} already; choose another id, or leave it out.`,
-        {
-          param: 'id',
-        },
-      )
+      throw new GazewayError('session_exists', `There is a session ${id} already; choose another id, or omit it.`, {
+        param: 'id',
+      })
     },
 
     async list(query, viewer) {
@@ -182,7 +178,7 @@ function changes({ title, end_reason }: SessionPatch, at: string): Partial<Sessi
   }
 }
 
-/** What the session is found by beside its exchanges. */
+/** Indexes the title for search. */
 async function indexTitle(trx: Transaction<Schema>, { id, user_id, title }: SessionRow): Promise<void> {
   await trx.deleteFrom('session_texts').where('session_id', '=', id).where('position', '=', 0).execute()
   if (title === null) return
