@@ -2,13 +2,13 @@ import { isObject } from '../text/json.ts'
 import type { FrontMatter } from './front-matter.ts'
 import type { Skill } from './skill.ts'
 
-/** The convention's own limits, in characters. Source: https://agentskills.io/specification */
+/** Limits of the convention in characters. Source: https://agentskills.io/specification */
 const LONGEST_NAME = 64
 const LONGEST_DESCRIPTION = 1024
 const LONGEST_COMPATIBILITY = 500
 const CONVENTIONAL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** Fields of a front matter that a skill has a field for. */
+/** Front matter fields with a field in `Skill`. */
 const OWN_FIELDS = new Set([
   'name',
   'description',
@@ -20,20 +20,20 @@ const OWN_FIELDS = new Set([
   'metadata',
 ])
 
-/** What the front matter alone does not tell of a skill. */
+/** Properties of a skill that are not in its front matter. */
 export type SkillPlace = Pick<Skill, 'id' | 'path' | 'source' | 'updated_at'> & {
-  /** The folder above that of the skill; null at the root. */
+  /** Parent folder of the skill's; null at the root. */
   above: string | null
 }
 
-/** The skill that a SKILL.md describes, with a warning for each way in which it breaks the convention. */
+/** Builds a skill from its SKILL.md, with a warning for each violation of the convention. */
 export function composeSkill(
   { above, ...place }: SkillPlace,
   { data, written }: Pick<FrontMatter, 'data' | 'written'>,
 ): Skill {
   const { metadata, ...rest } = data
   const nested = isObject(written.metadata) ? written.metadata : {}
-  // An agent's own fields come under its name: metadata.hermes.tags
+  // An agent's own fields are nested under its name: metadata.hermes.tags
   const deeper = Object.values(nested).filter(isObject)
   const field = (name: string) => [written, nested, ...deeper].map((fields) => fields[name]).find(isSaid)
   const name = textOf(written.name)
@@ -61,7 +61,7 @@ export function composeSkill(
   }
 }
 
-/** A skill whose SKILL.md could not be taken apart. */
+/** Builds a skill whose SKILL.md could not be parsed. */
 export function brokenSkill(place: SkillPlace, error: string): Skill {
   return { ...composeSkill(place, { data: {}, written: { name: place.id } }), warnings: [], error }
 }
@@ -77,7 +77,7 @@ function nameWarnings(name: string | null, folder: string): string[] {
   return warnings
 }
 
-/** As the convention counts: what takes two units in a JavaScript string is one character. */
+/** Counts code points, as the convention does, not UTF-16 units. */
 function tooLong(field: string, text: string | null, most: number): string[] {
   return text !== null && [...text].length > most ? [`The ${field} is longer than ${most} characters.`] : []
 }
@@ -88,7 +88,7 @@ function tagsOf(value: unknown): string[] {
   return [...new Set(list.map(textOf).filter((tag) => tag !== null))]
 }
 
-/** Null where there is nothing to show. */
+/** Trims a text; null when empty. */
 function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null
   const text = value.trim()

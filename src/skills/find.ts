@@ -4,44 +4,44 @@ import { basename, dirname, join, relative } from 'node:path'
 import { insideAny, isUnreadable } from '../context/confine.ts'
 import { REMOTE_PREFIX } from '../text/remote-id.ts'
 
-/** How deep below a root skills are looked for. */
+/** Search depth below a root. */
 const DEEPEST = 6
-/** Folders of one root that are looked into. */
+/** Most folders searched per root. */
 export const MOST_FOLDERS = 2000
 
 const AT_ONCE = 64
-/** What tools keep beside skills. */
+/** Folders of other tools. */
 const SKIPPED = new Set(['.git', '.github', '.archive', '.hub', 'node_modules'])
 const FILE = 'SKILL.md'
 
-/** A SKILL.md, and what tells whether it has changed. */
+/** A SKILL.md and its state on disk. */
 export interface FoundSkill {
-  /** The name of its folder. */
+  /** Name of its folder. */
   id: string
-  /** As it is reached from the root. */
+  /** Path through the root. */
   path: string
-  /** Below the root's real path, with every link resolved. */
+  /** Real path below the root, with links resolved. */
   inside: string
-  /** The folder above its own; null at the root. */
+  /** Parent folder of its own; null at the root. */
   above: string | null
   bytes: number
   modified: Date
-  /** Changes with the file, whatever its time says. */
+  /** Fingerprint that changes with the file, even when its time does not. */
   stamp: string
 }
 
-/** The skills below a root. */
+/** Skills below a root. */
 export interface FoundSkills {
-  /** The root with its links resolved; null where it is not there, or cannot be read. */
+  /** Real path of the root; null when it is missing or unreadable. */
   root: string | null
   skills: FoundSkill[]
-  /** Whether there are more folders than are looked into. */
+  /** There are more folders than were searched. */
   cut: boolean
 }
 
 /**
- * The skills below `root`: shallowest first, then by path. Links are followed where they stay in the root. A skill's own
- * folder is not looked into: what is in it belongs to the skill.
+ * Finds the skills below `root`, shallowest first, then by path. Follows links that stay in the root. Does not search
+ * within a skill's folder.
  */
 export async function findSkills(root: string): Promise<FoundSkills> {
   const real = await unlessUnreadable(realpath(root))
@@ -80,7 +80,7 @@ async function look(root: string, folder: string): Promise<{ skill: FoundSkill |
   return { skill: null, folders: folders.filter((path) => path !== null) }
 }
 
-/** Where an entry leads, links resolved; null where that is no folder, or outside the root. */
+/** Resolves an entry to a folder; null for others, and outside the root. */
 async function folderOf(root: string, path: string, entry: Dirent): Promise<string | null> {
   if (!entry.isSymbolicLink()) return path
   const real = await unlessUnreadable(realpath(path))
@@ -107,7 +107,7 @@ async function skillIn(root: string, folder: string, file: Dirent): Promise<Foun
   }
 }
 
-/** What `work` brings; null when it shows that a path is gone, or not ours to read. */
+/** Awaits `work`; null when a path is gone or unreadable. */
 async function unlessUnreadable<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work

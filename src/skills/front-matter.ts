@@ -2,28 +2,25 @@ import matter from 'gray-matter'
 import yaml from 'js-yaml'
 import { FRONT_MATTER_BYTES } from './skill.ts'
 
-/** Blanks in a row, line ends among them: gray-matter takes time by the square of them, 5 s for 60,000. */
+/** Most consecutive blanks and line ends. gray-matter takes quadratic time in their number. */
 const MOST_BLANKS = 200
-/**
- * What a front matter may hold, and how deep: YAML's anchors let a few lines stand for millions of values, and one long
- * text for thousands.
- */
+/** Limits of a front matter's size and depth. With YAML anchors a few lines can expand to millions of values. */
 const MOST_VALUES = 2000
 const DEEPEST = 12
 
-/** What a SKILL.md says before its instructions, and those. */
+/** A SKILL.md: its front matter and its instructions. */
 export interface FrontMatter {
-  /** As YAML reads it: numbers, booleans, times. */
+  /** Values as YAML parses them: numbers, booleans, times. */
   data: Record<string, unknown>
-  /** The same with the text that was written in place of those: `1.10`, which `data` has as 1.1. */
+  /** Values as text: `1.10`, which `data` has as 1.1. */
   written: Record<string, unknown>
   content: string
 }
 
-/** No language but YAML: gray-matter would otherwise evaluate JavaScript that follows the opening line. */
+/** Allows YAML only: gray-matter would otherwise evaluate JavaScript after the opening line. */
 const ENGINES = { javascript: refused, json: refused, coffee: refused, toml: refused }
 
-/** YAML whose values are texts, lists, maps and nothing else but null: what these types would read is left as it is. */
+/** YAML schema of texts, lists, maps and null; other scalars stay text. */
 const AS_WRITTEN = new yaml.Schema({
   include: [yaml.DEFAULT_SAFE_SCHEMA],
   implicit: ['bool', 'int', 'float', 'timestamp'].map(
@@ -34,9 +31,9 @@ const loadAsWritten = (text: string) => yaml.safeLoad(text, { schema: AS_WRITTEN
 const writtenIn = (skill: string) => matter(skill, { engines: { ...ENGINES, yaml: loadAsWritten } }).data
 
 /**
- * Takes a SKILL.md apart. Its values come back as JSON: times as text, and nothing that JSON has no form for.
+ * Parses a SKILL.md. Values are JSON: times as text, and nothing without a JSON form.
  *
- * @throws Error in words for the author of the skill
+ * @throws Error with a message for the author of the skill
  */
 export function parseFrontMatter(text: string): FrontMatter {
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')

@@ -2,35 +2,35 @@ import { join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../config/config-schema.ts'
 import { homeFolder } from '../text/home-folder.ts'
 
-/** A folder that skills are looked for in. */
+/** A folder to search for skills. */
 export interface SkillRoot {
   path: string
   source: 'project' | 'user'
 }
 
-/** Where the folders of skills are found. */
+/** Base folders of skills. */
 export interface SkillPlaces {
   dataDir: string
-  /** The user's home folder, null where there is none; the process's own when absent. */
+  /** Home folder of the user, null without one; the process's own by default. */
   home?: string | null
-  /** The project where the configuration names none; the folder of the process when absent. */
+  /** Project folder when the configuration names none; the working directory by default. */
   cwd?: string
 }
 
-/** The roots, in the order in which their skills hide each other: the project's, the user's, and that in the data folder. */
+/** Lists the roots in order of precedence: the project's, the user's, and the data folder's. */
 export function skillRoots(config: Config['skills'], { dataDir, home = homeFolder(), cwd }: SkillPlaces): SkillRoot[] {
   const project = resolve(config.project ?? cwd ?? process.cwd())
   const below = (folder: string, names: readonly string[], source: SkillRoot['source']) =>
     names.map((name) => ({ path: join(folder, name), source }))
   return [
-    // Started in the home folder, a process has no project.
+    // The home folder is not a project.
     ...(home !== null && project === resolve(home) ? [] : below(project, config.project_folders, 'project')),
     ...(home === null ? [] : below(home, config.user_folders, 'user')),
     { path: join(dataDir, 'skills'), source: 'user' },
   ]
 }
 
-/** A path for people: below the home folder it begins with `~`, which names nobody. */
+/** Path for display, with `~` for the home folder, so that it does not name the user. */
 export function shownPath(path: string, home = homeFolder()): string {
   const shown = home === null ? path : belowHome(path, home)
   return sep === '/' ? shown : shown.replaceAll(sep, '/')

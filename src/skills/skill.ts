@@ -1,54 +1,57 @@
 import { z } from 'zod'
 
-/** The most that a front matter may take, in bytes: as much is read of each SKILL.md for a list. */
+/** Largest front matter in bytes. A list reads so much of each SKILL.md. */
 export const FRONT_MATTER_BYTES = 64 * 1024
 
-/** Where a skill comes from. */
+/** Origin of a skill. */
 const SkillSource = z.enum(['project', 'user', 'bundled', 'upstream'])
 
 /** A skill: instructions for agents in a folder with a SKILL.md (agentskills.io). */
 export const Skill = z.object({
-  id: z.string().describe('The name of its folder; those of the agent gateway begin with "upstream:".'),
+  id: z.string().describe('Name of its folder; skills of the agent gateway begin with "upstream:".'),
   name: z.string(),
   description: z.string(),
-  category: z.string().nullable().describe('As its front matter says, or the folder above its own.'),
+  category: z.string().nullable().describe('From its front matter, or the name of its parent folder.'),
   tags: z.array(z.string()),
   version: z.string().nullable(),
   license: z.string().nullable(),
-  compatibility: z.string().nullable().describe('What it needs to work.'),
-  path: z.string().nullable().describe('Its SKILL.md, the home folder as "~"; null on the agent gateway.'),
+  compatibility: z.string().nullable().describe('Requirements of the skill.'),
+  path: z
+    .string()
+    .nullable()
+    .describe('Path of its SKILL.md, with "~" for the home folder; null on the agent gateway.'),
   source: SkillSource,
   installed: z.boolean(),
   enabled: z.boolean(),
-  updated_at: z.string().nullable().describe('When its SKILL.md was changed, RFC 3339, UTC.'),
-  metadata: z.record(z.string(), z.unknown()).describe('What else its front matter says.'),
-  warnings: z.array(z.string()).describe('How it breaks the convention.'),
-  error: z.string().nullable().describe('Why agents cannot use it.'),
+  updated_at: z.string().nullable().describe('Time of its last change, RFC 3339, UTC.'),
+  metadata: z.record(z.string(), z.unknown()).describe('Other fields of its front matter.'),
+  warnings: z.array(z.string()).describe('Violations of the convention.'),
+  error: z.string().nullable().describe('Reason why agents cannot use it.'),
 })
 export type Skill = z.infer<typeof Skill>
 
 /** A skill with its instructions. */
 export const SkillWithContent = Skill.extend({
-  content: z.string().nullable().describe('What follows its front matter; null where it cannot be read.'),
+  content: z.string().nullable().describe('Text after its front matter; null when unreadable.'),
 })
 export type SkillWithContent = z.infer<typeof SkillWithContent>
 
-/** Which skills to list. */
+/** Filters of a list of skills. */
 export const SkillQuery = z.object({
   category: z.string().max(256).optional().describe('Only this category.'),
   search: z
     .string()
     .max(1000)
     .optional()
-    .describe('Only skills with all of these words in their name, description, category or tags.'),
+    .describe('Only skills with all of these words in name, description, category or tags.'),
 })
 export type SkillQuery = z.infer<typeof SkillQuery>
 
-/** How many skills a category has. */
+/** A category and the number of its skills. */
 export const SkillCategory = z.object({ name: z.string(), count: z.int() })
 export type SkillCategory = z.infer<typeof SkillCategory>
 
-/** The skills that a query asks for. */
+/** Selects the skills of a query. */
 export function matching<S extends Skill>(skills: readonly S[], { category, search }: SkillQuery): S[] {
   const words = (search ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   return skills.filter((skill) => {
@@ -58,7 +61,7 @@ export function matching<S extends Skill>(skills: readonly S[], { category, sear
   })
 }
 
-/** The categories of skills, by name; those without one are not counted. */
+/** Counts the skills of each category, by name; skills without a category do not count. */
 export function categoriesOf(skills: readonly Skill[]): SkillCategory[] {
   const counts = new Map<string, number>()
   for (const { category } of skills) if (category !== null) counts.set(category, (counts.get(category) ?? 0) + 1)

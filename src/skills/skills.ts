@@ -8,25 +8,25 @@ import { type FoundSkill, findSkills, MOST_FOLDERS } from './find.ts'
 import { FRONT_MATTER_BYTES, matching, type Skill, type SkillQuery, type SkillWithContent } from './skill.ts'
 import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './skill-roots.ts'
 
-/** The most of a SKILL.md that is read, in bytes. */
+/** Longest part of a SKILL.md that is read, in bytes. */
 const CONTENT_BYTES = 1024 * 1024
-/** Names, each with a hash, of the skills that an agent brought along. */
+/** File with names and hashes of the skills that an agent brought along. */
 const MANIFEST = '.bundled_manifest'
 const MANIFEST_BYTES = 256 * 1024
 
-/** The skills on this machine, as they are now: what is on disk is looked at with each call, and read when it changed. */
+/** Skills on this machine. Each call checks the disk and reads changed files. */
 export interface Skills {
-  /** The skills that a query asks for, by name; `warnings` tell what was left out. */
+  /** Lists the skills of a query, by name; `warnings` name what was left out. */
   list(query: SkillQuery): Promise<{ items: Skill[]; warnings: string[] }>
   /**
-   * One skill with its instructions, at most 1 MiB of them.
+   * Reads a skill with at most 1 MiB of its instructions.
    *
    * @throws GazewayError `not_found`
    */
   get(id: string): Promise<SkillWithContent>
 }
 
-/** A skill, and where its file is. */
+/** A skill and its file. */
 interface Entry {
   skill: Skill
   root: string
@@ -38,7 +38,7 @@ interface Scan {
   warnings: string[]
 }
 
-/** The skills in the folders that `config` names, asked with each call. */
+/** Creates the skills in the folders of `config`, which is read with each call. */
 export function createSkills({ config, ...places }: SkillPlaces & { config: () => Config['skills'] }): Skills {
   let read = new Map<string, { stamp: string; skill: Skill }>()
   let scanning: Promise<Scan> | undefined
@@ -55,7 +55,7 @@ export function createSkills({ config, ...places }: SkillPlaces & { config: () =
     const found = await Promise.all(roots.map((root) => entriesOf(root)))
     const seen = new Set<string>()
     const distinct = found.filter(({ real }) => real !== null && seen.size < seen.add(real).size)
-    // Only what is still there is remembered.
+    // Caches only what still exists.
     read = new Map(distinct.flatMap(({ kept }) => kept))
     return { entries: unhidden(distinct.flatMap(({ entries }) => entries)), warnings: found.flatMap(cutWarning) }
   }
@@ -113,7 +113,7 @@ export function createSkills({ config, ...places }: SkillPlaces & { config: () =
   }
 }
 
-/** By id: of several with the same id or name the first one's, which tells what it hides. */
+/** Resolves conflicts of ids and names: the first one wins and warns about those it hides. */
 function unhidden(entries: readonly Entry[]): Map<string, Entry> {
   const shown = new Map<string, Entry>()
   const named = new Map<string, Entry>()
@@ -143,18 +143,18 @@ async function composed(place: SkillPlace, text: string): Promise<Skill> {
   }
 }
 
-/** What follows the front matter; everything, where there is none. */
+/** Text after the front matter; the whole text when it has none. */
 async function contentOf(text: string): Promise<string> {
   const { parseFrontMatter } = await loadFrontMatter()
   try {
     return parseFrontMatter(text).content
   } catch {
-    // The skill's own error tells why; its author wants to see the text as it is.
+    // The skill's error explains the fault; its author wants to see the text unchanged.
     return text
   }
 }
 
-/** A YAML parser tells the place of a fault on the first line, and then shows the text. */
+/** Shortens a YAML error to its first line, which states the place; the text follows it. */
 function faultOf(error: unknown): string {
   const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   return first.startsWith('It') ? first : `Its front matter is not valid YAML: ${first.replace(/:$/, '')}.`
