@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A figure of something else, in the unit of the measure that names it. */
 const Compared = z.object({ what: z.string(), figure: z.number() })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Measure } from './measure.ts'
 
 /** The names of the sections, in the order in which they are measured. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { AnsweredId, ConversationId } from '../src/conversations/conversations.ts'
 import { type IncompleteReason, incompleteReason } from '../src/inference/finish-reason.ts'
 import { Usage } from '../src/providers/token-usage.ts'

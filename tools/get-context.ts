@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { ContextInput, renderContext, WorkContext } from '../src/context/context.ts'
 import type { Gateway } from '../src/gateway.ts'
 import { defineTool, type ToolContext } from './tool.ts'

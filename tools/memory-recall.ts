@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Memory, MemoryInput } from '../src/memory/memory-record.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'

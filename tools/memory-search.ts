@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Memory, MemorySearch } from '../src/memory/memory-record.ts'
 import { projectOf } from '../src/memory/project.ts'
 import { plain } from '../src/text/plain.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Memory, MemoryInput } from '../src/memory/memory-record.ts'
 import { projectOf } from '../src/memory/project.ts'
 import { Similar } from '../src/memory/similar.ts'

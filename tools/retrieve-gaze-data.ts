@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RetrieveGaze } from '../src/gaze/gaze-history.ts'
 import { GazeRecord } from '../src/gaze/tensor.ts'
 import { plain } from '../src/text/plain.ts'

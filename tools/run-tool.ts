@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Keep } from '../src/idempotency/idempotency.ts'
 import type { ToolContext } from './tool.ts'
 

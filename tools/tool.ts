@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CallContext } from '../src/calls/call-record.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Keep } from '../src/idempotency/idempotency.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallFilter } from '../src/calls/call-list.ts'
 import { CallRecord } from '../src/calls/call-record.ts'
 import { plain } from '../src/text/plain.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallStats, type CallSums, StatsQuery } from '../src/calls/call-stats.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'

@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 
 /**

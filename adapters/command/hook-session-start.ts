@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { memoryLine } from '../../src/context/render.ts'
 import { createMemory, type Memory } from '../../src/memory/memory.ts'

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { z } from 'zod'
+import * as z from 'zod'
 import { answerHook, hookInput } from './hook-input.ts'
 
 /** How much of the end of a transcript is read, in bytes. */

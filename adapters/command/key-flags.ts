@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 import { Alerts } from '../../src/identity/alerts.ts'
 import { Period } from '../../src/identity/budgets.ts'

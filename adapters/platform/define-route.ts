@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Keep } from '../../src/idempotency/idempotency.ts'
 import type { Identity } from '../../src/identity/keys.ts'
 import type { FrameContext } from '../web/frame.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The shape of every list: one page of `item`. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { VERSION } from '../../src/config/version.ts'
 import type { Access, Route } from './define-route.ts'
 

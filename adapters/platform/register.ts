@@ -1,5 +1,5 @@
 import type { Hono, MiddlewareHandler } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Keep } from '../../src/idempotency/idempotency.ts'
 import { requireScope } from '../../src/identity/keys.ts'

@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, inputRequired, type ServerContext } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { RequestRoots } from './mcp-server.ts'
 import { Roots, rootFolders } from './root-folders.ts'
 

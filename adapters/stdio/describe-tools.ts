@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { tools } from '../../tools/index.ts'
 import { leanInput, leanOutput } from './lean-schema.ts'
 

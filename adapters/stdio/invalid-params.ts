@@ -1,5 +1,5 @@
 import { type JSONRPCMessage, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseJson } from '../../src/text/json.ts'
 
 const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1)

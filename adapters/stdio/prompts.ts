@@ -1,5 +1,5 @@
 import type { GetPromptResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import type { RequestRoots } from './mcp-server.ts'
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The most roots of a client that are looked at. */
 const ROOT_LIMIT = 100

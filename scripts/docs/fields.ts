@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { acceptedAt } from '../../src/text/accepted.ts'
 
 /** The part of JSON Schema that tools' schemas are written in. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { tools } from '../../tools/index.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { type Field, fieldsOf, type JsonSchema } from './fields.ts'

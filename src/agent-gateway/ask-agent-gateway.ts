@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type ErrorCode, GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { whyEnded } from '../wire/stopping.ts'

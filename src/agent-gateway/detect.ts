@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseJson } from '../text/json.ts'
 import { readText, refusesKey } from './ask-agent-gateway.ts'
 import type { AgentGatewayTarget } from './target.ts'

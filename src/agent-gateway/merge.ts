@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Session, SessionList } from '../sessions/session.ts'
 import { decodeCursor, encodeCursor, type Page, type Paged } from '../store/page.ts'
 import { lastActiveFirst } from './remote-sessions.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Detected, detect, type Target } from './detect.ts'
 
 /** The version of the agent gateway that the platform is made for. */

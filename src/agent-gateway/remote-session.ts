@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Session, SessionMessage } from '../sessions/session.ts'
 import { localId } from '../text/remote-id.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Session, SessionMessage, SessionPatch } from '../sessions/session.ts'
 import { ask, type Door, send } from './ask-agent-gateway.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Skill } from '../skills/skill.ts'
 import { localId } from '../text/remote-id.ts'
 import { ask, type Door } from './ask-agent-gateway.ts'

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Usage } from '../providers/token-usage.ts'
 
 /** Where a call came in. */

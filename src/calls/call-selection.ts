@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'

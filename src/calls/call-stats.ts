@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'

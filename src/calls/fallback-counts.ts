@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Config } from '../config/config-schema.ts'
 
 /** Type of an ERC-8004 registration file. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Network, Token } from './networks.ts'
 import type { Node } from './node.ts'
 

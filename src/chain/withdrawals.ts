@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { WalletAddress } from '../identity/key.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty } from 'dot-prop'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Config, type ConfigDocument } from './config-schema.ts'
 
 /** One thing that can be set: a leaf of the configuration. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { AgentGateway } from './sections/agent-gateway-section.ts'
 import { Alerts } from './sections/alerts-section.ts'
 import { Audit } from './sections/audit-section.ts'

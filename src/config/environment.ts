@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { sweepTickets, type Tickets } from '../identity/tickets.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Role } from '../identity/tickets.ts'
 import type { ConnectionRow } from '../store/tables/connections-tables.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
 import { errorBody, GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * Figures about a place. When it was last seen and its language are not among them: `why` and the path say both, and each

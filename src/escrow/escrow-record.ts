@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode, type SettlementState } from '../chain/settlements.ts'
 import { KeyId, WalletAddress } from '../identity/key.ts'
 import { ListQuery } from '../store/page.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'

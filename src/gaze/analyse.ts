@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { inThread } from '../wire/in-thread.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
 import { Finding, findFindings } from './findings.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { bridgedMs, samplingInterval } from './fixations.ts'
 import { judgePlausibility, type Plausibility } from './plausibility.ts'
 import { endOf, inOrder, type Sample } from './scanpath.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { visitsOf } from './place-transitions.ts'
 import { type Gaze, scanpaths } from './scanpath.ts'
 import { weightedMean } from './statistics.ts'

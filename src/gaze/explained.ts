@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazeAnalysis } from './analyse.ts'
 import { GazeRange } from './gaze-history.ts'
 

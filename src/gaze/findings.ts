@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { cut } from '../text/cut.ts'
 import { plain } from '../text/plain.ts'
 import type { GazeMetrics } from './gaze-metrics.ts'

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, ListQuery, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'

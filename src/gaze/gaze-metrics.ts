@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { findSaccades, identifyFixations } from './fixations.ts'
 import { transitionsBetween, visitsOf } from './place-transitions.ts'
 import { endOf, type Gaze, inOrder, scanpaths } from './scanpath.ts'

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What measured the attention, from the most to the least direct. */
 export const GazeSource = z.enum(['eye_tracker', 'webcam', 'ide', 'pointer', 'manual']).describe('What measured it.')

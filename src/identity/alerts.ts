@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Schema } from '../store/schema.ts'
 import type { AlertRow } from '../store/tables/keys-tables.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { AlertRow, BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { toAlertRecords } from './alerts.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Billing } from '../config/sections/wallet-section.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { Amount } from '../text/money.ts'

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Billing, Wallet } from '../config/sections/wallet-section.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'

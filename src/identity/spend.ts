@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Micros, toUsd } from '../text/money.ts'
 import type { Period } from './budgets.ts'
 

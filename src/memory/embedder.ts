@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 

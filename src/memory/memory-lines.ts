@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import { isObject } from '../text/json.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ListQuery } from '../store/page.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
 import { isWhole, WHOLE } from '../store/text.ts'

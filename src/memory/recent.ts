@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'

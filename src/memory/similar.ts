@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Schema } from '../store/schema.ts'
 import { stemOf } from '../text/stem.ts'
 import { withoutStopWords } from '../text/stop-words.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { SearchTool } from '../inference/search-tool.ts'
 
 /** What a metered call asks for. Who pays for it comes from its authentication. */

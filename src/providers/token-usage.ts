@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Tokens of one call. `estimated` is true where the upstream did not report them and Gazeway counted. */
 export const Usage = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
 import { type SentContext, UsedContext } from '../context/context.ts'
 import { AnsweredId, ConversationId, type Conversations, type Said } from '../conversations/conversations.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ListQuery, type Page, type Paged } from '../store/page.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions-tables.ts'
 import { isWhole, WHOLE } from '../store/text.ts'

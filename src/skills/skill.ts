@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Largest front matter in bytes. A list reads so much of each SKILL.md. */
 export const FRONT_MATTER_BYTES = 64 * 1024

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { jsonBytes } from '../text/json-bytes.ts'
@@ -61,7 +61,7 @@ export function encodeCursor(values: ReadonlyArray<string | number>): string {
  * Reads the values that `encodeCursor` was given.
  *
  * @example
- * import { z } from 'zod'
+ * import * as z from 'zod'
  * const cursor = encodeCursor(['2026-11-21T07:17:52.000Z', 'mem_1'])
  * const [updatedAt, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
  * @throws GazewayError `invalid_cursor` when it is not a cursor of this kind of list

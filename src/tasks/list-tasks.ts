@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { TaskId } from '../escrow/escrow-record.ts'
 import { readTotals } from '../escrow/escrow-tally.ts'
 import { TASK_STATUSES, type TaskStatus } from '../escrow/task-status.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Capability, TaskDescription, TaskTitle } from './task-record.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import type { Escrows } from '../escrow/escrow.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { TASK_STATUSES, type TaskStatus } from '../escrow/task-status.ts'
 import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'

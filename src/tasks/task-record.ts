@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
 import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/escrow-record.ts'
 import { TASK_STATUSES, taskStatusAt } from '../escrow/task-status.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject } from './json.ts'
 
 const MAX_LENGTH = 480
@@ -17,7 +17,7 @@ export function accepts(schema: z.ZodType): string {
  * Describes the values that a schema accepts at `path` inside it. Empty when `path` leads out of the schema.
  *
  * @example
- * import { z } from 'zod'
+ * import * as z from 'zod'
  * acceptedAt(z.object({ port: z.int().min(0).max(65535) }), ['port']) // 'a whole number from 0 to 65535'
  */
 export function acceptedAt(schema: z.ZodType, path: readonly PropertyKey[]): string {

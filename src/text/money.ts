@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Money inside Gazeway: integer micro-dollars (1 USD = 1,000,000). */
 export type Micros = number

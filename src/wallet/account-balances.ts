@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Period, readBudgets, toBudgets } from '../identity/budgets.ts'
 import { safeSum } from '../store/safe-sum.ts'
 import type { Schema } from '../store/schema.ts'

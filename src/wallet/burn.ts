@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { summedRows } from '../calls/call-selection.ts'
 import type { Config } from '../config/config-schema.ts'
 import { Billing } from '../config/sections/wallet-section.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { dearestPer1k, flatPrices, type Prices } from '../providers/prices.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import { METERED_MODELS } from './metered-models.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Usage } from '../providers/token-usage.ts'
 
 /** Cost of a call. `total_usd` is the sum of cost and margin. */

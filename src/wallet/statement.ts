@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Micros } from '../text/money.ts'
 
 /** Kind of a transfer. */

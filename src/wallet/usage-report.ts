@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { toUtc, utcDate } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'

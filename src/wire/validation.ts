@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { acceptedAt, fieldsAt, namesAt } from '../text/accepted.ts'
 import { shorten } from '../text/cut.ts'
@@ -31,7 +31,7 @@ export interface Explanation {
  *
  * @throws GazewayError `validation_failed` with the first field at fault in `param`
  * @example
- * import { z } from 'zod'
+ * import * as z from 'zod'
  * const { limit } = parseInput(z.object({ limit: z.int().max(100) }), { limit: 10 })
  */
 export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

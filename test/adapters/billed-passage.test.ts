@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
 import {
   chunks,

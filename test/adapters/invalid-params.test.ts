@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { z } from 'zod'
+import * as z from 'zod'
 import { toInvalidParams } from '../../adapters/stdio/invalid-params.ts'
 
 const failed = (code: number, message: string) => ({ jsonrpc: '2.0' as const, id: 1, error: { code, message } })

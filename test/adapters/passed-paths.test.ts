@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import OpenAI, { toFile } from 'openai'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { PASSED_PATHS } from '../../src/inference/passed-paths.ts'
 import { fails, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'

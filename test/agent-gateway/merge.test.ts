@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { z } from 'zod'
+import * as z from 'zod'
 import { mergeSessions } from '../../src/agent-gateway/merge.ts'
 import { lastActiveFirst } from '../../src/agent-gateway/remote-sessions.ts'
 import type { Session } from '../../src/sessions/session.ts'

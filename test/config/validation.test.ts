@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Config } from '../../src/config/config-schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { PassthroughRequest } from '../../src/inference/passthrough.ts'

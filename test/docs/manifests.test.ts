@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { z } from 'zod'
+import * as z from 'zod'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { KEY_VARIABLES } from '../../src/providers/providers.ts'
 import { expanded, start } from './entry.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
-import { z } from 'zod'
+import * as z from 'zod'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, onDouble, onEachUpstream } from './gateway-process.ts'
 

@@ -13,7 +13,7 @@ import {
   type ToolSet,
   tool,
 } from 'ai'
-import { z } from 'zod'
+import * as z from 'zod'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, onDouble, onEachUpstream } from './gateway-process.ts'
 

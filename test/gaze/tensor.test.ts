@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { GazewayError } from '../../src/errors.ts'
 import { StoreGaze } from '../../src/gaze/gaze.ts'
 import { RetrieveGaze } from '../../src/gaze/gaze-history.ts'

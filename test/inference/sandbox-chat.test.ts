@@ -6,7 +6,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import { z } from 'zod'
+import * as z from 'zod'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 
 function createClient(): OpenAI {

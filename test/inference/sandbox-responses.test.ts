@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
-import { z } from 'zod'
+import * as z from 'zod'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 
 const sandbox = createSandbox()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Memory, MemoryInput, MemorySearch } from '../../src/memory/memory-record.ts'
 
 const refused = (input: Record<string, unknown>) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { createCalls } from '../../src/calls/calls.ts'
 import { Config } from '../../src/config/config-schema.ts'
 import { createKeys, type NewKey } from '../../src/identity/keys.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
 import type { Endpoint as ModelEndpoint } from '../../../src/inference/endpoints.ts'

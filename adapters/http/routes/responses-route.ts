@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CallRecord } from '../../../src/calls/call-record.ts'
 import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'

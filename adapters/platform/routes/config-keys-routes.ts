@@ -1,5 +1,5 @@
 import { getProperty } from 'dot-prop'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CONFIG_KEYS } from '../../../src/config/config-keys.ts'
 import { Config } from '../../../src/config/config-schema.ts'
 import { accepts } from '../../../src/text/accepted.ts'

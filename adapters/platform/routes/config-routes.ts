@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { LoadedConfig } from '../../../src/config/config.ts'
 import { variableOf } from '../../../src/config/environment.ts'
 import { addressOf, foreignSecrets } from '../../../src/config/layers.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Closing, ConnectionId, ConnectionRecord } from '../../../src/connections/connections.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import { NewTicket } from '../../../src/identity/tickets.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../../src/escrow/escrow.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { callerOf } from '../../web/frame.ts'

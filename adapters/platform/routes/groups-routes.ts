@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { GroupChange, GroupId, GroupRecord, NewGroup } from '../../../src/identity/groups.ts'
 import { ListQuery } from '../../../src/store/page.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { AgentGatewayStatus, isSound, modeOf, type Probe } from '../../../src/agent-gateway/probe.ts'
 import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Agent gateway'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, type NewlyRotated } from '../../../src/identity/keys.ts'
 import { modelWarnings } from '../../../src/identity/model-warnings.ts'

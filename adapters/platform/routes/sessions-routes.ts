@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import {

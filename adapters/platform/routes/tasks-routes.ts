@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
 import { callerOf } from '../../web/frame.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ChainBalance } from '../../../src/chain/chain.ts'
 import { NewWithdrawal, Withdrawal, WithdrawalId } from '../../../src/chain/withdrawals.ts'
 import type { Gateway } from '../../../src/gateway.ts'

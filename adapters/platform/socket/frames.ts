@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AgentReply } from '../../../src/agent/agent.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import { type Role, Ticket } from '../../../src/identity/tickets.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import { SessionId } from '../../../src/sessions/session.ts'
 import { parseInput } from '../../../src/wire/validation.ts'

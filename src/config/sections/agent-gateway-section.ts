@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isBaseUrl } from '../addresses.ts'
 import { credential, milliseconds } from './setting-values.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { retentionDays } from './setting-values.ts'
 
 /** What call records keep, and for how long. */

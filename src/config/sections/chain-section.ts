@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { evmAddress, milliseconds, rpcUrl } from './setting-values.ts'
 
 /** The id of a chain as the name of an entry: JSON has no numbers there. */

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What the work context may be made of. */
 export const Context = z.strictObject({

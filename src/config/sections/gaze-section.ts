@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { retentionDays } from './setting-values.ts'
 
 /** What attests attention, and how long gaze records are kept. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isOrigin } from '../addresses.ts'
 import { host, milliseconds, port } from './setting-values.ts'
 

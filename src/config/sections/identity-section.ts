@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Who may call, beside the keys in the store. */
 export const Identity = z.strictObject({

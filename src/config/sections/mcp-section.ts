@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The twelve tools by group, as `--tools` names them. */
 export const TOOL_GROUPS = {

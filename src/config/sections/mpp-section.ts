@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { evmAddress, rpcUrl, tokenText, usd } from './setting-values.ts'
 
 /** How payments can be made, each with its settings in `mpp` under its name. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { modelId, usd } from './setting-values.ts'
 
 const rate = usd.describe('USD for 1,000,000 tokens')

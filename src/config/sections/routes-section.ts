@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { milliseconds, modelGlob, modelId } from './setting-values.ts'
 
 /** `NAME`, or `NAME/MODEL`. */

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const DAY_MS = 86_400_000
 

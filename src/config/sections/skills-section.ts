@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A folder below another: no way out of it. */
 const folderBelow = z

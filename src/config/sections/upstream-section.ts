@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { credential, headers, milliseconds, modelId } from './setting-values.ts'

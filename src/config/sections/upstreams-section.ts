@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { PRESET_NAMES } from '../../providers/providers.ts'
 import { isBaseUrl } from '../addresses.ts'
 import { credential, headers, milliseconds, modelGlob, modelId, upstreamName } from './setting-values.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../../errors.ts'
 
 type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../../errors.ts'
 import { LIST_LIMIT } from '../../wire/validation.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { LIST_LIMIT } from '../../wire/validation.ts'
 import type { Question } from './answer.ts'
 import type { Turn } from './conversation.ts'

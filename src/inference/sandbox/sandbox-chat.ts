@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
-import { z } from 'zod'
+import * as z from 'zod'
 import { LIST_LIMIT } from '../../wire/validation.ts'
 import { type Answer, answer, idFrom, type Question } from './answer.ts'
 import type { Turn } from './conversation.ts'

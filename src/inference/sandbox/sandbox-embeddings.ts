@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { stemOf } from '../../text/stem.ts'
 import { wordsOf } from '../../text/words.ts'
 import { LIST_LIMIT } from '../../wire/validation.ts'

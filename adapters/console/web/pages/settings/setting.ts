@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
 
 /** How a setting is edited. */
