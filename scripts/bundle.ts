@@ -20,11 +20,43 @@ const slim: Plugin = {
     onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
       contents: "exports.Pool = require('./lib/dispatcher/pool.js'); exports.errors = require('./lib/core/errors.js')",
     }))
+    // By its name `z`, zod is one object that holds all of it; by `* as z`, only what is used.
+    onLoad({ filter: /node_modules[\\/]mppx[\\/]dist[\\/]zod\.js$/ }, ({ path }) => ({
+      contents: replaced(path, /import \{ z \} from 'zod\/mini'/g, "import * as z from 'zod/mini'"),
+    }))
     // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
     onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]shimsNode\.mjs$/ }, () => ({
       contents: "import process from 'node:process'; export { process }; export class DefaultJsonSchemaValidator {}",
     }))
+    // The SDK makes a schema of each type of the protocol for an export that Gazeway does not import. Without that, and
+    // with each schema marked as one without side effects, esbuild leaves out those that nothing else uses.
+    onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]src-[\w-]+\.mjs$/ }, ({ path }) => ({
+      contents: replaced(
+        path,
+        /^for \(const (key of SPEC_SCHEMA_KEYS|\[key, schema\] of Object\.entries\(authSchemas\)).*$/gm,
+        '',
+      ),
+    }))
+    onLoad({ filter: /@modelcontextprotocol[\\/]core[\\/]dist[\\/](schemas|auth)-[\w-]+\.mjs$/ }, ({ path }) => ({
+      contents: replaced(
+        path,
+        /^const (\w+) = ([^;]*?\([\s\S]*?);\n(?![ \t})\]])/gm,
+        'const $1 = /* @__PURE__ */ (() => $2)();\n',
+      ),
+    }))
   },
+}
+
+/**
+ * A file's text with a change.
+ *
+ * @throws Error where nothing is found to change: another version of the package has it otherwise
+ */
+function replaced(path: string, found: RegExp, by: string): string {
+  const text = readFileSync(path, 'utf8')
+  const changed = text.replace(found, by)
+  if (changed === text) throw new Error(`${path} no longer holds ${found}; see what this version has in its place.`)
+  return changed
 }
 
 const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))

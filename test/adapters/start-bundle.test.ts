@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { build, type Metafile } from 'esbuild'
+import { bundle } from '../../scripts/bundle.ts'
+
+/** What a client waits for before it has the list of tools. */
+const ON_START = ['adapters/command/cli.ts', 'adapters/command/program.ts', 'adapters/stdio/stdio.ts']
+
+describe('what the tool server loads before it answers', () => {
+  const bytes = new Map<string, number>()
+
+  before(async () => {
+    const { metafile } = await build({ ...bundle, write: false })
+    for (const path of filesAtStart(metafile))
+      for (const [input, { bytesInOutput }] of Object.entries(metafile.outputs[path]?.inputs ?? {}))
+        bytes.set(input, bytesInOutput)
+  })
+
+  const bytesOf = (part: string) =>
+    [...bytes].filter(([path]) => path.includes(part)).reduce((sum, [, size]) => sum + size, 0)
+
+  it('holds the parts of zod that are used, and not all of it', () => {
+    assert.ok(bytesOf('node_modules/zod/') > 0, 'zod is looked for under another name')
+    assert.equal(bytesOf('zod/v4/core/compile.js'), 0, 'import * as z from zod, not { z }')
+  })
+
+  it('holds the schemas of the protocol that are used, and not one of each type', () => {
+    const size = bytesOf('node_modules/@modelcontextprotocol/core/')
+    assert.ok(size > 0 && size < 5000, `${size} bytes of schemas`)
+  })
+
+  it('holds no tool, no store and no console', () => {
+    for (const part of ['tools/', 'src/store/sqlite/', 'adapters/platform/', '@modelcontextprotocol/sdk/'])
+      assert.equal(
+        [...bytes].filter(([path, size]) => path.replace('node_modules/', '').startsWith(part) && size > 0).length,
+        0,
+        part,
+      )
+  })
+})
+
+function filesAtStart({ outputs }: Metafile): Set<string> {
+  const found = new Set<string>()
+  const add = (path: string) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const { path: imported, kind } of outputs[path]?.imports ?? [])
+      if (kind === 'import-statement' && imported in outputs) add(imported)
+  }
+  for (const [path, { entryPoint }] of Object.entries(outputs))
+    if (entryPoint !== undefined && ON_START.includes(entryPoint)) add(path)
+  return found
+}
