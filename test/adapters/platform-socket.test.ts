@@ -695,7 +695,7 @@ describe('the agent socket of a service that stops', () => {
     await upstream.received[0]?.aborted
     await running.gateway.calls.flush()
     const [record] = (await running.gateway.calls.history({ limit: 1 })).items
-    assert.match(`${record?.status}: ${record?.error}`, /^error: Gazeway is stopping/)
+    assert.match(`${record?.status}: ${record?.error}`, /^error: Gazeway stopped before the answer was complete/)
     await running.close()
     await upstream.close()
   })

@@ -110,7 +110,7 @@ describe('the end of gazeway --http --platform', () => {
       (item: { status: string; error: string }) => `${item.status}: ${item.error}`,
     )
     assert.deepEqual([ended.length, [...new Set(ended)].length], [asked, 1], ended.join('\n'))
-    assert.match(ended[0], /^error: Gazeway is stopping/)
+    assert.match(ended[0], /^error: Gazeway stopped before the answer was complete/)
 
     const next = await start()
     const {

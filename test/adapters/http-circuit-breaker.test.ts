@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+import { holdTime } from './held-clock.ts'
+import { ASK, errorOf, openGateway, QUESTION, until } from './http-gateway.ts'
+
+const { server } = await openGateway()
+
+describe('the circuit breaker of an endpoint', () => {
+  it('lets one request try an endpoint that was left alone, and nobody wait for it', async () => {
+    const fresh = await startGateway(server.url)
+    const call = (signal?: AbortSignal) =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+        ...(signal && { signal }),
+      })
+    let answer = () => {}
+    const told = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    server.on('/chat/completions', async (response, received) => {
+      await told
+      await double.json(200, double.completion('Slow.'))(response, received)
+    })
+    const slow = call()
+    await until(async () => server.received.length === 1)
+    server.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 10; i++) await call()
+    server.on('/chat/completions', double.hangs)
+    server.received.length = 0
+    const leaving = new AbortController()
+    let trial = call(leaving.signal)
+    const isRefused = () => trial.then(({ status }) => status === 503)
+    while (await Promise.race([isRefused(), until(async () => server.received.length === 1).then(() => false)]))
+      trial = call(leaving.signal)
+
+    assert.equal((await call()).status, 503, 'others are refused at once')
+    answer()
+    assert.equal((await slow).status, 200, 'what had been asked before is not held back')
+    leaving.abort()
+    await assert.rejects(trial)
+    await server.received[0]?.aborted
+    await until(async () => (await fresh.gateway.calls.history({ limit: 1, status: 'aborted' })).total === 1)
+    assert.equal((await call()).status, 503, 'whoever leaves has not seen that it is back')
+    assert.equal(server.received.length, 1)
+    await fresh.close()
+  })
+
+  it('leaves an endpoint alone whatever it answers to what had been asked before', async (t) => {
+    const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
+    const call = () =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    server.on('/chat/completions', double.fails(503))
+    await call()
+    let answer = () => {}
+    const told = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    server.on('/chat/completions', async (response, received) => {
+      await told
+      await double.json(200, double.completion('Slow.'))(response, received)
+    })
+    const slow = call()
+    await until(async () => server.received.length === 2)
+    server.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 9; i++) await call()
+    answer()
+    assert.equal((await slow).status, 200)
+    server.received.length = 0
+    assert.equal((await call()).status, 503)
+    assert.equal(server.received.length, 0)
+  })
+
+  it('says for how long it leaves an endpoint alone', async (t) => {
+    const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
+    const pass = holdTime(t)
+    const retryAfter = async () => {
+      const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+      const { message } = await errorOf(reply)
+      return { isLeftAlone: String(message).includes('left alone'), seconds: Number(reply.headers.get('retry-after')) }
+    }
+    server.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 10; i++) await retryAfter()
+    let longest = 0
+    for (let trial = 0; trial < 12; trial++) {
+      const { isLeftAlone, seconds } = await retryAfter()
+      assert.ok(isLeftAlone && Number.isInteger(seconds) && seconds >= 1 && seconds <= 15, `${seconds} s`)
+      longest = Math.max(longest, seconds)
+      pass(1000 * (seconds - 1))
+      assert.deepEqual(await retryAfter(), { isLeftAlone: true, seconds: 1 })
+      pass(1000)
+      assert.equal((await retryAfter()).isLeftAlone, false, 'tried again as soon as it was told')
+    }
+    assert.ok(longest > 2, `${longest} s`)
+  })
+
+  it('goes by the time that passed where the clock is set back', async (t) => {
+    const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const setBack = () => t.mock.timers.setTime(Date.now() - 3_600_000)
+    const call = () =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    server.on('/chat/completions', (response, received) => {
+      setBack()
+      return double.fails(503)(response, received)
+    })
+    for (let i = 0; i < 10; i++) await call()
+    setBack()
+    const reply = await call()
+    assert.match(String((await errorOf(reply)).message), /left alone/)
+    assert.equal(reply.headers.get('retry-after'), '1')
+    await fresh.gateway.calls.flush()
+    const { items } = await fresh.gateway.calls.history({ limit: 20 })
+    assert.ok(items.length >= 10)
+    for (const { latency_ms } of items) assert.ok(latency_ms >= 0, `${latency_ms} ms`)
+  })
+
+  it('does not leave an endpoint alone for replies that break off', async () => {
+    const fresh = await startGateway(server.url)
+    const statuses: number[] = []
+    server.on(
+      '/chat/completions',
+      begins(200, (socket) => socket.resetAndDestroy()),
+    )
+    for (let i = 0; i < 12; i++) {
+      const headers = { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' }
+      const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers,
+      })
+      statuses.push(reply.status)
+      await reply.body?.cancel()
+    }
+    assert.deepEqual(statuses, Array(12).fill(502))
+    await fresh.close()
+  })
+
+  describe('an endpoint that was left alone', () => {
+    let fresh: RunningGateway
+    beforeEach(async () => {
+      fresh = await startGateway(server.url)
+    })
+    afterEach(() => fresh.close())
+
+    const call = (signal?: AbortSignal) =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(ASK),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+        ...(signal && { signal }),
+      })
+    const statusOf = async (reply: Promise<Response>) => {
+      const { status, body } = await reply
+      await body?.cancel()
+      return status
+    }
+    async function fails(): Promise<void> {
+      server.on('/chat/completions', double.fails(503))
+      for (let i = 0; i < 10; i++) await statusOf(call())
+      server.received.length = 0
+    }
+
+    it('is back as soon as a reply has begun, however long the rest of it takes', async (t) => {
+      const pass = holdTime(t)
+      await fails()
+      pass(1000)
+      let finish = () => {}
+      const text = JSON.stringify(double.completion('Slow.'))
+      server.on(
+        '/chat/completions',
+        (response) => {
+          response.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, 20))
+          finish = () => response.end(text.slice(20))
+        },
+        double.json(200, double.completion('Fast.')),
+      )
+      const slow = call()
+      await until(async () => server.received.length === 1)
+      await until(async () => (await statusOf(call())) === 200)
+      assert.deepEqual(await Promise.all([statusOf(call()), statusOf(call())]), [200, 200])
+      finish()
+      assert.equal((await slow).status, 200)
+      assert.match(await (await slow).text(), /Slow/)
+    })
+
+    it('is tried by another request after each pause while the first has no reply yet', async (t) => {
+      const pass = holdTime(t)
+      await fails()
+      const leaving = new AbortController()
+      const tries: Promise<unknown>[] = []
+      server.on('/chat/completions', double.hangs)
+      pass(1000)
+      for (let n = 1; n <= 6; n++) {
+        tries.push(assert.rejects(call(leaving.signal)))
+        await until(async () => server.received.length === n)
+        const refused = await call()
+        const seconds = Number(refused.headers.get('retry-after'))
+        assert.equal((await errorOf(refused)).code, 'upstream_unreachable')
+        assert.ok(seconds >= 1 && seconds <= 15, `${seconds} s`)
+        pass(1000 * seconds)
+      }
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      assert.deepEqual([await statusOf(call()), await statusOf(call())], [200, 200])
+      leaving.abort()
+      await Promise.all(tries)
+      assert.equal(await statusOf(call()), 200)
+    })
+  })
+
+  it('leaves an endpoint alone that keeps failing, and falls back at once', async () => {
+    const fresh = await startGateway(server.url)
+    const call = (path: string, body: unknown) =>
+      fetch(fresh.url + path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    server.on('/responses', double.drops)
+    server.on('/chat/completions', double.json(200, double.completion('From chat.')))
+    for (let i = 0; i < 10; i++) await call('/v1/responses', QUESTION)
+    server.received.length = 0
+    assert.equal((await call('/v1/responses', QUESTION)).headers.get('x-gazeway-route'), 'chat_fallback')
+    assert.deepEqual(
+      server.received.map((entry) => entry.path),
+      ['/v1/chat/completions'],
+    )
+    await fresh.close()
+  })
+})
+
+/** Begins a reply with a status and 50 of its 500 bytes, and does the given to its connection then. */
+const begins =
+  (status: number, end: (socket: Socket) => void): double.Behaviour =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': 500 })
+    response.write(' '.repeat(50), () => end(response.socket as Socket))
+  }

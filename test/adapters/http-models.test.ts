@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import * as double from '../doubles/upstream.ts'
+import { startGateway } from './gateway.ts'
+import { ASK, openGateway, QUESTION, until } from './http-gateway.ts'
+
+const { server, sentBody } = await openGateway()
+
+describe('models over HTTP', () => {
+  it('lists the aliases of models that are there, then what the upstream lists, and gives one model', async () => {
+    server.on('/models', double.json(200, { data: [{ id: 'a/b', object: 'model', created: 1, owned_by: 'double' }] }))
+    const aliases = { mine: 'a/b', gone: 'retired' }
+    const fresh = await startGateway(server.url, {}, { upstream: { aliases } })
+    const get = async (path: string) => fetch(fresh.url + path, { headers: { authorization: `Bearer ${fresh.key}` } })
+    const list = (await (await get('/v1/models')).json()) as { object: string; data: Array<{ id: string }> }
+    assert.equal(list.object, 'list')
+    assert.deepEqual(
+      list.data.map((model) => model.id),
+      ['mine', 'a/b'],
+    )
+    assert.equal(((await (await get('/v1/models/a/b')).json()) as { id: string }).id, 'a/b')
+    assert.equal((await get('/v1/models/none')).status, 404)
+    assert.equal(server.received.filter((entry) => entry.path === '/v1/models').length, 1, 'asked once a minute')
+    await fresh.close()
+  })
+
+  describe('any base URL', () => {
+    /** A local server as LM Studio or Ollama are: it has what was installed, and no responses endpoint. */
+    async function local(
+      ids: string[],
+      work: (
+        ask: (path: string, body: object) => Promise<string>,
+        recorded: () => Promise<CallRecord[]>,
+      ) => Promise<void>,
+    ) {
+      server.on('/models', double.json(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) }))
+      server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+      server.on('/responses', double.fails(404))
+      const fresh = await startGateway(server.url, {}, { upstream: { aliases: {} } })
+      const headers = { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' }
+      try {
+        await work(
+          async (path, body) => {
+            const reply = await fetch(fresh.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+            assert.equal(reply.status, 200)
+            return sentBody().model as string
+          },
+          async () => (await fresh.gateway.calls.history({ limit: 50 })).items,
+        )
+      } finally {
+        await fresh.close()
+      }
+    }
+
+    it('answers a chat that names no model, or one of our names, with the first model that can', () =>
+      local(['text-embedding-nomic', 'qwen3:8b', 'llama3:latest'], async (ask) => {
+        assert.equal(await ask('/v1/chat/completions', ASK), 'qwen3:8b')
+        assert.equal(await ask('/v1/chat/completions', { ...ASK, model: 'llm-3-fast' }), 'qwen3:8b')
+        assert.equal(await ask('/v1/chat/completions', { ...ASK, model: 'llama3:latest' }), 'llama3:latest')
+        assert.equal(server.received.filter(({ path }) => path === '/v1/models').length, 1)
+      }))
+
+    it('records nothing of what is looked up for a chat', () =>
+      local(['qwen3:8b'], async (ask, recorded) => {
+        await ask('/v1/chat/completions', ASK)
+        await until(async () => (await recorded()).length > 0)
+        assert.deepEqual(
+          (await recorded()).map(({ path, requested_model, model }) => [path, requested_model, model]),
+          [['/v1/chat/completions', 'llm-3-fast', 'qwen3:8b']],
+        )
+      }))
+
+    it("keeps the client's model where the responses endpoint fails and no alias is for the fallback", () =>
+      local(['qwen3:8b', 'llama3:latest'], async (ask) => {
+        assert.equal(await ask('/v1/responses', { ...QUESTION, model: 'llama3:latest' }), 'llama3:latest')
+        assert.equal(await ask('/v1/responses', QUESTION), 'qwen3:8b')
+      }))
+
+    it('sends our own name where the upstream has it, or lists nothing', async () => {
+      await local(['other', 'llm-3-fast'], async (ask) => {
+        assert.equal(await ask('/v1/chat/completions', ASK), 'llm-3-fast')
+      })
+      await local([], async (ask) => assert.equal(await ask('/v1/chat/completions', ASK), 'llm-3-fast'))
+    })
+  })
+
+  it('finds the calls of an alias', async () => {
+    const fresh = await startGateway(server.url, {}, { upstream: { aliases: { mine: 'theirs' } } })
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    for (const model of ['mine', 'theirs', 'other'])
+      await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...ASK, model }),
+      })
+    const { calls } = fresh.gateway
+    await until(async () => (await calls.history({ limit: 50 })).total === 3)
+    const { items, total } = await calls.history({ limit: 50, model: 'mine' })
+    assert.deepEqual([items.map((call) => call.requested_model), total], [['theirs', 'mine'], 2])
+    await fresh.close()
+  })
+
+  it('lists all models of an upstream that has many, whatever the tool may reach', async () => {
+    const many = Array.from({ length: 3000 }, (_, i) => ({ id: `vendor/${i}`, description: 'x'.repeat(800) }))
+    server.on('/models', double.json(200, { data: many }))
+    const fresh = await startGateway(server.url, {}, { upstream: { allowed_paths: ['/embeddings'] } })
+    const headers = { authorization: `Bearer ${fresh.key}` }
+    const list = (await (await fetch(`${fresh.url}/v1/models`, { headers })).json()) as { data: object[] }
+    assert.equal(list.data.length, 3000)
+    assert.equal((await fetch(`${fresh.url}/v1/models/vendor/2999`, { headers })).status, 200)
+    await fresh.close()
+  })
+})

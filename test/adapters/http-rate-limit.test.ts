@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as double from '../doubles/upstream.ts'
+import { startGateway } from './gateway.ts'
+import { ASK, openGateway, QUESTION } from './http-gateway.ts'
+
+const { server } = await openGateway()
+
+describe('the limit of requests', () => {
+  it('limits the requests of a key where it is told to', async () => {
+    const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 3 } } })
+    const get = () => fetch(`${limited.url}/memory/recent`, { headers: { authorization: `Bearer ${limited.key}` } })
+    const statuses = [(await get()).status, (await get()).status, (await get()).status]
+    assert.deepEqual(statuses, [200, 200, 200])
+    const reply = await get()
+    assert.equal(reply.status, 429)
+    assert.ok(Number(reply.headers.get('retry-after')) > 0)
+    await limited.close()
+  })
+
+  it('tells what is left of the limit with every reply, a model’s and a refusal too', async () => {
+    const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 5 } } })
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    server.on('/responses', double.json(200, double.response('Hello.')))
+    const headers = { authorization: `Bearer ${limited.key}`, 'content-type': 'application/json' }
+    const get = () => fetch(`${limited.url}/memory/recent`, { headers })
+    const call = (path: string, body: unknown) =>
+      fetch(limited.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const chat = '/v1/chat/completions'
+    const replies = [
+      await get(),
+      await call(chat, ASK),
+      await call(chat, { ...ASK, stream: true }),
+      await call('/v1/responses', QUESTION),
+      await call(chat, 'no object'),
+      await call(chat, ASK),
+      await get(),
+    ]
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200, 422, 429, 429],
+    )
+    for (const [index, reply] of replies.entries()) {
+      await reply.text()
+      const [limit, remaining, policy] = ['limit', 'remaining', 'policy'].map((name) =>
+        reply.headers.get(`ratelimit-${name}`),
+      )
+      assert.deepEqual([limit, remaining, policy], ['5', String(Math.max(0, 4 - index)), '5;w=60'])
+      const reset = Number(reply.headers.get('ratelimit-reset'))
+      assert.ok(reset > 0 && reset <= 60, String(reset))
+    }
+    await limited.close()
+  })
+})
