@@ -36,12 +36,7 @@ export const Upstream = z.strictObject({
       'How long a reply may take to begin, before the next candidate of a route is asked; null: as long as timeout_ms. A reply that is not streamed begins once it is complete.',
     ),
   connect_timeout_ms: milliseconds.default(10_000).describe('How long connecting to the upstream may take.'),
-  max_retries: z
-    .int()
-    .min(0)
-    .max(10)
-    .default(2)
-    .describe('How often a call that failed for a passing reason is sent again.'),
+  max_retries: z.int().min(0).max(10).default(2).describe('How many times a call is retried after a transient error.'),
   headers: headers.default({}).meta({ description: 'Headers added to every upstream call.', secret: 'value' }),
   models: z
     .strictObject({
