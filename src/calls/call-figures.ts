@@ -1,12 +1,12 @@
 import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 
-/** What calls add up to, beside their latencies. */
+/** Counts, tokens and cost of a set of calls; latencies are kept apart. */
 export type CallFigures = Pick<
   CallRollupRow,
   'calls' | 'prompt_tokens' | 'completion_tokens' | 'total_tokens' | 'upstream_cost_micros'
 >
 
-/** The figures of no calls. */
+/** Figures of an empty set. */
 export const NO_CALLS: Readonly<CallFigures> = {
   calls: 0,
   prompt_tokens: 0,
@@ -15,7 +15,7 @@ export const NO_CALLS: Readonly<CallFigures> = {
   upstream_cost_micros: 0,
 }
 
-/** Adds figures to a sum. */
+/** Adds `more` to `sum`. */
 export function addFigures(sum: CallFigures, more: CallFigures): void {
   sum.calls += more.calls
   sum.prompt_tokens += more.prompt_tokens

@@ -13,10 +13,10 @@ import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls } from './call-selection.ts'
 import { FILTER_COLUMNS, readTotals } from './call-totals.ts'
 
-/** The largest content that a list shows, in bytes; a call by itself is shown with all of it. */
+/** Largest content in a list, in bytes. A single call is shown in full. */
 const LISTED_CONTENT = 1024 * 1024
 
-/** Which calls to list. `from` is inclusive, `to` exclusive. */
+/** Filter of the call list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
   status: CallStatus.optional(),
   model: z
@@ -33,9 +33,9 @@ export const CallFilter = ListQuery.extend({
 export type CallFilter = z.infer<typeof CallFilter>
 
 /**
- * Calls, newest first.
+ * Lists calls, newest first.
  *
- * @param models the provider's ids that `filter.model` stands for
+ * @param models the provider's ids that `filter.model` resolves to
  */
 export async function listCalls(
   store: Store,
@@ -76,7 +76,7 @@ export async function listCalls(
   })
 }
 
-/** One call; null where the trail does not hold it. */
+/** Finds one call. Null when the trail does not contain it. */
 export async function findCall({ db }: Store, callId: string): Promise<CallRecord | null> {
   const row = await db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst()
   return row ? toRecord(row) : null
@@ -84,7 +84,7 @@ export async function findCall({ db }: Store, callId: string): Promise<CallRecor
 
 type Selected = SelectQueryBuilder<Schema, 'calls', object>
 
-/** What a list shows of a call. Content that would be a page by itself is left out of it. */
+/** Columns of a listed call, without content above the limit. */
 function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', CallRow> {
   const width = widthOf(engine, ['content'])
   const content = sql<string | null>`case when ${width} <= ${LISTED_CONTENT} then content end`
@@ -122,7 +122,9 @@ const CALL_COLUMNS = [
   'error',
 ] as const satisfies ReadonlyArray<keyof CallRow>
 
-/** The newest calls of some models, each found by its own index: for several at once an engine would sort all that match. */
+/**
+ * Newest calls of some models. Each model is read through its own index: one query for several would sort every match.
+ */
 async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
   each: readonly Selected[],
   select: (calls: Selected) => SelectQueryBuilder<Schema, 'calls', Row>,
@@ -145,7 +147,10 @@ async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
     .slice(offset, offset + limit)
 }
 
-/** How many calls of a time range the trail holds: the hourly sums still count calls that are pruned, which a list cannot show. */
+/**
+ * Counts the calls of a time range that the trail still holds. The hourly sums include pruned calls, which a list
+ * cannot show.
+ */
 async function countKept(store: Store, selection: CallSelection): Promise<number> {
   const oldest = await store.db.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).execute()
   const kept = oldest[0]?.at

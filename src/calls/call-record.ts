@@ -1,18 +1,20 @@
 import * as z from 'zod'
 import { Usage } from '../providers/token-usage.ts'
 
-/** Where a call came in. */
+/** Surface on which a call arrived. */
 export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])
 export type Surface = z.infer<typeof Surface>
 
 /**
- * How a call ended: `aborted` means that the client went away or cancelled, `hedged` that another candidate was asked beside
- * it and answered first, `refused` that no upstream was asked because of the caller's key, money, permissions or limits.
+ * Outcome of a call:
+ * - `aborted`: the client cancelled or disconnected.
+ * - `hedged`: another candidate was tried beside it and answered first.
+ * - `refused`: no upstream was called, because of the caller's key, money, permissions or limits.
  */
 export const CallStatus = z.enum(['ok', 'error', 'aborted', 'hedged', 'refused'])
 export type CallStatus = z.infer<typeof CallStatus>
 
-/** The audit trail's entry for one upstream call. Counts and outcomes, not content. */
+/** Audit trail entry of one call to the upstream: counts and outcome, not content. */
 export const CallRecord = z.object({
   call_id: z.string(),
   at: z.string().describe('When the call began, RFC 3339 UTC'),
@@ -35,21 +37,21 @@ export const CallRecord = z.object({
 })
 export type CallRecord = z.infer<typeof CallRecord>
 
-/** What every operation knows about the call it serves; adapters make one per request. */
+/** Context of the request that a call serves. Adapters create one per request. */
 export interface CallContext {
   surface: Surface
-  /** Id of the key or wallet that pays; null on stdio. */
+  /** Id of the key or wallet that pays. Null on stdio. */
   callerId: string | null
-  /** Whether the money of the call is dealt with by who makes it. */
+  /** True when whoever makes the call also charges for it. */
   isPaid?: boolean | undefined
-  /** Aborted when the client cancels or goes away; with an error as the reason when the service ends the call itself. */
+  /** Aborted when the client cancels or disconnects. When the service ends the call, the reason is an error. */
   signal?: AbortSignal | undefined
-  /** W3C trace context of the request, as its client sent it. */
+  /** W3C trace context of the request, as received. */
   traceparent?: string | undefined
-  /** Through which gateways and proxies the request has come: its `Via`. */
+  /** Gateways and proxies that the request passed through: its `Via` header. */
   via?: string | undefined
-  /** Told of each piece of text while a model streams; its presence asks for streaming. */
+  /** Called with each text delta. When set, the model is asked to stream. */
   onText?: ((delta: string) => void) | undefined
-  /** Told what a model that streams does besides: it searches, it thinks. */
+  /** Called with other activity of a streaming model, such as searching or thinking. */
   onStep?: ((what: string) => void) | undefined
 }

@@ -10,29 +10,29 @@ import { UNLISTED } from './counted-refusals.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** What the statistics may be grouped by. */
+/** Dimensions that statistics can be grouped by. */
 export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
-/** The hours are for charts: a day is too coarse for what happened today. */
+/** Groupings of charts. Hours as well: a day is too coarse for today. */
 export const ChartGroupBy = z.enum([...GroupBy.options, 'hour'])
 export type ChartGroupBy = z.infer<typeof ChartGroupBy>
 
-/** Some of the calls: `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
+/** Selects calls. `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {
   from?: string | undefined
   to?: string | undefined
   status?: string | undefined
-  /** The provider's ids. */
+  /** The provider's model ids. */
   models?: readonly string[] | undefined
   path?: string | undefined
   caller_id?: string | undefined
 }
 
-/** Calls of one group and status, or some of them, added up. */
+/** Partial sum of calls of one group and status. */
 export interface SummedRow extends Omit<CallSumRow, 'level' | 'start' | 'caller_id' | 'model' | 'path'> {
   key: string
 }
 
-/** How many calls with a record a selection holds, without reading them one by one. */
+/** Counts the recorded calls of a selection from the sums, not call by call. */
 export async function countCalls(store: Store, selection: CallSelection): Promise<number> {
   const { counts, sums } = sources(store.engine, selection)
   const { rows } = await sql<{ calls: number }>`
@@ -42,7 +42,7 @@ export async function countCalls(store: Store, selection: CallSelection): Promis
   return Number(rows[0]?.calls ?? 0)
 }
 
-/** A selection added up, in one statement: counts that are folded into sums meanwhile are read once. */
+/** Sums a selection in one statement, so that counts being folded into sums are read exactly once. */
 export async function summedRows(store: Store, selection: CallSelection, groupBy?: ChartGroupBy): Promise<SummedRow[]> {
   const keys = {
     model: sql`model`,
@@ -66,15 +66,17 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
 }
 
 /**
- * Where a selection is read from: the sums of the whole days and hours in its range, and the counts that are not folded
- * into them; single calls for the hours that it cuts. A cut hour whose calls are pruned counts in full: its sum is all
- * that is known of it.
+ * Sources of a selection:
+ * - sums of the whole hours and days in its range, and the counts not yet folded into them;
+ * - single calls for hours that the range cuts.
+ *
+ * A cut hour whose calls are pruned counts in full, since only its sum is left.
  */
 function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupBy) {
   const { from, to } = selection
   const timeOf = groupBy === 'hour' ? utcHour : utcDate
   const { hours, days } = levels(selection, groupBy)
-  // SQLite has no statistics of its tables, and would read the history of all callers by the primary key.
+  // SQLite keeps no statistics here and would scan every caller's history by primary key.
   const sumsTable =
     engine === 'sqlite' && selection.caller_id !== undefined
       ? sql`call_sums indexed by call_sums_of_caller`
@@ -121,12 +123,15 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupB
       if (last && lastDay && lastDay < last) addSums(hours, between('start', lastDay, last))
     }
   }
-  // A part without rows where there are no whole hours.
+  // An empty part, when the range contains no whole hour.
   if (sums.length === 0) addSums(hours, sql`1 = 0`)
   return { counts: sql.join(counts, sql` union all `), sums: sql.join(sums, sql` union all `) }
 }
 
-/** The least of the sums that tell apart what is asked for; no `days` where hours are, or what only those of an hour do. */
+/**
+ * Coarsest levels of sums that can answer the selection. Without `days` when hours are asked for, or a dimension that
+ * only hourly sums have.
+ */
 function levels(
   { caller_id, models, path }: CallSelection,
   groupBy?: ChartGroupBy,
@@ -138,14 +143,14 @@ function levels(
   return { hours, days: ofCaller ? 'day_of_caller' : 'day_of_all' }
 }
 
-/** From `start` on, and before `end`. */
+/** SQL condition: at or after `start`, and before `end`. */
 function between(column: string, start: string | undefined, end: string | undefined): RawBuilder<unknown> {
   const after = start ? sql`${sql.ref(column)} >= ${start}` : sql`1 = 1`
   const before = end ? sql`${sql.ref(column)} < ${end}` : sql`1 = 1`
   return sql`${after} and ${before}`
 }
 
-/** The start of the hour or day that `time`, or the time `later` milliseconds after it, falls into. */
+/** Start of the hour or day that contains `time`, or the time `later` milliseconds after it. */
 function startOf(spanMs: number, time: string, later = 0): string {
   return toUtc(Math.floor((Date.parse(time) + later) / spanMs) * spanMs)
 }

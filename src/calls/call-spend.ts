@@ -1,13 +1,13 @@
-/** What a call takes from the budgets of its caller; written together with its record. */
+/** Amount that a call takes from its caller's budgets. Written together with the call record. */
 export interface CallSpend {
-  /** The key or wallet that made the call, and its group. */
+  /** Key or wallet that made the call, and its group. */
   spender: { id: string; groupId: string | null }
-  /** The UTC day on which the call began. */
+  /** UTC day on which the call began. */
   day: string
   /** In micro-dollars. */
   micros: number
-  /** What it was set aside in; null where nothing was. */
+  /** Allowance that reserved the amount. Null without a reservation. */
   allowanceId: string | null
-  /** Told once it is written. */
+  /** Called once the spend is stored. */
   written(): void
 }

@@ -9,18 +9,18 @@ import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, summedRows }
 import { UNLISTED } from './counted-refusals.ts'
 import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
 
-/** Rows or groups that are added up before others get their turn. */
+/** Rows or groups summed before the event loop is yielded. */
 const ROWS_AT_ONCE = 500
 
-/** Sums over a set of calls. Latency quantiles are within 2.5 %, of calls that were not refused; null without any. */
+/**
+ * Sums over a set of calls. Latency quantiles are accurate to 2.5 % and leave out refused calls; null without calls.
+ */
 export const CallSums = z.object({
   calls: z.int(),
   errors: z.int(),
   refused: z
     .int()
-    .describe(
-      'Calls for which no upstream was asked, because of the key, money, permissions or limits of their caller',
-    ),
+    .describe('Calls that never reached an upstream, because of the key, money, permissions or limits of their caller'),
   error_rate: z.number().describe('Share of the calls that were not refused that ended in an error, 0–1'),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
@@ -30,14 +30,14 @@ export const CallSums = z.object({
 })
 export type CallSums = z.infer<typeof CallSums>
 
-/** Sums over all selected calls, and over each group of them; no groups where none were asked for. */
+/** Sums over all selected calls, and per group when a grouping was asked for. */
 export const CallStats = z.object({
   totals: CallSums,
   groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, hour, path or status') })),
 })
 export type CallStats = z.infer<typeof CallStats>
 
-/** Which calls to count. `from` is inclusive, `to` exclusive. */
+/** Selects the calls to count. `from` is inclusive, `to` exclusive. */
 export const StatsQuery = z.object({
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
@@ -45,7 +45,7 @@ export const StatsQuery = z.object({
 })
 export type StatsQuery = z.infer<typeof StatsQuery>
 
-/** The same of one caller or model, and by the hour, too. */
+/** A {@link StatsQuery} that can also select one caller or model, and group by hour. */
 export const ChartQuery = StatsQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
   model: z
@@ -58,7 +58,7 @@ export const ChartQuery = StatsQuery.extend({
 })
 export type ChartQuery = z.infer<typeof ChartQuery>
 
-/** Statistics over the calls of a time range. */
+/** Statistics of the calls in a time range. */
 export async function callStats(
   store: Store,
   query: Omit<ChartQuery, 'model'> & Pick<CallSelection, 'models'>,
@@ -87,7 +87,7 @@ export async function callStats(
   }
 }
 
-/** What rows add up to so far; no latencies of refused calls. */
+/** Running sum of rows. Latencies leave out refused calls. */
 interface Sum extends CallFigures {
   errors: number
   refused: number

@@ -3,15 +3,15 @@ import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRow, CallTotalRow } from '../store/tables/calls-tables.ts'
 
-/** The columns that calls are filtered by as they are, in lists and statistics: totals and sums tell them apart. */
+/** Columns that lists and statistics filter by verbatim. Totals and sums keep them apart. */
 export const FILTER_COLUMNS = ['status', 'path', 'caller_id'] as const
 
-/** What a call is counted by. */
+/** Dimensions of a total. */
 export type CountedCall = Pick<CallRow, 'model' | 'caller_id' | 'path' | 'status'>
 
 /**
- * Adds calls to the totals, or takes them away again where `calls` is negative; a total of no calls is forgotten. Rows
- * are written in one order, so that nobody waits in a circle.
+ * Adds calls to the totals, or subtracts them when `calls` is negative. Totals that reach zero are deleted. Rows are
+ * written in key order to avoid deadlocks.
  */
 export async function addTotals(
   trx: Transaction<Schema>,
@@ -49,7 +49,7 @@ export async function addTotals(
 
 const valuesOf = (row: object) => sql`(${sql.join(Object.values(row))})`
 
-/** How many calls of some kind the trail holds. */
+/** Reads how many calls of a kind the trail contains. */
 export async function readTotals(
   db: Kysely<Schema>,
   kind: { [Dimension in Exclude<keyof CountedCall, 'model'>]?: string | undefined } & { models?: string[] | undefined },

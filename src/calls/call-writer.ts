@@ -12,27 +12,27 @@ import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
 import { addObjects } from './upstream-objects.ts'
 
-/** Existing records looked for in one statement. */
+/** Existing records looked up per statement. */
 const LOOKED_FOR = 500
 
-/** A record that waits to be written, and what its call takes from its caller's budgets. */
+/** A record waiting to be written, with the spend of its call. */
 export interface QueuedCall {
   record: CallRecord
   spend: CallSpend | null
-  /** Ids that the upstream gave to what the call made there. */
+  /** Ids that the upstream gave to objects that the call created. */
   made: readonly string[]
 }
 
-/** Writes what calls take from budgets, as part of a transaction. */
+/** Writes the spends of calls, as part of a transaction. */
 export type WriteSpending = (trx: Transaction<Schema>, spends: readonly CallSpend[]) => Promise<void>
 
 /**
- * Writes a batch of call records and adds them to the hourly rollups, the totals and what their callers have spent, in one transaction. The first
- * `tried` of them may be stored already: a connection may be lost while they are made durable. Those that are there are left out.
+ * Writes a batch of call records in one transaction, with the hourly rollups, the totals and the spends. The first
+ * `tried` records may be stored already, when a connection was lost during the commit; those found are skipped.
  */
 export type CallWriter = (batch: readonly QueuedCall[], tried: number) => Promise<void>
 
-/** The writer of call records to `store`. */
+/** Creates the writer of call records to `store`. */
 export function createCallWriter(store: Store, writeSpending: WriteSpending): CallWriter {
   return (batch, tried) =>
     store.write(async (trx) => {
@@ -52,7 +52,11 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
     })
 }
 
-/** Adds counts of calls without records to the hourly rollups. @param rows in the order that batches of records keep */
+/**
+ * Adds counts of calls without records to the hourly rollups.
+ *
+ * @param rows in the order that batches of records use
+ */
 export async function writeCounts(store: Store, rows: readonly CallRollupRow[]): Promise<void> {
   await store.write((trx) => addToRollups(trx, rows))
 }
@@ -85,7 +89,7 @@ function addRollups(trx: Transaction<Schema>, rollups: readonly CallRollupRow[])
     )
 }
 
-/** The rollup rows that a batch adds to, in an order that all batches keep, so that concurrent ones never wait in a circle. */
+/** Rollup rows that a batch adds to, in key order, so that concurrent batches do not deadlock. */
 function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
   const byKey = new Map<string, CallRollupRow>()
   for (const row of rows) {
@@ -117,8 +121,9 @@ function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
 }
 
 /**
- * A record as its row. Every row has the same columns in the same order, which the statements count on; and no text that
- * an engine would keep as another one, or two kinds of calls that are counted apart here might be one there.
+ * Converts a record to its row:
+ * - Every row has the same columns in the same order; the statements rely on it.
+ * - Text is stored so that no engine merges two kinds of calls that are counted apart here.
  */
 function toRow(record: CallRecord): CallRow {
   const { usage } = record
@@ -150,7 +155,7 @@ function toRow(record: CallRecord): CallRow {
   }
 }
 
-/** Request and answer as JSON. What can be read but, nested too deeply, not be written is named in its place. */
+/** Request and answer as JSON. Names the problem instead when they nest too deeply to be serialized. */
 function contentText(content: unknown): string {
   try {
     return JSON.stringify(content)

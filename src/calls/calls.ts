@@ -10,50 +10,59 @@ import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
 import { findOwner, type ObjectOwner } from './upstream-objects.ts'
 
-/** Records wait at most this long before they are written together. On SQLite a batch holds up everything else: keep it small. */
+/** Longest wait of a record before its batch is written. Keep batches small on SQLite: they block every other write. */
 const BATCH_DELAY_MS = 25
-/** Counts of refused calls wait at most this long, so that a flood of them costs few statements. */
+/** Longest wait of a count of refused calls, so that a flood of them costs few statements. */
 const COUNT_DELAY_MS = 1_000
-/** Records kept in memory while the store cannot be written; beyond it the oldest are given up, and said so. */
+/** Records kept in memory while the store cannot be written. Beyond this the oldest are dropped and reported. */
 const QUEUE_LIMIT = 50_000
 
-/** Hears of a call that has ended, and of the request that it served. */
+/** Receives each call that has ended, with the context of its request. */
 export type CallListener = (record: CallRecord, context: CallContext | undefined) => void
 
-/** The audit trail: every upstream call, written in batches so that a call never waits for its record. */
+/** The audit trail. Every call to an upstream is recorded, in batches, so that no call waits for its record. */
 export interface Calls {
   /**
-   * Queues a record; it is stored within 25 ms, or when `flush` resolves.
+   * Queues a record. It is stored within 25 ms, or when `flush` resolves.
    *
-   * @param spend what the call takes from its caller's budgets, written with it
-   * @param made ids that the upstream gave to what the call made there, written with it
+   * @param spend amount taken from the caller's budgets, written with the record
+   * @param made ids that the upstream gave to objects the call created, written with the record
    */
   record(record: CallRecord, context?: CallContext, spend?: CallSpend | null, made?: readonly string[]): void
-  /** Counts a refused call in the statistics, without a record of its own; written within a second. */
+  /** Counts a refused call in the statistics only. Written within a second. */
   count(record: CallRecord): void
-  /** Hears of every call as it ends, before its record is stored. @returns a function that stops it */
+  /**
+   * Subscribes to calls as they end, before their records are stored.
+   *
+   * @returns unsubscribes
+   */
   listen(listener: CallListener): () => void
-  /** Writes what is queued. @throws the store's error; the records then stay queued */
+  /**
+   * Writes the queue.
+   *
+   * @throws the store's error; the records then stay queued
+   */
   flush(): Promise<void>
-  /** How many records are not written yet. */
+  /** Number of records not yet written. */
   waiting(): number
-  /** The trail, newest first. */
+  /** Lists calls, newest first. */
   history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
-  /** One call; null where the trail does not hold it. */
+  /** Finds one call. Null when the trail does not contain it. */
   find(callId: string): Promise<CallRecord | null>
-  /** Where an id of an upstream comes from, seen by a caller; null where the trail does not know it. */
+  /** Finds the origin of an upstream's id, as seen by a caller. Null when the trail does not know it. */
   ownerOf(id: string, callerId: string | null): Promise<ObjectOwner | null>
-  /** Sums over a time range, without reading the calls one by one. */
+  /** Statistics of a time range, from sums. */
   stats(query: ChartQuery): Promise<CallStats>
-  /** How often the responses endpoint had to be stood in for. */
+  /** Counts how often chat completions stood in for the responses endpoint. */
   fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
 }
 
 /**
- * @param writeSpending writes what calls take from budgets, in the transaction that writes their records; none takes
- *   from any when absent
- * @param onError told when a batch could not be written; the batch is tried again with the next one
- * @param idOf the provider's id for an alias; any other name as it is
+ * Creates the audit trail.
+ *
+ * @param writeSpending writes spends, in the transaction of their records; when absent, calls must not spend
+ * @param onError called when a batch could not be written; the batch is retried with the next one
+ * @param idOf resolves an alias to the provider's id; returns other names unchanged
  */
 export function createCalls({
   store,
@@ -70,29 +79,31 @@ export function createCalls({
   const listeners = new Set<CallListener>()
   const counted = createCountedRefusals()
   let queue: QueuedCall[] = []
-  /** How many at the head of the queue may be stored already, although their write failed. */
+  /** Records at the head of the queue that may be stored although their write failed. */
   let tried = 0
   let timer: NodeJS.Timeout | undefined
   let countTimer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  /** Writes a batch without the records that the store does not take: one of them must not hold up all that follow. */
+  /** Writes a batch. Records that the store rejects are dropped, so that one of them cannot block the queue. */
   async function writeWritable(batch: readonly QueuedCall[]): Promise<void> {
     try {
       await write(batch, tried)
     } catch (error) {
       if (isStoreFault(error)) throw error
       const refused = await writeApart(batch)
-      // The store may be at fault where it takes none.
+      // When every record is rejected, the store itself is at fault.
       if (refused.length === batch.length) throw error
       for (const { record } of refused)
-        onError(
-          new Error(`The record of ${record.call_id} was given up: the store does not take it.`, { cause: error }),
-        )
+        onError(new Error(`Dropped the record of ${record.call_id}: the store rejects it.`, { cause: error }))
     }
   }
 
-  /** Writes the halves of a batch that could not be written, and theirs. @returns the records that cannot be */
+  /**
+   * Writes a failed batch in halves, recursively, to isolate what the store rejects.
+   *
+   * @returns the rejected records
+   */
   async function writeApart(batch: readonly QueuedCall[]): Promise<readonly QueuedCall[]> {
     if (batch.length === 1) return batch
     const refused: QueuedCall[] = []
@@ -120,7 +131,7 @@ export function createCalls({
       if (lost > 0) {
         queue = queue.slice(lost)
         tried = Math.max(0, tried - lost)
-        onError(new Error(`${lost} call records were given up: the store could not be written for too long.`))
+        onError(new Error(`Dropped ${lost} call records: the store has not been writable for too long.`))
       }
       throw error
     }
@@ -142,7 +153,7 @@ export function createCalls({
     clearTimeout(countTimer)
     timer = undefined
     countTimer = undefined
-    // A batch at a time, in order, whether or not the one before could be written.
+    // One batch at a time, in order, also after a failed one.
     writing = writing
       .catch(() => {})
       .then(writeQueued)
@@ -150,7 +161,10 @@ export function createCalls({
     return writing
   }
 
-  /** Calls are recorded by the provider's id. What is an alias now may have been another provider's id before. */
+  /**
+   * Provider ids that a model name stands for in the trail. A name that is an alias today may have been a provider's id
+   * before.
+   */
   const idsOf = ({ model }: { model?: string | undefined }): string[] | undefined =>
     model === undefined ? undefined : [...new Set([model, idOf(model)])]
 
@@ -195,8 +209,8 @@ export function createCalls({
 }
 
 const noSpending: WriteSpending = async () => {
-  throw new RangeError('A call takes from a budget, and nothing writes that.')
+  throw new RangeError('A call spends from a budget, but no writeSpending was given.')
 }
 
-/** Whether the store itself failed, so that the same may be written later; not what was to be written. */
+/** Tells whether the store failed, so that the same write may succeed later, rather than the data. */
 const isStoreFault = (error: unknown): boolean => error instanceof GazewayError && error.code.startsWith('store_')

@@ -3,19 +3,19 @@ import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 import { NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 
-/** The status under which the sums keep refusals without a record, which a list of records must not count. */
+/** Status of refusals without a record in the sums. Lists of records leave it out. */
 export const UNLISTED = 'refused_unlisted'
 
-/** Refusals that wait to be added to the sums: a row for each hour, caller and path, however many they are. */
+/** Refusals waiting to be added to the sums: one row per hour, caller and path, however many there are. */
 export interface CountedRefusals {
   add(record: CallRecord): void
-  /** All that wait, in the order of their keys; they do not wait any more. */
+  /** Takes all waiting rows, in key order. */
   take(): CallRollupRow[]
-  /** Has rows wait again that could not be written. */
+  /** Returns rows that could not be written. */
   putBack(rows: readonly CallRollupRow[]): void
 }
 
-/** None yet. */
+/** Creates an empty set. */
 export function createCountedRefusals(): CountedRefusals {
   let waiting = new Map<string, CallRollupRow>()
 

@@ -7,29 +7,28 @@ import type { CallRollupRow, CallSumLevel, CallSumRow } from '../store/tables/ca
 import { addFigures, NO_CALLS } from './call-figures.ts'
 import { addLatencies, addLatency, type LatencyCounts, latenciesText } from './latency-buckets.ts'
 
-/** What tells sums apart. */
+/** Key of a sum. */
 type Key = Pick<CallSumRow, 'level' | 'start' | 'caller_id' | 'model' | 'path' | 'status'>
 
-/** A sum while counts are added to it. */
+/** A sum that counts are being added to. */
 interface Sum extends Omit<CallSumRow, 'latencies'> {
   latencies: LatencyCounts
 }
 
 /**
- * Moves the counts of hours before that of `before`, at most `limit` of them, into the sums. The writer of records counts
- * with one statement, and statistics read a few rows an hour or a day, however much latencies vary. Counts that come later
- * are folded in their turn.
+ * Moves the counts of hours before that of `before` into the sums, at most `limit` of them. The writer then counts with
+ * one statement, and statistics read a few rows per hour or day, however much latencies vary. Late counts are folded in
+ * a later run.
  *
- * Sums are not written with each batch of records: a histogram has to be read to be added to, and for several levels that
- * costs a batch twice what counting does.
+ * Batches do not write sums directly: a histogram must be read before it can be added to, on every level.
  *
  * @param before RFC 3339 UTC
- * @returns how many were moved
+ * @returns number of counts moved
  */
 export function foldCalls(store: Store, before: string, limit: number): Promise<number> {
   const key = sql.raw('hour, model, caller_id, path, status, latency_bucket')
   return store.write(async (trx) => {
-    // Of two that fold at once, the second waits here, and adds to what the first has written. SQLite has one writer anyway.
+    // Serializes concurrent folds: the second adds to the sums of the first. SQLite has a single writer anyway.
     if (store.engine === 'postgres') await sql`lock table call_sums in share row exclusive mode`.execute(trx)
     const { rows } = await sql<CallRollupRow>`delete from call_rollups where (${key}) in
         (select ${key} from call_rollups where hour < ${hourOf(before)} order by ${key} limit ${limit})
@@ -52,7 +51,7 @@ export function foldCalls(store: Store, before: string, limit: number): Promise<
   })
 }
 
-/** The sums of each level that a count is added to. */
+/** Sums of each level that a count belongs to. */
 function levelsOf(sums: Map<string, Sum>, { hour, caller_id, model, path, status }: CallRollupRow): Sum[] {
   const day = `${hour.slice(0, 10)}T00:00:00.000Z`
   return [

@@ -7,14 +7,14 @@ import { foldCalls } from './fold-calls.ts'
 import { pruneObjects } from './upstream-objects.ts'
 
 const DAY_MS = 86_400_000
-/** How often each chore is due, in milliseconds. */
+/** Interval of each sweep, in milliseconds. */
 const EVERY_MS = 600_000
 
 /**
- * The chores of the audit trail, for `startSweeps`: hours that are over are folded, old calls deleted, and the ids of what
- * they made forgotten.
+ * Sweeps of the audit trail, for `startSweeps`: fold the hours that are over, delete old calls, and delete the ids of
+ * upstream objects.
  *
- * @param retentionDays `audit.retention_days`, read at each turn; null keeps call records
+ * @param retentionDays `audit.retention_days`, read at each run; null keeps all call records
  */
 export function callSweeps(store: Store, now: () => Date, retentionDays: () => number | null): Sweep[] {
   const pruning =
@@ -31,11 +31,11 @@ export function callSweeps(store: Store, now: () => Date, retentionDays: () => n
 }
 
 /**
- * Deletes the oldest calls of whole hours before `before`, at most `limit`, and takes them from the totals of lists. Counts
- * and sums of hours and days stay, and with them all statistics.
+ * Deletes the oldest calls of whole hours before `before`, at most `limit`, and subtracts them from the totals. Hourly
+ * and daily sums stay, so statistics do not change.
  *
  * @param before RFC 3339 UTC
- * @returns how many were deleted
+ * @returns number of calls deleted
  */
 function pruneCalls(store: Store, before: string, limit: number): Promise<number> {
   return store.write(async (trx) => {

@@ -6,17 +6,17 @@ import type { Store } from '../store/store.ts'
 import type { UpstreamObjectRow } from '../store/tables/calls-tables.ts'
 import type { QueuedCall } from './call-writer.ts'
 
-/** What ids of upstreams look like; nothing else is kept. */
+/** Pattern of upstream ids. Others are not stored. */
 const ID = /^[\w.:-]{1,200}$/
 
-/** Whose an id is, and which upstream gave it. */
+/** Owner of an id, and the upstream that gave it. */
 export interface ObjectOwner {
   upstream: string
-  /** Whether the caller who asks has made it. */
+  /** True when the asking caller created the object. */
   isOwn: boolean
 }
 
-/** Keeps the ids of what calls made, with the records of the calls. */
+/** Stores the ids of objects that calls created, with the records of the calls. */
 export async function addObjects(trx: Transaction<Schema>, calls: readonly QueuedCall[]): Promise<void> {
   const rows = new Map<string, UpstreamObjectRow>()
   for (const { record, made } of calls)
@@ -24,10 +24,10 @@ export async function addObjects(trx: Transaction<Schema>, calls: readonly Queue
       if (ID.test(id)) {
         const caller_id = record.caller_id ?? ''
         const key = `${id} ${caller_id}`
-        // The first stays, as it does in the table.
+        // The first one wins, as in the table.
         rows.set(key, rows.get(key) ?? { id, caller_id, upstream: record.upstream, at: record.at })
       }
-  // In an order that all batches keep, so that concurrent ones never wait in a circle.
+  // In key order, so that concurrent batches do not deadlock.
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   await runBuiltRows(trx, 'insert upstream objects', sorted, (part) =>
     trx
@@ -38,7 +38,7 @@ export async function addObjects(trx: Transaction<Schema>, calls: readonly Queue
   )
 }
 
-/** Where an id comes from; null where it is not known. An id that the caller has made is found before one of others. */
+/** Finds the origin of an id. Null when unknown. The caller's own id takes precedence over one of another caller. */
 export async function findOwner(
   { db }: Pick<Store, 'db'>,
   id: string,
@@ -55,7 +55,11 @@ export async function findOwner(
   return row === undefined ? null : { upstream: row.upstream, isOwn: row.caller_id === caller }
 }
 
-/** Forgets the oldest ids of whole hours before `before`, at most `limit`. @returns how many were forgotten */
+/**
+ * Deletes the oldest ids of whole hours before `before`, at most `limit`.
+ *
+ * @returns number of ids deleted
+ */
 export async function pruneObjects(store: Store, before: string, limit: number): Promise<number> {
   return store.write(async (trx) => {
     const { rows } = await sql<object>`delete from upstream_objects where (id, caller_id) in

@@ -6,19 +6,22 @@ import { toMicros } from '../text/money.ts'
 import type { Answered } from '../wallet/holds.ts'
 import type { MeteredCall } from './metered-call.ts'
 
-/** A call with every default filled in. */
+/** A metered call with all defaults applied. */
 export type ModelCall = MeteredCall & { max_tokens: number }
 
-/** Whether a call goes to the responses endpoint: with search, and for the research model, which is served nowhere else. */
+/**
+ * Tells whether a call goes to the responses endpoint: calls with search tools, and calls to the research model, which
+ * no other endpoint serves.
+ */
 export function needsResponses({ provider }: Pick<Upstream, 'provider'>, { model, tools }: MeteredCall): boolean {
   return tools.length > 0 || model === provider.resolve(undefined, 'primary').requested
 }
 
 /**
- * Asks the upstream through the gateway's own routing: the responses endpoint with its fallback, or chat completions.
+ * Calls the upstream through the gateway's routing: the responses endpoint with its fallback, or chat completions.
  *
- * @param timeoutMs how long it may take in all, retries and fallback included
- * @throws GazewayError `cancelled`, `service_stopping`, or an upstream failure: 502, or 504 where it took too long
+ * @param timeoutMs time limit for the whole call, retries and fallback included
+ * @throws GazewayError `cancelled`, `service_stopping`, or an upstream failure: 502, or 504 on timeout
  */
 export async function askModel(
   upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>,
@@ -51,7 +54,7 @@ const chat: Ask = async (upstream, { model, prompt, max_tokens }, context) => {
 }
 
 const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, context) => {
-  // Not all of them are in the client's types: `x_search` is one provider's own.
+  // The client's types lack some of them: `x_search` exists at one provider only.
   const offered = [...new Set(tools)].map((type) => ({ type })) as never
   const { value, usage, costUsd, callId } = await upstream.respond(
     { model, input: prompt, max_output_tokens: max_tokens, ...(tools.length > 0 && { tools: offered }) },
@@ -63,19 +66,22 @@ const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, cont
 function answered(content: string, usage: Usage | null, costUsd: number, upstreamCallId: string): Answered {
   const costMicros = toMicros(costUsd)
   if (usage === null || costMicros === null)
-    throw new GazewayError('upstream_bad_reply', 'The upstream answered without anything that could be counted.')
+    throw new GazewayError(
+      'upstream_bad_reply',
+      'The answer of the upstream contains no usage, so it cannot be charged.',
+    )
   return { content, usage, costMicros, upstreamCallId }
 }
 
 function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {
   return new GazewayError(
     'upstream_timeout',
-    `The upstream did not answer within ${timeoutMs / 1000} s; nothing was charged. Try again, or raise wallet.call_timeout_ms.`,
+    `The upstream did not answer within ${timeoutMs / 1000} s; nothing was charged. Retry, or raise wallet.call_timeout_ms.`,
     { cause },
   )
 }
 
-/** A refusal of the upstream is not the caller's: whatever its status was, it is a 502 here. */
+/** Maps an error of the upstream to 502, whatever its own status: the caller did not cause it. */
 export function asUpstreamFailure(error: unknown): unknown {
   if (!(error instanceof GazewayError) || error.code !== 'upstream_error') return error
   const { message, retryAfterSeconds, callId } = error

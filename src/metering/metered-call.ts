@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { SearchTool } from '../inference/search-tool.ts'
 
-/** What a metered call asks for. Who pays for it comes from its authentication. */
+/** Input of a metered call. The caller's authentication determines who pays. */
 export const MeteredCall = z.strictObject({
   model: z.string().min(1).max(256).describe('One of the models of the price list'),
   prompt: z.string().min(1).describe('The prompt'),
@@ -10,7 +10,7 @@ export const MeteredCall = z.strictObject({
     .min(1)
     .max(1_000_000)
     .optional()
-    .describe('The most tokens to generate; the configured limit when absent'),
-  tools: z.array(SearchTool).max(16).default([]).describe('Searches that the model may make'),
+    .describe('Maximum number of tokens to generate; defaults to the configured limit'),
+  tools: z.array(SearchTool).max(16).default([]).describe('Search tools that the model may use'),
 })
 export type MeteredCall = z.infer<typeof MeteredCall>

@@ -16,10 +16,10 @@ import { askModel, type ModelCall, needsResponses } from './ask-model.ts'
 import { MeteredCall } from './metered-call.ts'
 import { worstCase } from './worst-case.ts'
 
-/** How long after the last moment of a call its money may be given back: time enough to write its receipt. */
+/** Grace period after a call's deadline before its hold may be released: time to write the receipt. */
 const GRACE_MS = 60_000
 
-/** The bounds of metered calls. */
+/** Limits of metered calls. */
 export interface MeteringConfig {
   max_output_tokens: number
   max_prompt_bytes: number
@@ -27,18 +27,21 @@ export interface MeteringConfig {
   call_timeout_ms: number
 }
 
-/** Who makes a metered call, and how. */
+/** Caller of a metered call, and its options. */
 export interface Metered {
-  /** The id of the key or wallet that pays; never a key itself. */
+  /** Id of the key or wallet that pays. Never the key itself. */
   callerId: string
-  /** The same key and call get the same receipt for 24 h, and are charged once. Printable ASCII, at most 255 characters. */
+  /**
+   * Requests with the same key and call return the same receipt for 24 h and are charged once. Printable ASCII, at most
+   * 255 characters.
+   */
   idempotencyKey?: string | undefined
   context: CallContext
   /** Told when the receipt is that of an earlier call under the same key. */
   onReplayed?: () => void
 }
 
-/** What metered calls are made with. */
+/** Dependencies of metered calls. */
 export interface MeteringDeps {
   holds: Holds
   upstream: Pick<Upstream, 'provider' | 'requireKey' | 'chat' | 'respond'>
@@ -46,13 +49,17 @@ export interface MeteringDeps {
   pricing: PricingConfig
   countTokens: (text: string) => Promise<number>
   now: () => Date
-  /** Told when money could not be given back at once; a sweep does it later. */
+  /** Called when a hold could not be released at once. A sweep retries it. */
   onError: (error: unknown) => void
 }
 
 /**
- * Makes a call and charges for it: sets the worst case aside, asks the upstream, and takes what it cost with the margin,
- * or gives everything back where the upstream failed. The receipt is returned once the charge is durable.
+ * Makes a call and charges for it:
+ * 1. Reserves the worst case.
+ * 2. Calls the upstream.
+ * 3. Captures the cost plus margin, or releases the hold when the upstream fails.
+ *
+ * Returns the receipt once the charge is durable.
  *
  * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large`, `insufficient_credit`,
  *   `budget_reached`, `idempotency_key_reused`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`,
@@ -60,22 +67,30 @@ export interface MeteringDeps {
  */
 export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>
 
-/** Metered calls: the endpoint of the specification that answers with a receipt. */
+/** Metered calls: the specification's endpoint that answers with a receipt. */
 export interface Metering {
   call: MakeMeteredCall
   /**
-   * Refuses a call that cannot be made, whoever pays.
+   * Validates a call, whoever pays.
    *
    * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
    */
   check(call: unknown): void
-  /** The most that a call can cost, which is reserved for it. @throws as `check` */
+  /**
+   * Upper bound of a call's cost, which is reserved for it.
+   *
+   * @throws as `check`
+   */
   mostOf(call: unknown): Promise<Micros>
-  /** Whether a call was made and charged under this key, so that it is answered again for nothing. @throws as `check` */
+  /**
+   * Tells whether a call was already charged under this key, so that a replay is free.
+   *
+   * @throws as `check`
+   */
   isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
 }
 
-/** Metered calls of `upstream`, charged through `holds`. */
+/** Creates metered calls to `upstream`, charged through `holds`. */
 export function createMetering(deps: MeteringDeps): Metering {
   return {
     call: createMeteredCall(deps),
@@ -106,7 +121,11 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
     }
   }
 
-  /** @returns the receipt of the earlier call under the same idempotency key; null once the money is set aside */
+  /**
+   * Reserves the worst case.
+   *
+   * @returns the receipt of an earlier call with the same idempotency key; null when the money was reserved
+   */
   async function reserve(hold: NewHold): Promise<Receipt | null> {
     for (;;) {
       const earlier = await holds.reserve(hold)
@@ -114,12 +133,12 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
       if (earlier.fingerprint !== hold.fingerprint) throw keyReused()
       if (earlier.status === 'captured') return replayed(earlier)
       if (earlier.deadline > hold.at) throw inFlight()
-      // Whoever made it is gone, and this is the second attempt.
+      // The first attempt died without settling. This is the retry.
       await holds.release(earlier.call_id)
     }
   }
 
-  /** What is held does not outlive a call that fails, nor one whose charge cannot be written. */
+  /** Releases the hold when the work fails or its charge cannot be written. */
   async function holding<T>(hold: NewHold, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -162,14 +181,14 @@ function checkCall(input: unknown, { config, upstream }: Pick<MeteringDeps, 'con
   return { ...call, max_tokens }
 }
 
-/** A call within the limit; the schema with that limit is made for the words of a refusal alone. */
+/** Parses a call within the token limit. The schema with the limit is built only to word a rejection. */
 function parseCall(input: unknown, most: number): MeteredCall {
   const { data } = MeteredCall.safeParse(input)
   if (data && (data.max_tokens ?? 0) <= most) return data
   return parseInput(MeteredCall.extend({ max_tokens: z.int().min(1).max(most).optional() }), input)
 }
 
-/** The most that a call can cost, with the margin. */
+/** Upper bound of a call's cost, with the margin. */
 async function mostOf(
   call: ModelCall,
   { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
@@ -182,7 +201,7 @@ async function mostOf(
   return marginOf(pricing) + (await worstCase(reckoning, call, call.max_tokens, models))
 }
 
-/** Tells a call from another one under the same key. */
+/** Fingerprint that tells calls with the same idempotency key apart. */
 const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
   createHash('sha256')
     .update(JSON.stringify([model, prompt, max_tokens, tools]))
@@ -195,7 +214,7 @@ function replayed(row: MeteredCallRow): Receipt {
 function keyReused(): GazewayError {
   return new GazewayError(
     'idempotency_key_reused',
-    'This Idempotency-Key was used for another call. Take a new key, or send the first call unchanged.',
+    'This Idempotency-Key was used for a different call. Use a new key, or resend the first call unchanged.',
     { param: 'idempotency-key' },
   )
 }
@@ -203,7 +222,7 @@ function keyReused(): GazewayError {
 function inFlight(): GazewayError {
   return new GazewayError(
     'idempotency_in_flight',
-    'The first call with this Idempotency-Key is still being made; ask again soon for its receipt.',
+    'The first call with this Idempotency-Key is still in flight; retry soon to get its receipt.',
     { param: 'idempotency-key', retryAfterSeconds: 1 },
   )
 }

@@ -3,25 +3,26 @@ import { mostCost, type PricedModel, type Prices } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'
 
-/** Another tokenizer than ours may count more. */
+/** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
-/** What a provider puts around a prompt (its own instructions, roles, tool descriptions), in tokens. */
+/** Tokens that a provider adds around a prompt: its own instructions, roles, tool descriptions. */
 const WRAPPING_TOKENS = 256
 
-/** What the worst case is reckoned with. */
+/** Dependencies of the worst case. */
 export interface WorstCaseDeps {
   prices: Prices
-  /** Tokens of search results that are reckoned with where there are tools. */
+  /** Tokens allowed for search results, when the call has tools. */
   searchTokens: number
   countTokens: (text: string) => Promise<number>
 }
 
 /**
- * The most that a call should cost upstream, in micro-dollars: 1.25 × the counted prompt, 256 tokens around it, search
- * results where there are tools, and every token that it may generate, at the price of the dearest model that may answer.
+ * Upper bound of the upstream's cost, in micro-dollars. It counts 1.25 × the prompt, 256 tokens around it, search
+ * results when there are tools, and every token that may be generated, at the price of the dearest model that may
+ * answer.
  *
- * @param maxTokens the most tokens that are generated
- * @param models that may answer: the one asked for, and the fallback
+ * @param maxTokens most tokens to generate
+ * @param models models that may answer: the requested one, and the fallback
  */
 export async function worstCase(
   { prices, searchTokens, countTokens }: WorstCaseDeps,

@@ -1,6 +1,6 @@
 import type { Preset } from './preset.ts'
 
-// The price that the source has for mistral-small-latest is that of a model of 2024, so it is not known here.
+// No price for mistral-small-latest: the source still lists the price of a model of 2024.
 export const mistral: Preset = {
   name: 'mistral',
   label: 'Mistral AI',

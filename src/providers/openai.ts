@@ -1,6 +1,6 @@
 import type { Preset } from './preset.ts'
 
-/** A file of a catalogue that others keep, as it was at a commit. */
+/** URL of a file in the models.dev catalogue, at a commit. */
 const catalogueAt = (commit: string, id: string): string =>
   `https://github.com/anomalyco/models.dev/blob/${commit}/providers/openai/models/${id}.toml`
 
@@ -24,7 +24,7 @@ export const openai: Preset = {
         'https://github.com/anomalyco/models.dev/blob/8734c00cd030e035b6aa2ebd3cf9ec98b54026bf/providers/openai/models/gpt-5-mini.toml',
       date: '2026-11-24',
     },
-    // Of prompts up to 272,000 tokens, in the standard tier.
+    // For prompts up to 272,000 tokens, in the standard tier.
     'gpt-5.6': {
       prices: { input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 },
       source: catalogueAt('a9d4591d48c6d06de0a55c958978395f3c303e24', 'gpt-5.6'),

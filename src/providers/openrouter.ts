@@ -9,16 +9,17 @@ export const openrouter: Preset = {
   roles: {
     // https://openrouter.ai/x-ai/grok-4.20-multi-agent, released 2026-03-31.
     research: 'x-ai/grok-4.20-multi-agent',
-    // Its own page could not be read; still live by https://github.com/Significant-Gravitas/AutoGPT/pull/13118, 2026-05-14.
+    // Its own page was unavailable. Still live by https://github.com/Significant-Gravitas/AutoGPT/pull/13118,
+    // 2026-05-14.
     reasoning: 'x-ai/grok-4.20',
-    // x-ai/grok-4-fast goes away on 2026-05-15 by its page. Of https://openrouter.ai/x-ai/grok-4.3 tells
+    // x-ai/grok-4-fast is retired on 2026-05-15, by its page. Source of https://openrouter.ai/x-ai/grok-4.3:
     // https://github.com/anomalyco/models.dev/pull/1704, 2026-05-04.
     fast_reasoning: 'x-ai/grok-4.3',
-    // The same: x-ai/grok-3-mini is a model that xAI itself no longer lists.
+    // Also grok-4.3: xAI itself no longer lists grok-3-mini.
     chat: 'x-ai/grok-4.3',
   },
   models: {
-    // Of two states of a catalogue that disagree neither is taken: $2 and $6, or what x-ai/grok-4.20 costs.
+    // Unknown, since two versions of the catalogue disagree: $2 and $6, or the price of x-ai/grok-4.20.
     'x-ai/grok-4.20-multi-agent': {
       prices: 'unknown',
       source:

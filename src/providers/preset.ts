@@ -1,9 +1,9 @@
-/** The jobs that a provider's models do, named as in {@link OWN_MODELS}. */
+/** Roles of a provider's models, named as in {@link OWN_MODELS}. */
 export type Role = 'research' | 'reasoning' | 'fast_reasoning' | 'chat'
 
 /**
- * Gazeway's own model names: those of the configured roles, and of metered calls. A preset says which of its models answers
- * each; an upstream that has none for a name answers it with the model that it lists first.
+ * Gazeway's own model names, for the configured roles and for metered calls. A preset maps each to one of its models.
+ * An upstream without a mapping answers with the first model that it lists.
  */
 export const OWN_MODELS: Readonly<Record<Role, string>> = {
   research: 'llm-4.20-multi-agent-beta-0309',
@@ -12,60 +12,60 @@ export const OWN_MODELS: Readonly<Record<Role, string>> = {
   chat: 'llm-3-fast',
 }
 
-/** Those of them that metered calls may ask for: they keep the flat price unless the configuration has one for them. */
+/** Own names that metered calls may use. They keep the flat price unless the configuration sets one. */
 export const FLAT_MODELS: ReadonlySet<string> = new Set([
   OWN_MODELS.research,
   OWN_MODELS.reasoning,
   OWN_MODELS.fast_reasoning,
 ])
 
-/** US dollars per 1,000,000 tokens. A rate that is left out is not known: such tokens cost what input does. */
+/** US dollars per 1,000,000 tokens. An unknown rate falls back to the input rate. */
 export interface ModelPrices {
   input: number
   output: number
-  /** Prompt tokens that the provider had in its cache. */
+  /** Rate of prompt tokens read from the provider's cache. */
   cached_input?: number | undefined
-  /** Prompt tokens that the provider puts into its cache, where it charges more for them. */
+  /** Rate of prompt tokens written to the provider's cache, when it charges more for them. */
   cache_write?: number | undefined
-  /** The same where they are kept for an hour; by default what `cache_write` says. */
+  /** The same for entries kept for an hour. Defaults to `cache_write`. */
   cache_write_1h?: number | undefined
 }
 
-/** The models of a provider by id, as far as they are known here. */
+/** Known models of a provider, by id. */
 export type Catalogue = Readonly<Record<string, PresetModel>>
 
-/** One model of a provider, as far as it is known here. */
+/** Known data of one model. */
 export interface PresetModel {
   prices: ModelPrices | 'unknown'
-  /** The page that says so. */
+  /** Page that states the price. */
   source: string
-  /** The day that the page was read, or the month. */
+  /** Day or month the page was read. */
   date: string
 }
 
 /**
- * A provider of models that is known by name. Adding one takes a file with such a record and a line in `providers.ts`; the
- * configuration, its variables, `--help`, the manifests, the tables of the documentation and the console follow.
+ * A provider known by name. To add one, write a file with such a record and a line in `providers.ts`. The
+ * configuration, its variables, `--help`, the manifests, the documentation tables and the console are derived from it.
  */
 export interface Preset {
-  /** The value of `GAZEWAY_UPSTREAM`. */
+  /** Value of `GAZEWAY_UPSTREAM`. */
   name: string
-  /** Its name for people. */
+  /** Display name. */
   label: string
   baseUrl: string
-  /** The API that it speaks. */
+  /** API that it speaks. */
   protocol: 'openai' | 'anthropic'
-  /** The provider's own environment variable for its key, and the page where a key is made; null where none is needed. */
+  /** The provider's own environment variable for its key, and the page that issues keys. Null when no key is needed. */
   key: { variable: string; page: string } | null
-  /** Which of its models does which job: Gazeway's own names become these. */
+  /** Models of the roles. Gazeway's own names resolve to them. */
   roles: Partial<Record<Role, string>>
-  /** More names: the name that clients ask for → the provider's id. */
+  /** Additional names: name used by clients → the provider's id. */
   aliases?: Record<string, string>
-  /** Its models by id; empty where its owner decides which it has. */
+  /** Models by id. Empty when the server's owner installs the models. */
   models: Catalogue
 }
 
-/** The names that a provider answers to → its ids. An id that is not here goes upstream as it is. */
+/** Maps names to a provider's model ids. Names not in the map are sent to the upstream unchanged. */
 export function aliasesOf({ roles, aliases }: Preset): Record<string, string> {
   const own = Object.entries(roles).map(([role, id]) => [OWN_MODELS[role as Role], id] as const)
   return { ...Object.fromEntries(own), ...aliases }

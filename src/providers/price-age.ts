@@ -1,13 +1,13 @@
 import type { Catalogue } from './preset.ts'
 
 const DAY_MS = 86_400_000
-/** Older prices are likely to have changed. */
+/** Age in days from which a price counts as outdated. */
 const MOST_DAYS = 365
 
 /**
- * Says how current the catalogue of a provider is, for `gazeway doctor`.
+ * Reports the age of a provider's catalogue, for `gazeway doctor`.
  *
- * @param configured models whose price the configuration has
+ * @param configured models with a price in the configuration
  */
 export function ageOfPrices(
   { name, catalogue }: { name: string; catalogue: Catalogue },
@@ -17,10 +17,10 @@ export function ageOfPrices(
   const inUse = Object.entries(catalogue).filter(([id]) => !Object.hasOwn(configured, id))
   const dates = inUse.flatMap(([, { prices, date }]) => (prices === 'unknown' ? [] : [date])).sort()
   const [oldest] = dates
-  if (oldest === undefined) return `${name} has no catalogue: the flat price, unless pricing.models has another`
+  if (oldest === undefined) return `${name} has no catalogue: the flat price applies, unless pricing.models sets one`
   if (now.getTime() - Date.parse(oldest) <= MOST_DAYS * DAY_MS) return `of ${name}, read ${oldest} or later`
   const old = inUse.flatMap(([id, { prices, date }]) => (prices !== 'unknown' && date === oldest ? [id] : []))
   return {
-    warning: `those of ${name} were read ${oldest}, more than a year ago: set pricing.models for ${old.join(', ')}, or update Gazeway.`,
+    warning: `the prices of ${name} are from ${oldest}, more than a year old: set pricing.models for ${old.join(', ')}, or update Gazeway.`,
   }
 }

@@ -2,39 +2,46 @@ import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel } from './preset.ts'
 import type { Usage } from './token-usage.ts'
 
-/** The prices of the configuration. */
+/** Prices from the configuration. */
 export interface Prices {
-  /** By model id, in US dollars per 1,000,000 tokens. */
+  /** US dollars per 1,000,000 tokens, by model id. */
   models: Readonly<Record<string, ModelPrices>>
-  /** US dollars per 1,000 tokens of any kind, where no other price is known. */
+  /** Flat price in US dollars per 1,000 tokens of any kind, when no other price is known. */
   price_per_1k_tokens_usd: number
 }
 
-/** A model as far as its price goes by it. */
+/** Properties of a model that determine its price. */
 export interface PricedModel {
-  /** The name that was asked for. */
+  /** Name in the request. */
   requested: string
-  /** The upstream's id. */
+  /** Id at the upstream. */
   upstream: string
-  /** What is known of the models of the preset that answers; empty for a base URL. */
+  /** Catalogue of the preset that answers. Empty for a base URL. */
   catalogue: Catalogue
 }
 
-/** A price, and where it comes from. */
+/** A price and its origin. */
 export type PriceInForce = { prices: ModelPrices } & (
   | { from: 'configuration'; id: string }
   | { from: 'catalogue'; id: string; source: string; date: string }
-  /** `isUnknown`: the catalogue has the model, and not its price. */
+  /** `isUnknown`: the catalogue lists the model without a price. */
   | { from: 'flat'; isUnknown: boolean }
 )
 
-/** Tokens in the unit that prices have. */
+/** Number of tokens that a price refers to. */
 const UNIT = 1_000_000
 
 /**
- * The price that is in force for a model: that of the configuration, by the name that was asked for or the upstream's id;
- * else that of the preset that answers; else the flat price. The models of metered calls keep the flat price unless the
- * configuration has one under their own names.
+ * Price that applies to a model. Precedence, highest first:
+ * 1. the configuration, by requested name or upstream id;
+ * 2. the catalogue of the preset that answers;
+ * 3. the flat price.
+ *
+ * Own names of metered calls skip the catalogue.
+ *
+ * @example
+ * const gpt = { requested: 'gpt-5', upstream: 'gpt-5', catalogue: {} }
+ * priceOf(gpt, { models: {}, price_per_1k_tokens_usd: 0.01 }).from // 'flat'
  */
 export function priceOf({ requested, upstream, catalogue }: PricedModel, prices: Prices): PriceInForce {
   const flat = { prices: flatPrices(prices), from: 'flat' } as const
@@ -50,8 +57,8 @@ export function priceOf({ requested, upstream, catalogue }: PricedModel, prices:
 }
 
 /**
- * What a call cost upstream, in micro-dollars: each kind of token × its price, rounded up once, to a whole micro-dollar,
- * so that a fraction is never given away.
+ * Cost of a call at the upstream, in micro-dollars: tokens × price, summed over the kinds of tokens. Rounded up once,
+ * to a whole micro-dollar, so that no fraction is given away.
  */
 export function upstreamCost(usage: Usage | null, model: PricedModel, prices: Prices): Micros {
   if (!usage) return 0
@@ -67,7 +74,7 @@ export function upstreamCost(usage: Usage | null, model: PricedModel, prices: Pr
   )
 }
 
-/** The most that so many tokens can cost with any of the models: all of the prompt may be of the dearest kind. */
+/** Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate. */
 export function mostCost(
   { prompt, answer }: { prompt: number; answer: number },
   models: readonly PricedModel[],
@@ -80,18 +87,18 @@ export function mostCost(
   return Math.max(...costs)
 }
 
-/** The flat price, as that of a model. */
+/** The flat price, as the prices of a model. */
 export function flatPrices({ price_per_1k_tokens_usd }: Prices): ModelPrices {
   const usd = (Math.round(price_per_1k_tokens_usd * MICROS_PER_USD) * 1000) / MICROS_PER_USD
   return { input: usd, output: usd }
 }
 
-/** The dearest price of a model, in US dollars per 1,000 tokens and whole micro-dollars, rounded up. */
+/** Dearest rate of a model in US dollars per 1,000 tokens, rounded up to whole micro-dollars. */
 export function dearestPer1k(prices: ModelPrices): number {
   return Math.ceil(Math.max(...Object.values(ratesOf(prices))) / 1000) / MICROS_PER_USD
 }
 
-/** A model is the same object in all calls to it, and its price is looked up once. */
+/** Cache of rates. A model is the same object in all calls to it. */
 const known = new WeakMap<PricedModel, { of: Prices; rates: Rates }>()
 
 function ratesFor(model: PricedModel, prices: Prices): Rates {
@@ -104,7 +111,7 @@ function ratesFor(model: PricedModel, prices: Prices): Rates {
 
 type Rates = ReturnType<typeof ratesOf>
 
-/** Micro-dollars per 1,000,000 tokens, which are whole; what is not known costs what input does. */
+/** Whole micro-dollars per 1,000,000 tokens. Unknown rates fall back to the input rate. */
 function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: ModelPrices) {
   const write = cache_write ?? input
   return {
@@ -120,15 +127,15 @@ const micros = (usd: number): Micros => Math.round(usd * MICROS_PER_USD)
 
 const roundedUp = (microsPerUnit: number): Micros => Math.ceil(microsPerUnit / UNIT)
 
-/** Clients may ask for any model: `constructor` is a property of every object. */
+/** Own properties only: a client may ask for a model named `constructor`. */
 const own = <T>(models: Readonly<Record<string, T>>, id: string): T | undefined =>
   Object.hasOwn(models, id) ? models[id] : undefined
 
 const SNAPSHOT = /^(.+)-(20\d\d)-?([01]\d)-?([0-3]\d)$/
 
 /**
- * A model in a catalogue. A dated snapshot (`gpt-5-2025-08-07`, `claude-haiku-4-5-20251001`) that is not listed itself
- * costs what its base does, where it is no newer than the price: a later one may have another.
+ * Finds a model in a catalogue. An unlisted dated snapshot (`gpt-5-2025-08-07`, `claude-haiku-4-5-20251001`) takes the
+ * price of its base model, unless the snapshot is newer than the price.
  */
 function inCatalogue(catalogue: Catalogue, id: string): { id: string; model: PresetModel } | null {
   const listed = own(catalogue, id)

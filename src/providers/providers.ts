@@ -14,7 +14,7 @@ import { together } from './together.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 
-/** The providers that are known by name, in the order in which they are shown; the first is the default. */
+/** Providers known by name, in display order. The first is the default. */
 export const PRESETS: readonly [Preset, ...Preset[]] = [
   xai,
   openai,
@@ -32,11 +32,11 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   sandbox,
 ]
 
-/** Their names, as in `GAZEWAY_UPSTREAM`; every other value is the base URL of an OpenAI-compatible service. */
+/** Names of the presets, as in `GAZEWAY_UPSTREAM`. Any other value is the base URL of an OpenAI-compatible service. */
 export const PRESET_NAMES: readonly string[] = PRESETS.map(({ name }) => name)
 
-/** Their own variables for their keys. */
+/** The providers' own environment variables for their keys. */
 export const KEY_VARIABLES: readonly string[] = PRESETS.flatMap(({ key }) => (key === null ? [] : [key.variable]))
 
-/** The preset of that name; undefined for a base URL. */
+/** Preset by name. Undefined for a base URL. */
 export const presetOf = (provider: string): Preset | undefined => PRESETS.find(({ name }) => name === provider)

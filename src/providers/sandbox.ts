@@ -1,6 +1,6 @@
 import { OWN_MODELS, type Preset } from './preset.ts'
 
-/** Answers inside this process, under Gazeway's own names. */
+/** Answers inside this process, under Gazeway's own model names. */
 export const sandbox: Preset = {
   name: 'sandbox',
   label: 'Sandbox (in this process)',

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 
-/** Tokens of one call. `estimated` is true where the upstream did not report them and Gazeway counted. */
+/** Tokens of one call. `estimated` is true when Gazeway counted, because the upstream reported nothing. */
 export const Usage = z.object({
   prompt_tokens: z.number().int().min(0),
   completion_tokens: z.number().int().min(0),
   total_tokens: z.number().int().min(0),
-  // Of the prompt, and absent where there are none: read from the provider's cache; written there; of these, for an hour.
+  // Parts of the prompt, absent when zero: read from the provider's cache; written to it; of these, kept for an hour.
   cached_tokens: z.number().optional(),
   cache_write_tokens: z.number().optional(),
   cache_write_1h_tokens: z.number().optional(),
@@ -13,13 +13,14 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** More than any call can have: a count beyond it is a fault of the upstream's, and no sum of such counts could be stored. */
+/** Largest plausible count. Beyond it the upstream is at fault, and sums could overflow the store. */
 const MOST_TOKENS = 1e9
 
 /**
- * Usage in one shape from either of OpenAI's two, the usage field of a chat completion or of a Response, or from that of a
- * Message; null when the
- * upstream reported none that can be. The total is the sum: what an upstream counts in its total alone is completion.
+ * Reads the usage field of a chat completion, a Response or a Message into one shape. Null when it is missing or
+ * implausible. The total is the sum: tokens that appear only in the upstream's total count as completion.
+ *
+ * @example readUsage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })?.completion_tokens // 5
  */
 export function readUsage(reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null) return null
@@ -35,7 +36,7 @@ export function readUsage(reported: unknown): Usage | null {
 
 type Counts = [prompt: number, completion: number]
 
-/** What an upstream says in either shape, before it is checked. */
+/** Usage fields of every shape, unchecked. */
 interface Reported {
   prompt_tokens?: unknown
   completion_tokens?: unknown
@@ -52,14 +53,14 @@ interface Reported {
   cache_creation?: unknown
 }
 
-/** What chat completions and Responses say of the prompt. */
+/** Prompt details of chat completions and Responses. */
 interface PromptDetails {
   cached_tokens?: unknown
   cache_write_tokens?: unknown
   cache_write_1h_tokens?: unknown
 }
 
-/** Checked by hand, like that of a Response: a schema takes a fortieth of all that a request costs. */
+/** Checked by hand, as for a Response: a schema is measurably slower on this hot path. */
 function countsOfChat(reported: Reported): Counts | null {
   // Embeddings have no completion.
   const { prompt_tokens: prompt, completion_tokens: completion = 0, total_tokens: total = 0 } = reported
@@ -75,7 +76,7 @@ function countsOfResponse(reported: Reported): Counts | null {
   return [input, isCount(total) ? withRest(input, output, total) : output]
 }
 
-/** Messages counts what it read from its cache, and put there, apart. */
+/** Sums the input of a Message, which counts cache reads and writes apart. */
 function inputOf({ input_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Reported): number | null {
   const [input, read, created] = [input_tokens, cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0]
   return isCount(input) && isCount(read) && isCount(created) ? input + read + created : null
@@ -83,7 +84,7 @@ function inputOf({ input_tokens, cache_read_input_tokens, cache_creation_input_t
 
 type CacheCounts = Pick<Usage, 'cached_tokens' | 'cache_write_tokens' | 'cache_write_1h_tokens'>
 
-/** What of a prompt was in the cache, or was put there. Counts that exceed the prompt earn no discount. */
+/** Prompt tokens read from or written to the cache. Counts above the prompt earn no discount. */
 function cacheCounts(reported: Reported, prompt: number): CacheCounts {
   const details: PromptDetails = objectOf(reported.prompt_tokens_details ?? reported.input_tokens_details)
   const read = details.cached_tokens ?? reported.cache_read_input_tokens ?? reported.prompt_cache_hit_tokens
@@ -102,10 +103,10 @@ const objectOf = (value: unknown): object => (typeof value === 'object' && value
 
 const countOf = (value: unknown): number => (isCount(value) ? value : 0)
 
-/** xAI keeps reasoning out of the completion, and Gemini its thoughts: the total tells. */
+/** Completion with the tokens that appear in the total only: xAI leaves out reasoning, and Gemini thoughts. */
 const withRest = (prompt: number, completion: number, total: number): number => Math.max(completion, total - prompt)
 
-/** Whether what is said of reasoning can be, if anything is. */
+/** Tells whether reported reasoning counts are plausible. Absent ones are. */
 function hasCounts(details: unknown): boolean {
   if (details === undefined || details === null) return true
   if (typeof details !== 'object') return false

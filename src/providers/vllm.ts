@@ -1,6 +1,6 @@
 import type { Preset } from './preset.ts'
 
-/** Its owner decides which models it has: the first that it lists answers. */
+/** A local server. Its owner installs the models; the first one listed answers Gazeway's own names. */
 export const vllm: Preset = {
   name: 'vllm',
   label: 'vLLM',

@@ -31,7 +31,7 @@ export const Question = z.strictObject({
     .max(4096)
     .optional()
     .describe('Project folder, inside one that the client has open; by default the first of those'),
-  tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Searches that the model may make'),
+  tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Search tools that the model may use'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper bound of the answer, in tokens'),
   conversation_id: ConversationId,
 })
