@@ -11,6 +11,7 @@ const OPENING = /\/\*\*\s*(?:\*\s*)?(What|Whatever|Whether|How|Who|Whoever|Whom|
 const CHECKED = `
 src/calls
 src/errors.ts
+src/inference/convert
 src/metering
 src/providers
 src/text

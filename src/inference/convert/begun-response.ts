@@ -2,39 +2,44 @@ import { callableTools } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
 import type { ResponseRequest } from './requests.ts'
 
-/** A streamed Response whose client has items of it but no text: another answer can follow them in the same stream. */
+/**
+ * A streamed Response that broke off before its client received text. Another answer can continue it in the same
+ * stream.
+ */
 export interface BegunResponse {
   id: string
   /** Unix seconds. */
   createdAt: number
-  /** The number of the next event. */
+  /** Sequence number of the next event. */
   sequence: number
-  /** The items that its client has, in their order; those that have not ended are to be ended. */
+  /** Items that the client has received, in order. Those not ended must be ended. */
   items: ReadonlyArray<{ item: Loose; ended: boolean }>
 }
 
-/** Follows a streamed Response as long as another answer could continue it. */
+/** Tracks a streamed Response while another answer could continue it. */
 export interface ResponseTracker {
   push(event: object): void
-  /** Whether text has come, or an item that its client acts on: nothing may be put in the place of the rest. */
+  /** True once text has arrived, or an item that the client acts on. Nothing can replace the rest then. */
   isCommitted(): boolean
-  /** What has come; null where that cannot be continued. */
+  /** State of the Response so far. Null when it cannot be continued. */
   begun(): BegunResponse | null
 }
 
-/** More than this is not kept, in characters. */
+/** Most characters kept. */
 const KEPT_LENGTH = 16 * 1024 * 1024
-/** Items that the provider writes or works on by itself, beside searches. */
+/** Items that the provider handles by itself, beside searches. */
 const OWN_ITEMS: ReadonlySet<unknown> = new Set(['reasoning', 'code_interpreter_call'])
-/** Events that add text to a reasoning item, and where: the list, its index, and the type of its parts. */
+/** Events that add text to a reasoning item, with the place of the text: list, index field, and type of its parts. */
 const THOUGHTS = new Map<unknown, readonly [list: string, index: string, type: string]>([
   ['response.reasoning_summary_text.delta', ['summary', 'summary_index', 'summary_text']],
   ['response.reasoning_text.delta', ['content', 'content_index', 'reasoning_text']],
 ])
 
 /**
- * @param request what the client asked: a call of one of its own tools is one that it runs
- * @param options.needsText whether the client reads text alone, and acts on no other item
+ * Tracks a Response.
+ *
+ * @param request the client's request; calls of its own tools are executed by the client
+ * @param options.needsText true when the client reads text only and acts on no other item
  */
 export function trackResponse(request: ResponseRequest, options: { needsText: boolean }): ResponseTracker {
   const items = new Map<number, { item: Loose; ended: boolean }>()
@@ -86,7 +91,7 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
     begun() {
       const { id, created_at: createdAt } = response
       const inOrder = [...items].sort(([a], [b]) => a - b)
-      // An item that never came would leave a gap in the output.
+      // A missing item would leave a gap in the output.
       const isWhole = inOrder.every(([at], index) => at === index)
       if (committed || !isWhole || items.size === 0 || typeof id !== 'string') return null
       const began = typeof createdAt === 'number' ? createdAt : Math.floor(Date.now() / 1000)
@@ -95,7 +100,7 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
   }
 }
 
-/** An item that its provider did not end, as its client is told of its end. */
+/** Marks an item as ended that its provider left open. */
 export const endedItem = (item: Loose): Loose => ({
   ...item,
   status: asText(item.type).endsWith('search_call') ? 'failed' : 'incomplete',

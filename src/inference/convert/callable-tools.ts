@@ -2,45 +2,45 @@ import { createHash } from 'node:crypto'
 import { asText, type Loose, records } from './loose.ts'
 import type { ResponseRequest } from './requests.ts'
 
-/** A tool as a call in a Response names it. */
+/** A tool as the calls of a Response name it. */
 export interface CalledTool {
   name: string
   namespace?: string
-  /** Whether its calls take text and not JSON. */
+  /** True when its calls take plain text instead of JSON. */
   isCustom: boolean
 }
 
-/** A tool that the model can call in chat. */
+/** A tool that the model can call through chat completions. */
 export interface CallableTool extends CalledTool {
-  /** What chat completions calls it, which knows no namespaces. */
+  /** Name in chat completions, which has no namespaces. */
   chatName: string
-  /** Where the request has it, such as `tools.1.tools.0`. */
+  /** Path in the request, such as `tools.1.tools.0`. */
   path: string
-  /** As the request has it. */
+  /** Definition in the request. */
   given: Loose
 }
 
-/** The tools of a Responses request that the model can call in chat, by their names there and here. */
+/** Tools of a Responses request that the model can call in chat, indexed by both names. */
 export interface CallableTools {
   offered: readonly CallableTool[]
-  /** What chat completions calls the tool of an earlier call. */
+  /** Name in chat of the tool of an earlier call. */
   chatName(call: Loose): string
-  /** The tool that a call in chat means; a function where it was not offered. */
+  /** Finds the tool of a call in chat. An unknown name is taken as a function. */
   called: FindTool
 }
 
-/** @param chatName what chat completions calls the tool */
+/** Finds a tool by its name in chat. */
 export type FindTool = (chatName: string) => CalledTool
 
-/** Items of the input that hold tools: those that the client added, as Codex may add all, or that a search found. */
+/** Input items that contain tools: added by the client, as Codex does, or found by a search. */
 const WITH_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
-/** As long as the name of a function may be in chat completions. */
+/** Longest function name in chat completions. */
 const LONGEST_NAME = 64
 
 /**
- * The functions and custom tools of a request, those in its namespaces, and those that its input holds. A tool keeps its
- * name; one in a namespace is named after both, and like no other.
+ * Collects the functions and custom tools of a request, those in its namespaces, and those in its input. Tools keep
+ * their names. A tool in a namespace gets a unique name from both parts.
  */
 export function callableTools(request: ResponseRequest): CallableTools {
   const given = [
@@ -69,10 +69,10 @@ export function callableTools(request: ResponseRequest): CallableTools {
   }
 }
 
-/** Whether chat completions can have a tool, as a function. */
+/** Tells whether chat completions can offer a tool as a function. */
 export const isCallable = ({ type, name }: Loose): boolean => (type === 'function' || type === 'custom') && isText(name)
 
-/** Whether a tool is a group of others. */
+/** Tells whether a tool is a group of others. */
 export const isNamespace = ({ type, name }: Loose): boolean => type === 'namespace' && isText(name)
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -99,7 +99,11 @@ type Named = Pick<CalledTool, 'name' | 'namespace'>
 
 const keyOf = ({ namespace, name }: Named): string => JSON.stringify([namespace ?? null, name])
 
-/** @param taken the names of other tools. A name that is one of them, or too long, ends in a hash of both of its parts. */
+/**
+ * Builds the name in chat. A name that is taken or too long ends in a hash of both parts.
+ *
+ * @param taken names of other tools
+ */
 function toChatName({ namespace, name }: Named, taken: ReadonlySet<string>): string {
   if (namespace === undefined) return name
   const whole = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`.replace(/[^a-zA-Z0-9_-]/g, '_')

@@ -7,36 +7,38 @@ import { chatText } from './response-items.ts'
 import { callOf } from './streamed-calls.ts'
 import { calledTools } from './tool-names.ts'
 
-/** Turns the chunks of a chat stream into the events of a streamed Message. Nothing comes after the last event. */
+/**
+ * Converts the chunks of a chat stream to the events of a streamed Message. Chunks after the last event are ignored.
+ */
 export interface MessageEvents {
-  /** The events of one chunk; `message_start` and `ping` come before the first of them. */
+  /** Converts one chunk. `message_start` and `ping` precede the first events. */
   push(chunk: ChatChunk): MessageEvent[]
-  /** After the last chunk of a complete answer: ends the blocks, then the Message. */
+  /** Ends the blocks and the Message, after the last chunk of a complete answer. */
   finish(): MessageEvent[]
 }
 
-/** A block of the answer. Only one is open to the client: what others are told waits for its end. */
+/** A block of the answer. Only one is open to the client; events of later blocks are buffered until it ends. */
 interface Block {
-  /** What its start says. */
+  /** Content of its `content_block_start`. */
   begin: Loose
-  /** Those of a call, to tell its deltas apart; none of a text. */
+  /** Identity of a call, to assign its deltas. Unset for text. */
   index?: unknown
   id?: unknown
   isCall: boolean
-  /** All that was written of a call, and whether that is a whole JSON object; null where that has not been looked at. */
+  /** Text of a call so far. `isWhole` tells whether it is a complete JSON object; null when not yet checked. */
   written: string
   isWhole: boolean | null
-  /** What its client has not been told. */
+  /** Text not yet sent to the client. */
   waiting: string
   isTold: boolean
 }
 
 /**
- * The converter from a chat stream to a streamed Message: a state machine without input or output of its own. Events come
- * in the documented order (https://docs.claude.com/en/docs/build-with-claude/streaming), each block from its start to its
- * end before the next; the deltas of parallel calls that come in turns are put in order.
+ * Converts a chat stream to a streamed Message. A state machine without I/O. Events come in the documented order
+ * (https://docs.claude.com/en/docs/build-with-claude/streaming), one block at a time; interleaved deltas of parallel
+ * calls are reordered.
  *
- * @param options.model what to call the model until the upstream names it
+ * @param options.model model name until the upstream reports its own
  */
 export function createMessageEvents(request: MessagesRequest, options: { model: string }): MessageEvents {
   const nameOf = calledTools(request.tools)
@@ -82,10 +84,12 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
     if (written !== '') block.isWhole = null
   }
 
-  /** Tells what waits of the open block, and ends it where another has begun and nothing more can come of it. */
+  /**
+   * Emits the buffered text of the open block. Ends the block when another has begun and nothing can be added to it.
+   */
   function tell(isOver: boolean): void {
     for (let block = blocks[open]; block; block = blocks[open]) {
-      // Its name is still to come.
+      // Its name has not arrived.
       if (block.isCall && !block.begin.name && !isOver) return
       if (!block.isTold) batch.push({ type: 'content_block_start', index: open, content_block: startOf(block) })
       block.isTold = true
@@ -142,7 +146,7 @@ const startOf = ({ begin }: Block): Loose =>
 const deltaOf = ({ isCall }: Block, text: string): Loose =>
   isCall ? { type: 'input_json_delta', partial_json: text } : { type: 'text_delta', text }
 
-/** Whether nothing more can come of a block: of a call, a JSON object that is complete. */
+/** Tells whether a block is complete: for a call, its text is a whole JSON object. */
 function isWhole(block: Block): boolean {
   block.isWhole ??= isObject(parseJson(block.written))
   return block.isWhole

@@ -6,16 +6,15 @@ import type { ChatCompletion, Message, MessagesRequest } from './requests.ts'
 import { chatText } from './response-items.ts'
 import { calledTools } from './tool-names.ts'
 
-/** An id in Anthropic's own form, for what the provider did not make. */
+/** Creates an id in Anthropic's format, for objects that the provider did not create. */
 export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${randomBytes(16).toString('hex')}`
 
 /**
- * A chat completion as the Message that the same request would have had: what it says, its tool calls, why it ended and
- * what it used. Thoughts are left out; a refusal is text. A call that the limit cut off is left out too, for nobody must
- * run it.
+ * Converts a chat completion to the Message of the same request: text, tool calls, stop reason and usage. Reasoning is
+ * dropped and a refusal becomes text. A call truncated by the token limit is dropped, since it must not be executed.
  *
  * @param completion one that did not fail (`reportedIn`)
- * @returns null where a call that was not cut off holds no JSON object
+ * @returns null when a call that was not truncated contains no JSON object
  */
 export function toMessage(completion: ChatCompletion, request: MessagesRequest): Message | null {
   const choice = record(completion.choices[0])
@@ -34,7 +33,7 @@ export function toMessage(completion: ChatCompletion, request: MessagesRequest):
   } as unknown as Message
 }
 
-/** A Message without content, as a stream begins. */
+/** A Message without content, for the start of a stream. */
 export function messageShell(model: string): Loose {
   return {
     id: messageId('msg'),
@@ -50,7 +49,7 @@ export function messageShell(model: string): Loose {
 
 const NO_USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 }
 
-/** Chat usage in the shape of a Message's, where tokens from the cache are counted apart; nothing where none was reported. */
+/** Converts chat usage to that of a Message, which counts cached tokens apart. Empty when none was reported. */
 export function toMessageUsage(reported: unknown): Partial<typeof NO_USAGE> {
   if (!reported) return {}
   const { prompt_tokens, completion_tokens, prompt_tokens_details } = record(reported)
@@ -68,13 +67,13 @@ export function toMessageUsage(reported: unknown): Partial<typeof NO_USAGE> {
 
 const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0)
 
-/** Why an answer ended, where an upstream tells it the sequence that it stopped at. */
+/** Stop reason of an answer, and the stop sequence when the upstream reports it. */
 export function stopOf(
   { finish_reason, stop_reason: matched }: Loose,
   { stop_sequences }: MessagesRequest,
   { isRefusal, hasCalls }: { isRefusal: boolean; hasCalls: boolean },
 ): { stop_reason: StopReason; stop_sequence: string | null } {
-  // vLLM and others name the sequence there.
+  // vLLM and others report the sequence in `stop_reason`.
   const isMatch = typeof matched === 'string' && Array.isArray(stop_sequences) && stop_sequences.includes(matched)
   if (isMatch) return { stop_reason: 'stop_sequence', stop_sequence: matched }
   return { stop_reason: isRefusal ? 'refusal' : stopReason(finish_reason, hasCalls), stop_sequence: null }

@@ -4,37 +4,33 @@ import { asText, type Loose, present, record, records } from './loose.ts'
 import type { ChatRequest, MessagesRequest } from './requests.ts'
 import { unsupported } from './unsupported.ts'
 
-/** The limit of an answer whose request names none: Messages needs one, and every present model takes as much. */
+/** Default `max_tokens`. Messages requires one, and every current model accepts this value. */
 const DEFAULT_LIMIT = 8192
-/** The highest temperature of Messages; that of chat completions is twice as high. */
+/** Highest temperature of Messages. Chat completions allows twice as much. */
 const HIGHEST_TEMPERATURE = 1
-/** Fields of Messages that a chat client may send all the same. */
+/** Fields of Messages that chat clients may send as well. */
 const OWN = ['top_k', 'thinking', 'cache_control'] as const
 const DATA_URL = /^data:([^;,]*);base64,(.*)$/s
 
-/** Fields that change what is answered, and that Messages has nothing for: refused with any other value than these. */
+/** Fields that change the answer and have no counterpart in Messages. Rejected unless their value is harmless. */
 const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) => boolean, why: string]> = [
-  ['n', (value) => value === 1, 'Messages gives one answer; ask once for each'],
-  ['logprobs', (value) => value === false, 'Messages tells no log probabilities'],
-  ['logit_bias', (value) => Object.keys(record(value)).length === 0, 'Messages takes no bias of tokens'],
+  ['n', (value) => value === 1, 'Messages returns one answer; send one request per answer'],
+  ['logprobs', (value) => value === false, 'Messages returns no log probabilities'],
+  ['logit_bias', (value) => Object.keys(record(value)).length === 0, 'Messages has no token bias'],
   ['frequency_penalty', (value) => value === 0, 'Messages has no penalties'],
   ['presence_penalty', (value) => value === 0, 'Messages has no penalties'],
-  ['audio', () => false, 'Messages answers with text alone'],
-  [
-    'modalities',
-    (value) => Array.isArray(value) && value.every((one) => one === 'text'),
-    'Messages answers with text alone',
-  ],
-  ['web_search_options', () => false, 'Messages searches with a tool of its own alone'],
+  ['audio', () => false, 'Messages returns text only'],
+  ['modalities', (value) => Array.isArray(value) && value.every((one) => one === 'text'), 'Messages returns text only'],
+  ['web_search_options', () => false, 'Messages searches only with its own web search tool'],
   ['functions', (value) => Array.isArray(value) && value.length === 0, 'use tools'],
 ]
 
 /**
- * A chat completion's request as the Messages request that asks the same. System messages, wherever they stand, become
- * the system prompt; turns of one side that follow each other become one. How much to think is left out, and so are fields
- * about how a call is stored, routed or cached.
+ * Converts a chat request to the equivalent Messages request. System messages become the system prompt, wherever they
+ * stand, and consecutive turns of one role are merged. The reasoning effort is dropped, and so are fields about
+ * storage, routing and caching.
  *
- * @throws GazewayError `invalid_request` naming what Messages cannot say, and why
+ * @throws GazewayError `invalid_request` naming what Messages cannot express, and why
  */
 export function toMessagesFromChat(request: ChatRequest): MessagesRequest {
   const given: Loose = record(request)
@@ -43,7 +39,7 @@ export function toMessagesFromChat(request: ChatRequest): MessagesRequest {
     if (value !== null && !isHarmless(value)) throw unsupported(name, why)
   }
   const { stop, temperature } = given
-  // The names that count as its limit, and no other: what is set aside for the answer goes by them.
+  // Exactly the names that count as the limit elsewhere: the reservation for the answer relies on them.
   const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
   const messages: Loose = {
     [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? DEFAULT_LIMIT,
@@ -69,7 +65,7 @@ function systemOf(messages: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
-/** The turns of both sides, which take turns in Messages; the results of tools stand first in theirs. */
+/** Merges messages into alternating turns. Tool results come first in a turn. */
 function toTurns(messages: unknown): Loose[] {
   const turns: { role: string; content: Loose[] }[] = []
   for (const [index, message] of records(messages).entries()) {
@@ -90,7 +86,7 @@ const resultsFirst = (blocks: Loose[]): Loose[] => [
   ...blocks.filter(({ type }) => type !== 'tool_result'),
 ]
 
-/** A text alone as it is. */
+/** A single text block becomes a plain string. */
 const compact = (blocks: Loose[]): unknown => {
   const [only, ...others] = blocks
   return only?.type === 'text' && others.length === 0 && only.cache_control === undefined ? only.text : blocks
@@ -109,7 +105,7 @@ function toBlocks(message: Loose, path: string): Loose[] {
       return [...(text === '' ? [] : [{ type: 'text', text }]), ...uses]
     }
     default:
-      throw unsupported(`${path}.role`, `Messages knows no role ${JSON.stringify(asText(role))}`)
+      throw unsupported(`${path}.role`, `Messages has no role ${JSON.stringify(asText(role))}`)
   }
 }
 
@@ -124,7 +120,7 @@ function toBlock(part: Loose, path: string): Loose {
   if (type === 'text') return { type: 'text', text: asText(text), ...cache }
   if (type === 'image_url') return { type: 'image', source: sourceOf(asText(record(image_url).url)), ...cache }
   if (type === 'file') return { ...toDocument(record(file), `${path}.file`), ...cache }
-  throw unsupported(`${path}.type`, `Messages has nothing for a part of the type ${asText(type)}`)
+  throw unsupported(`${path}.type`, `Messages has no counterpart of the part type ${asText(type)}`)
 }
 
 function sourceOf(url: string): Loose {
@@ -137,18 +133,18 @@ function toDocument({ file_data, filename }: Loose, path: string): Loose {
   if (source.type !== 'base64')
     throw unsupported(
       path,
-      'Messages takes files as data alone (file_data, a data URL), not by the id of another provider',
+      'Messages takes files only as data (file_data, a data URL), not by the id of another provider',
     )
   return { type: 'document', source, ...present({ title: filename }) }
 }
 
-/** The text of content that may hold nothing else. */
+/** Text of content that may contain nothing else. */
 function textOf(content: unknown, path: string, between = '\n'): string {
   if (typeof content === 'string') return content
   return records(content)
     .map(({ type, text, refusal }, index) => {
       if (type === 'text' || type === 'refusal') return asText(text ?? refusal)
-      throw unsupported(`${path}.${index}.type`, `Messages has nothing for a part of the type ${asText(type)} there`)
+      throw unsupported(`${path}.${index}.type`, `Messages does not allow the part type ${asText(type)} here`)
     })
     .join(between)
 }
@@ -160,15 +156,15 @@ function toResult({ tool_call_id, content }: Loose, path: string): Loose {
 
 function toUse({ id, type, function: called }: Loose, path: string): Loose {
   if ((type ?? 'function') !== 'function')
-    throw unsupported(`${path}.type`, `Messages has no tools of the type ${asText(type)}`)
+    throw unsupported(`${path}.type`, `Messages has no tool type ${asText(type)}`)
   const { name, arguments: args } = record(called)
   const written = asText(args)
   const input = written.trim() === '' ? {} : parseJson(written)
-  if (!isObject(input)) throw unsupported(`${path}.function.arguments`, 'Messages takes a JSON object there')
+  if (!isObject(input)) throw unsupported(`${path}.function.arguments`, 'Messages requires a JSON object here')
   return { type: 'tool_use', id: toolId(id), name: asText(name), input }
 }
 
-/** Ids of calls hold letters, digits, `_` and `-` alone in Messages. */
+/** Call ids in Messages contain only letters, digits, `_` and `-`. */
 const toolId = (id: unknown): string => asText(id).replace(/[^\w-]/g, '_')
 
 function userOf({ user, safety_identifier }: Loose): Loose | undefined {
@@ -177,7 +173,8 @@ function userOf({ user, safety_identifier }: Loose): Loose | undefined {
 }
 
 function outputConfig({ type, json_schema }: Loose): Loose | undefined {
-  if (type === 'json_object') throw unsupported('response_format', 'Messages knows no json_object; send a json_schema')
+  if (type === 'json_object')
+    throw unsupported('response_format', 'Messages does not support json_object; use json_schema')
   if (type !== 'json_schema') return undefined
   return { format: { type: 'json_schema', schema: record(json_schema).schema } }
 }
@@ -192,7 +189,7 @@ function toTools({ tools: given, tool_choice: choice, parallel_tool_calls: paral
 
 function toTool({ type, function: given, cache_control }: Loose, index: number): Loose {
   if (type !== 'function')
-    throw unsupported(`tools.${index}.type`, `Messages has no tools of the type ${JSON.stringify(asText(type))}`)
+    throw unsupported(`tools.${index}.type`, `Messages has no tool type ${JSON.stringify(asText(type))}`)
   const { name, description, parameters, strict } = record(given)
   const input_schema = parameters ?? { type: 'object', properties: {} }
   return { name, input_schema, ...present({ description, strict, cache_control }) }
@@ -204,5 +201,5 @@ function toChoice(choice: unknown): Loose | undefined {
   if ((choice ?? null) === null) return undefined
   const { type, function: called } = record(choice)
   if (type === 'function') return { type: 'tool', name: record(called).name }
-  throw unsupported('tool_choice', `Messages has no choice of the type ${JSON.stringify(asText(type))}`)
+  throw unsupported('tool_choice', `Messages has no tool choice of type ${JSON.stringify(asText(type))}`)
 }

@@ -15,32 +15,39 @@ import type { Emit, ResponseEvent } from './streamed-items.ts'
 
 export type { ResponseEvent } from './streamed-items.ts'
 
-/** A piece of a streamed chat completion. */
+/** A chunk of a streamed chat completion. */
 export type ChatChunk = OpenAI.Chat.ChatCompletionChunk
 
-/** Turns the chunks of a chat stream into the events of a streamed Response. Nothing comes after the last event. */
+/**
+ * Converts the chunks of a chat stream to the events of a streamed Response. Chunks after the last event are ignored.
+ */
 export interface ResponseEvents {
   /**
-   * `response.created` and `response.in_progress`, or where a Response goes on, the end of items that are open in it. The
-   * other three begin with them where this was not called.
+   * Emits `response.created` and `response.in_progress`; when a Response is continued, the ends of its open items
+   * instead. The other methods emit them first when this was not called.
    */
   start(): ResponseEvent[]
-  /** The events of one chunk. A chunk that holds an error, or whose choice failed, ends the stream as `fail` does. */
+  /** Converts one chunk. A chunk with an error, or with a failed choice, ends the stream like `fail`. */
   push(chunk: ChatChunk): ResponseEvent[]
-  /** After the last chunk of a complete answer, which some upstreams give no finish reason: ends all items, then the Response. */
+  /**
+   * Ends all items and the Response, after the last chunk of a complete answer. Some upstreams send no finish reason.
+   */
   finish(): ResponseEvent[]
-  /** `error`, then `response.failed` with what had come. Open items get no `done`: a cut tool call must not be run. */
+  /**
+   * Emits `error`, then `response.failed` with the output so far. Open items get no `done`: a truncated tool call must
+   * not be executed.
+   */
   fail(error: GazewayError): ResponseEvent[]
 }
 
 /**
- * The converter from a chat stream to a streamed Response, for the fallback: a state machine without input or output of
- * its own. Events are numbered from 0 and come in the documented order
- * (https://platform.openai.com/docs/api-reference/responses-streaming, https://www.openresponses.org/specification);
- * the last one holds the Response that `toResponse` makes of the whole completion.
+ * Converts a chat stream to a streamed Response, for the fallback. A state machine without I/O. Events are numbered
+ * from 0 and come in the documented order (https://platform.openai.com/docs/api-reference/responses-streaming,
+ * https://www.openresponses.org/specification). The last one contains the same Response as `toResponse` for the whole
+ * completion.
  *
- * @param options.model what to call the model until the upstream names it
- * @param options.begun a Response that its provider broke off: the answer follows its items, in the same Response
+ * @param options.model model name until the upstream reports its own
+ * @param options.begun a Response that its provider broke off; the answer is appended to its items
  */
 export function createResponseEvents(
   request: ResponseRequest,
@@ -63,7 +70,7 @@ export function createResponseEvents(
   )
   const output = createStreamedOutput(emit, callableTools(request).called, earlier)
 
-  /** The events that `work` emits, after the first two where they have not been given yet. */
+  /** Events that `work` emits, preceded by the first two when these are still due. */
   function eventsOf(work: () => void): ResponseEvent[] {
     if (phase === 'over') return []
     batch = []
@@ -105,7 +112,7 @@ export function createResponseEvents(
 
   function breakOff(error: GazewayError): void {
     const { message, code, type, param } = errorBody(error)
-    // OpenAI documents the fields on the event itself, Open Responses below `error`, which its clients throw on.
+    // OpenAI puts the fields on the event, Open Responses below `error`, and its clients throw on that.
     const event = { type: 'error' as const, code, message, param, error: { type, code, message, param } }
     emit(event)
     const items = output.soFar()
@@ -131,7 +138,7 @@ export function createResponseEvents(
   }
 }
 
-/** The events of a completion that came in one piece. */
+/** Converts a completion that was not streamed to events. */
 export function completionEvents(
   completion: ChatCompletion,
   request: ResponseRequest,
@@ -142,7 +149,7 @@ export function completionEvents(
   return [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
 }
 
-/** The error that an upstream puts into its stream when it breaks off. */
+/** Converts an error inside a stream, sent when the upstream breaks off. */
 function errorOfChunk(error: unknown): GazewayError {
   const { message } = record(error)
   const said = typeof message === 'string' ? message : JSON.stringify(error)

@@ -21,10 +21,10 @@ import {
 } from './response-items.ts'
 import { echoedToolChoice, echoedTools } from './response-tools.ts'
 
-/** The answer of the responses endpoint, as OpenAI's reference has it. */
+/** Reply of the responses endpoint, by OpenAI's reference. */
 export type ResponseObject = OpenAI.Responses.Response
 
-/** What is known of an answer once it has ended. */
+/** State of an answer that has ended. */
 export interface Ending {
   model: string | undefined
   finishReason: string | null | undefined
@@ -34,9 +34,9 @@ export interface Ending {
 }
 
 /**
- * A chat completion as the Response that the same request would have had: reasoning, text, refusal, tool calls, usage,
- * and `incomplete` where it was cut. Every key that the Open Responses specification requires is there, null where it
- * has no value (https://www.openresponses.org/reference, ResponseResource).
+ * Converts a chat completion to the Response of the same request: reasoning, text, refusal, tool calls, usage, and
+ * `incomplete` when it was truncated. Every key that Open Responses requires is present, null without a value
+ * (https://www.openresponses.org/reference, ResponseResource).
  *
  * @param completion one that did not fail (`reportedIn`)
  */
@@ -52,7 +52,7 @@ export function toResponse(completion: ChatCompletion, request: ResponseRequest,
   })
 }
 
-/** A Response without output: what it echoes of the request, and the defaults of what the request left out. */
+/** A Response without output: the echoed request fields, with defaults for those omitted. */
 export function responseShell(
   request: ResponseRequest,
   { id, model, createdAt }: { id: string; model: string; createdAt: number },
@@ -82,7 +82,7 @@ export function responseShell(
     reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
     safety_identifier: request.safety_identifier ?? null,
     service_tier: 'default',
-    // Nobody can read it back by its id.
+    // Nothing is stored, so it cannot be retrieved by id.
     store: false,
     temperature: request.temperature ?? 1,
     text: { ...record(request.text), format: textFormat(record(request.text).format) },
@@ -97,7 +97,7 @@ export function responseShell(
   return shell as unknown as ResponseObject
 }
 
-/** The Response that `shell` becomes with an answer that has ended. */
+/** Completes `shell` with an answer that has ended. */
 export function endResponse(shell: ResponseObject, ending: Ending): ResponseObject {
   const reason = incompleteReason(ending.finishReason)
   const { output, model, serviceTier, usage } = ending
@@ -110,12 +110,12 @@ export function endResponse(shell: ResponseObject, ending: Ending): ResponseObje
     service_tier: (serviceTier as ResponseObject['service_tier']) ?? 'default',
     output,
     output_text: outputText(output),
-    // The client's types have no null here; on the wire a Response without usage says so.
+    // The client's types do not allow null here; on the wire it means that there is no usage.
     usage: toResponseUsage(usage ?? undefined) as OpenAI.Responses.ResponseUsage,
   }
 }
 
-/** Chat usage in the shape of a Response's, with the counts that are recorded; null where none was reported. */
+/** Converts chat usage to that of a Response, with the counts that are recorded. Null when none was reported. */
 export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): OpenAI.Responses.ResponseUsage | null {
   const usage = readUsage(reported)
   if (!reported || !usage) return null
@@ -132,7 +132,7 @@ export function toResponseUsage(reported: OpenAI.CompletionUsage | undefined): O
   }
 }
 
-/** What an answer says in text, over all its messages. */
+/** Text of an answer, over all its messages. */
 export function outputText(output: readonly OutputItem[]): string {
   return output
     .flatMap((item) => (item.type === 'message' ? item.content : []))
@@ -170,7 +170,7 @@ function toCallItem(call: Loose, status: ItemStatus, called: FindTool): OutputIt
   return callItem(itemId(tool.isCustom ? 'ctc' : 'fc'), status, made, tool)
 }
 
-/** The text format with every key that a Response's has. */
+/** Text format with every key that a Response has. */
 function textFormat(format: unknown): Loose {
   const given = record(format)
   if (given.type !== 'json_schema') return given.type === undefined ? { type: 'text' } : given

@@ -3,9 +3,9 @@ import { type Loose, record, records } from './loose.ts'
 import type { ChatCompletion } from './requests.ts'
 
 /**
- * A completion that came in one piece, as the chunks of a stream: what it says, why it ended, and what it used.
+ * Converts a completion to stream chunks: content, finish reason, and usage.
  *
- * @param options.withUsage whether to report the usage in a chunk of its own, where there is one
+ * @param options.withUsage adds a chunk with the usage, when there is one
  */
 export function completionChunks(completion: ChatCompletion, options: { withUsage: boolean }): ChatChunk[] {
   const { choices, usage, ...head } = completion
@@ -17,7 +17,7 @@ export function completionChunks(completion: ChatCompletion, options: { withUsag
   return [chunk(said), chunk(ended), ...(usage && options.withUsage ? [chunk([], { usage })] : [])]
 }
 
-/** A message that came in one piece numbers none of its tool calls. */
+/** Numbers the tool calls: a completion that was not streamed does not. */
 function toDelta(message: unknown): Loose {
   const { tool_calls, ...delta } = record(message)
   if (!Array.isArray(tool_calls)) return delta

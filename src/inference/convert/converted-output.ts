@@ -12,25 +12,25 @@ import {
   streamReasoning,
 } from './streamed-items.ts'
 
-/** The output of a streamed Response while it is being written. */
+/** Output of a streamed Response while it is being written. */
 export interface StreamedOutput {
-  /** Emits what one choice of a chat chunk adds. */
+  /** Emits the events for one choice of a chat chunk. */
   read(choice: Loose): void
   /**
-   * Ends every open item in its order, and gives the output. Where the answer was cut, the last of these is incomplete.
-   * An answer without anything is an empty message.
+   * Ends the open items in order and returns the output. When the answer was truncated, the last of them is incomplete.
+   * An empty answer becomes an empty message.
    */
   close(isCut: boolean): OutputItem[]
-  /** The output as far as it has come; what is still open is incomplete. */
+  /** Output so far. Open items are incomplete. */
   soFar(): OutputItem[]
 }
 
 /**
- * Sorts the deltas of a chat stream into items, numbered as they appear. Reasoning ends where the answer begins or goes
- * on; the message and the calls stay open to the end, because chat deltas may switch between them.
+ * Sorts the deltas of a chat stream into items, numbered in order of appearance. Reasoning ends when the answer begins
+ * or resumes. Messages and calls stay open to the end, because chat deltas may switch between them.
  *
- * @param called the request's tools by their names in chat
- * @param earlier the items that the Response has already, all of them ended
+ * @param called finds the request's tools by their names in chat
+ * @param earlier items that the Response already has, all ended
  */
 export function createStreamedOutput(
   emit: Emit,

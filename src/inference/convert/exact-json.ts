@@ -1,8 +1,10 @@
-/** Stands around a number that JavaScript cannot hold until the text is written; no JSON text holds it unescaped. */
+/**
+ * Encloses a number that JavaScript cannot represent until the text is written. JSON text never contains it unescaped.
+ */
 const MARK = '\u0001'
 const MARKED = /"\\u0001([^"\\]*)\\u0001"/g
 
-/** A value as JSON, with the numbers as they were written that JavaScript cannot hold (`convertedText`). */
+/** Serializes a value as JSON. Numbers that JavaScript cannot represent keep their original text (`convertedText`). */
 export function exactJson(value: unknown): string {
   let isMarked = false
   const text = JSON.stringify(value, (_, part: unknown) => {
@@ -13,6 +15,6 @@ export function exactJson(value: unknown): string {
   return isMarked ? text.replace(MARKED, '$1') : text
 }
 
-/** What lossless-json makes of such a number. */
+/** Recognizes lossless-json's type for such a number. */
 const isExactNumber = (value: unknown): value is { value: string } =>
   typeof value === 'object' && value !== null && 'isLosslessNumber' in value && value.constructor !== Object

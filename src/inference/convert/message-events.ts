@@ -3,7 +3,7 @@ import { MESSAGE_STOP } from '../finish-reason.ts'
 import { asText, type Loose, present, record, records } from './loose.ts'
 import type { Message, MessageEvent } from './requests.ts'
 
-/** A Message that came in one piece, as the events of a stream. */
+/** Converts a whole Message to the events of a stream. */
 export function messageEvents(message: Message): MessageEvent[] {
   const { content, stop_reason, stop_sequence, usage } = message
   const blocks = records(content).flatMap((block, index) => blockEvents(block, index))
@@ -17,7 +17,7 @@ export function messageEvents(message: Message): MessageEvent[] {
   return events as unknown as MessageEvent[]
 }
 
-/** A text and the input of a call come as deltas; every other block is whole as it begins. */
+/** Events of a block. Text and the input of a call come as deltas; other blocks are complete in their start event. */
 function blockEvents(block: Loose, index: number): Loose[] {
   const delta = deltaOf(block)
   const begun = delta ? { ...block, ...(block.type === 'text' ? { text: '' } : { input: {} }) } : block
@@ -33,23 +33,23 @@ function deltaOf({ type, text, input }: Loose): Loose | null {
   return type === 'tool_use' ? { type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) } : null
 }
 
-/** The events of a streamed Message, joined to the one that would have come in one piece. */
+/** Joins the events of a streamed Message into a whole one. */
 export interface JoinedMessage {
   push(event: object): void
-  /** Whether the last event has come. */
+  /** True once the last event has arrived. */
   isOver(): boolean
-  /** The Message, once it is complete; null before. */
+  /** The Message. Null until it is complete. */
   message(): Message | null
 }
 
-/** The field of a block that a delta adds to, by its type. */
+/** Field of a block that a delta extends, by delta type. */
 const TEXTS = new Map<unknown, string>([
   ['text_delta', 'text'],
   ['thinking_delta', 'thinking'],
   ['signature_delta', 'signature'],
 ])
 
-/** Joins the events of a streamed Message. */
+/** Creates a joiner of Message events. */
 export function joinMessage(): JoinedMessage {
   let whole: Loose = {}
   let isOver = false

@@ -2,7 +2,7 @@ import { finishReason } from '../finish-reason.ts'
 import { asText, type Loose, present, record, records } from './loose.ts'
 import type { ChatCompletion, Message } from './requests.ts'
 
-/** A Message as the chat completion that the same request would have had. Thoughts are left out. */
+/** Converts a Message to the chat completion of the same request. Thinking blocks are dropped. */
 export function toCompletion(message: Message): ChatCompletion {
   const { id, model, content, stop_reason, usage } = record(message)
   const blocks = records(content)
@@ -26,7 +26,7 @@ export function toCompletion(message: Message): ChatCompletion {
   } as unknown as ChatCompletion
 }
 
-/** Only the client's own tools: a search that the provider ran is over. */
+/** Calls of the client's own tools. Searches that the provider ran are complete. */
 const isCall = ({ type }: Loose): boolean => type === 'tool_use'
 
 const headOf = (id: unknown, model: unknown) => ({
@@ -35,7 +35,7 @@ const headOf = (id: unknown, model: unknown) => ({
   model: asText(model),
 })
 
-/** A Message's usage in the shape of chat completions, where the prompt counts what came from the cache too. */
+/** Converts a Message's usage to that of chat completions, whose prompt count includes cached tokens. */
 function toChatUsage(reported: unknown): Loose | undefined {
   const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, cache_creation } =
     record(reported)
@@ -55,20 +55,20 @@ function toChatUsage(reported: unknown): Loose | undefined {
   }
 }
 
-/** Turns the events of a streamed Message into the chunks of a chat stream. */
+/** Converts the events of a streamed Message to the chunks of a chat stream. */
 export interface CompletionChunks {
-  /** @param event one as it was read; one that is unknown, or a `ping`, gives nothing */
+  /** Converts one event. Unknown events and `ping` give nothing. */
   push(event: object): Loose[]
-  /** Whether the Message is complete. */
+  /** True once the Message is complete. */
   isOver(): boolean
 }
 
-/** The converter from a streamed Message to a chat stream, the usage in a chunk of its own at the end. */
+/** Creates the converter. The usage comes last, in a chunk of its own. */
 export function createCompletionChunks(): CompletionChunks {
   let head: Loose = headOf(undefined, undefined)
   let usage: Loose = {}
   let calls = -1
-  /** The blocks that hold calls, by their index, and how many came before each. */
+  /** Position of each call among the calls, by the index of its block. */
   const callAt = new Map<unknown, number>()
   let over = false
 

@@ -4,34 +4,42 @@ import { unsupported } from './unsupported.ts'
 
 type Part = OpenAI.Chat.ChatCompletionContentPart
 
-/** Content of a Messages request as blocks: a text alone stands for one. */
+/** Content of a Messages request as blocks. A plain string becomes a text block. */
 export const blocksOf = (content: unknown): Loose[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : records(content)
 
-/** The text of blocks that hold nothing else. @throws GazewayError for any other block */
+/**
+ * Text of blocks that may contain nothing else.
+ *
+ * @throws GazewayError for any other block
+ */
 export function textOf(content: unknown, path: string, between: string): string {
   return blocksOf(content)
     .map(({ type, text }, index) => {
       if (type === 'text') return asText(text)
-      throw unsupported(`${path}.${index}`, `a block of the type ${asText(type)} cannot stand here in chat completions`)
+      throw unsupported(`${path}.${index}`, `chat completions does not allow a block of type ${asText(type)} here`)
     })
     .join(between)
 }
 
 /**
- * The content of a user turn, or of a tool's result, as the parts that chat completions has for it.
+ * Converts the content of a user turn or tool result to chat parts.
  *
- * @param path where the request has it, such as `messages.2.content`
- * @throws GazewayError `invalid_request` for what chat completions cannot carry
+ * @param path location in the request, such as `messages.2.content`
+ * @throws GazewayError `invalid_request` for content that chat completions cannot carry
  */
 export const toParts = (content: unknown, path: string): Part[] =>
   blocksOf(content).flatMap((block, index) => toPart(block, `${path}.${index}`))
 
-/** Plain text where it is all text, which every upstream takes. */
+/** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */
 export const compact = (parts: Part[]): string | Part[] =>
   parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts
 
-/** One block of it. @throws GazewayError as {@link toParts} */
+/**
+ * Converts one block.
+ *
+ * @throws GazewayError as {@link toParts}
+ */
 export function toPart(block: Loose, path: string): Part[] {
   switch (block.type) {
     case 'text':
@@ -43,7 +51,7 @@ export function toPart(block: Loose, path: string): Part[] {
     case 'search_result':
       return [{ type: 'text', text: searchResult(block, path) }]
     default:
-      throw unsupported(`${path}.type`, `chat completions has nothing for a block of the type ${asText(block.type)}`)
+      throw unsupported(`${path}.type`, `chat completions has no counterpart of the block type ${asText(block.type)}`)
   }
 }
 
@@ -52,13 +60,13 @@ function toImage(source: Loose, path: string): Part {
   if (type === 'base64')
     return { type: 'image_url', image_url: { url: `data:${asText(media_type)};base64,${asText(data)}` } }
   if (type === 'url') return { type: 'image_url', image_url: { url: asText(url) } }
-  throw unsupported(path, `this upstream knows no ${asText(type)} images; send it as base64 or by its URL`)
+  throw unsupported(path, `this upstream does not support ${asText(type)} images; send base64 or a URL`)
 }
 
 function toDocument({ source: given, title, context, citations }: Loose, path: string): Part[] {
   const source = record(given)
   if (record(citations).enabled === true)
-    throw unsupported(`${path}.citations`, 'chat completions cannot cite documents; leave it out')
+    throw unsupported(`${path}.citations`, 'chat completions cannot cite documents; omit it')
   const about = [title, context].filter((text) => typeof text === 'string' && text !== '').map((text) => `${text}`)
   const head: Part[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
   switch (source.type) {
@@ -75,7 +83,7 @@ function toDocument({ source: given, title, context, citations }: Loose, path: s
     default:
       throw unsupported(
         `${path}.source`,
-        `chat completions takes no document by ${asText(source.type)}; send it as base64 or as text`,
+        `chat completions does not accept documents by ${asText(source.type)}; send base64 or text`,
       )
   }
 }

@@ -11,23 +11,23 @@ import { unsupported } from './unsupported.ts'
 type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart
 
-/** Fields that change what is answered, and that chat completions has nothing for. */
+/** Fields that change the answer and have no counterpart in chat completions. */
 const REFUSED: Readonly<Record<string, string>> = {
-  top_k: 'chat completions has no top_k; leave it out, or use top_p',
+  top_k: 'chat completions has no top_k; omit it, or use top_p',
   mcp_servers: 'chat completions calls no MCP servers; offer their tools in tools',
   container: 'chat completions runs no code in containers',
-  inference_geo: 'this upstream cannot be told where to run; leave it out',
+  inference_geo: 'this upstream cannot select a region; omit it',
 }
-/** As long as the name of a user may be in chat completions. */
+/** Longest user id in chat completions. */
 const LONGEST_USER = 64
-/** Blocks of an assistant's turn that hold thoughts: no other provider can read them. */
+/** Thinking blocks of an assistant turn. No other provider can read them. */
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 
 /**
- * A Messages request as the chat completion that asks the same. Thoughts, and how much to think, are left out; so are
- * fields that change what a call costs but not what is asked, such as `cache_control`.
+ * Converts a Messages request to the equivalent chat request. Thinking blocks and thinking settings are dropped, and so
+ * are fields that affect cost but not the question, such as `cache_control`.
  *
- * @throws GazewayError `invalid_request` naming what chat completions cannot say, and why
+ * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
 export function toChatFromMessages(request: MessagesRequest): ChatRequest {
   const given: Loose = record(request)
@@ -61,7 +61,7 @@ function toTurn({ role, content }: Loose, path: string): ChatMessage[] {
   return toUser(content, path)
 }
 
-/** What the assistant said, and the calls that it made, in one message; nothing where it only thought. */
+/** Converts an assistant turn, its text and its calls, to one message. Empty when the turn contains thinking only. */
 function toAssistant(blocks: Loose[], path: string): ChatMessage[] {
   let text = ''
   const calls: OpenAI.Chat.ChatCompletionMessageFunctionToolCall[] = []
@@ -76,14 +76,17 @@ function toAssistant(blocks: Loose[], path: string): ChatMessage[] {
     else if (!THOUGHTS.has(block.type))
       throw unsupported(
         `${path}.${index}.type`,
-        `chat completions has nothing for a block of the type ${asText(block.type)} in an earlier answer`,
+        `chat completions has no counterpart of the block type ${asText(block.type)} in an earlier answer`,
       )
   }
   if (calls.length > 0) return [{ role: 'assistant', content: text === '' ? null : text, tool_calls: calls }]
   return text === '' ? [] : [{ role: 'assistant', content: text }]
 }
 
-/** The results of tools, a message each, which chat completions wants right after their calls; then what the user says. */
+/**
+ * Converts a user turn: the tool results first, a message each, since chat completions wants them right after their
+ * calls; then the user's content.
+ */
 function toUser(content: unknown, path: string): ChatMessage[] {
   const results: ChatMessage[] = []
   const attached: Part[] = []
@@ -98,20 +101,20 @@ function toUser(content: unknown, path: string): ChatMessage[] {
     const media = parts.filter((part) => part.type !== 'text')
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
     results.push({ role: 'tool', tool_call_id: asText(block.tool_use_id), content: resultText(block, text, media) })
-    // A result holds text alone in chat completions.
+    // Tool results contain only text in chat completions.
     attached.push(...media)
   }
   const parts = [...attached, ...said]
   return parts.length === 0 ? results : [...results, { role: 'user', content: compact(parts) }]
 }
 
-/** What a tool answered; a model is told of errors in words, for chat completions has no mark for them. */
+/** Text of a tool result. Errors are marked in the text, since chat completions has no field for them. */
 function resultText({ is_error: isError }: Loose, text: string, media: readonly Part[]): string {
   const told = text === '' && media.length > 0 ? 'The result follows in the next message.' : text
   return isError === true && !/^error\b/i.test(told) ? `Error: ${told}` : told
 }
 
-/** A name for the user; one that is longer than chat completions takes becomes its hash, which stays the same. */
+/** User id for chat completions. A longer one is replaced by its hash, which is stable. */
 function userOf(id: unknown): string | undefined {
   if (typeof id !== 'string' || id === '') return undefined
   return id.length <= LONGEST_USER ? id : createHash('sha256').update(id).digest('hex')
@@ -138,7 +141,7 @@ function toTool({ type, name, description, input_schema, strict }: Loose, index:
   if ((type ?? 'custom') !== 'custom')
     throw unsupported(
       `tools.${index}`,
-      `the tool ${JSON.stringify(asText(name))} is one of Anthropic's own (${asText(type)}), which this upstream does not have; leave it out`,
+      `the tool ${JSON.stringify(asText(name))} is one of Anthropic's own (${asText(type)}), which this upstream does not have; omit it`,
     )
   const parameters = input_schema ?? { type: 'object', properties: {} }
   return { type: 'function', function: present({ name: chatToolName(asText(name)), description, parameters, strict }) }

@@ -1,15 +1,15 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { asText, type Loose, records } from './loose.ts'
 
-/** An event of a streamed response; its fields are those of the OpenAI event of that `type`. */
+/** An event of a streamed response, with the fields of the OpenAI event of that `type`. */
 export type StreamEvent = { type: ResponseStreamEvent['type']; sequence_number: number } & Record<string, unknown>
 
 type Unnumbered = Omit<StreamEvent, 'sequence_number'> & { type: ResponseStreamEvent['type'] }
 
-/** Cuts a text into what its deltas hold. */
+/** Splits a text into deltas. */
 type Pieces = (text: string) => string[]
 
-/** The last event of a Response by its status; any other status is `response.completed`. */
+/** Last event of a Response by its status. `response.completed` for any other. */
 const LAST_EVENTS: Readonly<Record<string, ResponseStreamEvent['type']>> = {
   incomplete: 'response.incomplete',
   queued: 'response.queued',
@@ -17,11 +17,11 @@ const LAST_EVENTS: Readonly<Record<string, ResponseStreamEvent['type']>> = {
 }
 
 /**
- * The events by which a whole Response is streamed, in the documented order
- * (https://platform.openai.com/docs/api-reference/responses-streaming), numbered from 0. An item of a kind that is not
- * known here is added, and done.
+ * Generates the events that stream a whole Response, in the documented order
+ * (https://platform.openai.com/docs/api-reference/responses-streaming), numbered from 0. Items of an unknown type only
+ * get their `added` and `done` events.
  *
- * @param pieces by default a text is one delta
+ * @param pieces splits texts into deltas; by default one delta per text
  */
 export function* responseEvents(
   response: object,
@@ -51,7 +51,7 @@ function* unnumbered(response: Loose, pieces: Pieces): Generator<Unnumbered> {
   yield { type: LAST_EVENTS[asText(response.status)] ?? 'response.completed', response }
 }
 
-/** The item as it is before anything of it has been sent. */
+/** The item before any of its content. */
 function started(item: Loose): Loose {
   const begun = { ...item, status: 'in_progress' }
   switch (item.type) {
@@ -110,7 +110,7 @@ function* contentEvents({ content }: Loose, position: Position, pieces: Pieces):
   }
 }
 
-/** The part as it is before anything of it has been sent. */
+/** The part before any of its content. */
 function startedPart(part: Loose): Loose {
   switch (part.type) {
     case 'output_text':

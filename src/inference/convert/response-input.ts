@@ -9,12 +9,13 @@ type Part = OpenAI.Chat.ChatCompletionContentPart
 type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
 
 /**
- * The instructions and input of a Responses request as chat messages. Calls of one turn are one assistant message, as
- * chat completions wants it; a refusal is what the assistant said; images, files and recordings in a tool's output
- * follow in a user message, for tool messages hold text alone. Reasoning, references and the calls of built-in tools are
- * left out.
+ * Converts the instructions and input of a Responses request to chat messages:
+ * - The calls of one turn become one assistant message, as chat completions requires.
+ * - A refusal becomes assistant text.
+ * - Images, files and audio in a tool's output move to a user message, since tool messages contain only text.
+ * - Reasoning, references and calls of built-in tools are dropped.
  *
- * @param chatName what chat completions calls the tool of a call
+ * @param chatName name in chat of the tool of a call
  */
 export function toMessages({ instructions, input }: ResponseRequest, chatName: CallableTools['chatName']): Message[] {
   const thread = createThread()
@@ -27,8 +28,8 @@ export function toMessages({ instructions, input }: ResponseRequest, chatName: C
 }
 
 /**
- * The items, each turn's calls followed by all of their results, in the order of the calls: chat completions takes no
- * message between the two. What stands alone stays where it is.
+ * Reorders items so that the calls of a turn are followed by all of their results, in the same order. Chat completions
+ * allows no message in between. Unpaired items keep their place.
  */
 function withResults(items: Loose[]): Loose[] {
   const results = new Map<unknown, Loose[]>()
@@ -59,7 +60,11 @@ const isCall = ({ type }: Loose) => type === 'function_call' || type === 'custom
 const isResult = ({ type }: Loose) => type === 'function_call_output' || type === 'custom_tool_call_output'
 const isSaidToModel = ({ type, role }: Loose) => (type ?? 'message') === 'message' && role !== 'assistant'
 
-/** @param answered ids of the custom calls that the client has answered; the others are the provider's own searches */
+/**
+ * Appends an item to the thread.
+ *
+ * @param answered ids of the custom calls that the client has answered; the others are searches of the provider
+ */
 function append(
   thread: Thread,
   item: Loose,
@@ -90,7 +95,7 @@ function appendMessage(thread: Thread, { role, content }: Loose): void {
 
 type Thread = ReturnType<typeof createThread>
 
-/** Messages in the order that chat completions wants: calls in one message, their results next to them. */
+/** Builds messages in the order that chat completions requires: calls in one message, their results right after it. */
 function createThread() {
   const messages: Message[] = []
   let attachments: Part[] = []
@@ -101,7 +106,7 @@ function createThread() {
     messages.push(message)
   }
 
-  /** Text beside calls whose results are still to come has to share their message. */
+  /** Adds assistant text. Joins the message of calls whose results are still to come. */
   function say(text: string): void {
     const last = messages.at(-1)
     if (last?.role === 'assistant' && last.tool_calls) last.content = last.content ? `${last.content}\n${text}` : text
@@ -130,7 +135,7 @@ function createThread() {
   return { add, say, call, result, close }
 }
 
-/** Plain text where it is all text, which every upstream takes. */
+/** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */
 function compact(parts: Part[]): string | Part[] {
   return parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts
 }
@@ -143,16 +148,18 @@ function toParts(content: unknown): Part[] {
 function toPart(part: Loose): Part[] {
   if (part.type === 'input_image') return [toImage(part)]
   if (part.type === 'input_file') return [toFile(part)]
-  // The same part in both.
+  // The part is the same in both APIs.
   if (part.type === 'input_audio') return [part as unknown as Part]
   const text = part.text ?? part.refusal
   return typeof text === 'string' ? [{ type: 'text', text }] : []
 }
 
-/** Chat completions takes images by address alone: the model is told of one that the provider has stored. */
+/**
+ * Converts an image. Chat completions takes images by URL only; one stored at the provider becomes a placeholder text.
+ */
 function toImage({ image_url: url, detail, file_id }: Loose): Part {
   if (typeof url !== 'string') return { type: 'text', text: `[image ${asText(file_id)} that cannot be shown here]` }
-  // The one detail that chat completions does not know is above its highest.
+  // `original` does not exist in chat completions; `high` is the nearest.
   const known = detail === 'original' ? 'high' : detail
   return { type: 'image_url', image_url: { url, ...present({ detail: known as 'auto' | 'low' | 'high' }) } }
 }

@@ -11,38 +11,38 @@ import type { CalledTool } from './callable-tools.ts'
 import { asText, type Loose, record, records } from './loose.ts'
 import { fromCustomCall } from './response-tools.ts'
 
-/** How far an item is; `incomplete` where the model was cut while it wrote it. */
+/** Progress of an item. `incomplete` when the model was cut off while writing it. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Text in a message, with the two lists that clients read even where they are empty. */
+/** Text of a message, with the two lists that clients read even when empty. */
 export type TextPart = ResponseOutputText & { logprobs: Logprob[]; annotations: Citation[] }
-/** How likely a token was, as a natural logarithm, and the tokens that were likely in its place. */
+/** Log probability of a token (natural logarithm), with its likely alternatives. */
 export type Logprob = ResponseOutputText.Logprob
-/** A page that the model cites, and the part of its text (characters, from 0) that rests on it. */
+/** A cited page, and the range of the text that it supports (characters, from 0). */
 export type Citation = ResponseOutputText.URLCitation
 
-/** The call of a function, or of one of the request's custom tools. */
+/** A call of a function, or of one of the request's custom tools. */
 export type CallItem =
   | (ResponseFunctionToolCall & { id: string; status: ItemStatus })
   | (ResponseCustomToolCall & { id: string; status: ItemStatus })
 
-/** An item of a Response's output that a chat completion can have. */
+/** An output item that a chat completion can produce. */
 export type OutputItem = ResponseOutputMessage | ResponseReasoningItem | CallItem
 
-/** A call of a tool as chat completions has it. */
+/** A tool call in chat completions. */
 export interface ToolCall {
   callId: string
   name: string
-  /** JSON, as far as the model wrote it. */
+  /** JSON, as far as the model has written it. */
   arguments: string
 }
 
-/** An id in the provider's own form, for what the provider did not make. */
+/** Creates an id in the provider's format, for objects that the provider did not create. */
 export function itemId(prefix: 'resp' | 'msg' | 'rs' | 'fc' | 'ctc' | 'call'): string {
   return `${prefix}_${randomBytes(24).toString('hex')}`
 }
 
-/** What the model said, as an item of the output. */
+/** Text of the model, as an output item. */
 export function messageItem(
   id: string,
   status: ItemStatus,
@@ -51,22 +51,22 @@ export function messageItem(
   return { type: 'message', id, status, role: 'assistant', content }
 }
 
-/** A message's text. A part that is still being written takes its citations and log probabilities later. */
+/** Text part of a message. Citations and log probabilities may be added later while it streams. */
 export function textPart(text: string, annotations: Citation[] = [], logprobs: Logprob[] = []): TextPart {
   return { type: 'output_text', text, annotations, logprobs }
 }
 
-/** A message's refusal: the model says why it does not answer. */
+/** Refusal part of a message: the model's reason for not answering. */
 export function refusalPart(refusal: string): ResponseOutputRefusal {
   return { type: 'refusal', refusal }
 }
 
-/** What a model thought, as the summary of a reasoning item: the one place where every client looks for it. */
+/** Reasoning as the summary of a reasoning item, the only place where every client looks for it. */
 export function reasoningItem(id: string, status: ItemStatus, text: string): ResponseReasoningItem {
   return { type: 'reasoning', id, status, summary: text === '' ? [] : [{ type: 'summary_text', text }] }
 }
 
-/** The call of a function, or of one of the request's custom tools, by the name that the request has for it. */
+/** A call of a function or custom tool, by its name in the request. */
 export function callItem(id: string, status: ItemStatus, call: ToolCall, tool: CalledTool): CallItem {
   const { callId: call_id, arguments: args } = call
   const { name, namespace, isCustom } = tool
@@ -77,7 +77,7 @@ export function callItem(id: string, status: ItemStatus, call: ToolCall, tool: C
 }
 
 /**
- * Each item with its status. Only the last can be incomplete: the one that was being written when the model was cut.
+ * Status of an item. Only the last can be incomplete: the one being written when the model was cut off.
  *
  * Source: https://www.openresponses.org/specification (Items are state machines)
  */
@@ -85,7 +85,7 @@ export function statusAt(index: number, count: number, cut: boolean): ItemStatus
   return cut && index === count - 1 ? 'incomplete' : 'completed'
 }
 
-/** The text of a chat message or delta, which some upstreams send as parts. */
+/** Text of a chat message or delta. Some upstreams send it as parts. */
 export function chatText(content: unknown): string {
   if (typeof content === 'string') return content
   return records(content)
@@ -94,8 +94,8 @@ export function chatText(content: unknown): string {
 }
 
 /**
- * The thoughts in a chat message or delta, under either of the names that upstreams give them, one of which may be there
- * without them; or among the parts of its content, as Mistral has them.
+ * Reasoning in a chat message or delta. Upstreams name the field `reasoning_content` or `reasoning`, or put it among
+ * the parts of the content, as Mistral does.
  */
 export function chatReasoning(message: unknown): string {
   const { reasoning_content, reasoning, content } = record(message)
@@ -103,7 +103,7 @@ export function chatReasoning(message: unknown): string {
   return chatText(reasoning_content) || chatText(reasoning) || thoughts.join('')
 }
 
-/** The citations of a chat message or delta, in the shape that a Response has. */
+/** Converts the citations of a chat message or delta to those of a Response. */
 export function chatCitations(annotations: unknown): Citation[] {
   return records(annotations).flatMap(({ type, url_citation }) => {
     const { url, title, start_index, end_index } = record(url_citation)
@@ -120,7 +120,7 @@ export function chatCitations(annotations: unknown): Citation[] {
   })
 }
 
-/** The log probabilities of a choice's text, with every key that a Response's have. */
+/** Converts the log probabilities of a choice to those of a Response, with every key. */
 export function chatLogprobs(logprobs: unknown): Logprob[] {
   return records(record(logprobs).content).map((entry) => ({
     ...logprob(entry),

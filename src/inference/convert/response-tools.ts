@@ -8,7 +8,7 @@ type ChatToolChoice = OpenAI.Chat.ChatCompletionToolChoiceOption
 type ResponseTool = OpenAI.Responses.Tool
 type ResponseToolChoice = OpenAI.Responses.Response['tool_choice']
 
-/** The tool fields of a chat request; none of them where no tool is left. */
+/** Tool fields of a chat request. Both are absent when no tool is left. */
 export interface ChatTools {
   tools?: ChatTool[]
   tool_choice?: ChatToolChoice | undefined
@@ -16,12 +16,15 @@ export interface ChatTools {
 }
 
 /**
- * The tools of a Responses request as chat completions knows them. A custom tool becomes a function with one string,
- * because few upstreams know custom tools in chat; `fromCustomCall` turns its calls back. A namespace becomes its tools,
- * and what it says of itself is left out. `allowed_tools` is kept by offering no others. Built-in tools are left out.
+ * Converts the tools of a Responses request to chat tools:
+ * - A custom tool becomes a function with one string parameter, since few upstreams support custom tools in chat;
+ *   `fromCustomCall` converts its calls back.
+ * - A namespace becomes its tools; its description is dropped.
+ * - `allowed_tools` is applied by offering only those.
+ * - Built-in tools are dropped.
  *
- * @param tools those of the request
- * @param refused the field that the upstream has just refused, `tools[1].parameters`: its tool is left out
+ * @param tools callable tools of the request
+ * @param refused field that the upstream has just rejected, such as `tools[1].parameters`; its tool is dropped
  */
 export function toChatTools(
   request: ResponseRequest,
@@ -40,7 +43,7 @@ export function toChatTools(
   }
 }
 
-/** The tools of a request that the model could call in chat, as a Response names them: every key there. */
+/** Callable tools of a request as a Response echoes them, with every key. */
 export function echoedTools(request: ResponseRequest): ResponseTool[] {
   const echoed = records(request.tools).flatMap((tool) => {
     if (!isNamespace(tool)) return echoedTool(tool)
@@ -50,7 +53,7 @@ export function echoedTools(request: ResponseRequest): ResponseTool[] {
   return echoed as unknown as ResponseTool[]
 }
 
-/** The request's choice of a tool, as a Response names it; `auto` where the choice was a built-in tool. */
+/** Tool choice of a request as a Response echoes it; `auto` when it named a built-in tool. */
 export function echoedToolChoice({ tool_choice: choice }: ResponseRequest): ResponseToolChoice {
   if (isMode(choice)) return choice
   const { type } = record(choice)
@@ -58,12 +61,14 @@ export function echoedToolChoice({ tool_choice: choice }: ResponseRequest): Resp
   return known ? (choice as ResponseToolChoice) : 'auto'
 }
 
-/** A custom tool's input as the arguments of the function that stands for it. */
+/** Wraps the input of a custom tool as arguments of its function. */
 export function toCustomCall(input: unknown): string {
   return JSON.stringify({ input: typeof input === 'string' ? input : '' })
 }
 
-/** A custom tool's input from the arguments of the function that stands for it; where they are cut, as they came. */
+/**
+ * Reads the input of a custom tool from the arguments of its function. Truncated arguments are returned as they are.
+ */
 export function fromCustomCall(args: string): string {
   try {
     const { input } = record(JSON.parse(args))
@@ -78,7 +83,7 @@ const isMode = (choice: unknown): choice is 'auto' | 'none' | 'required' =>
 
 const echoedTool = (tool: Loose): Loose[] => (isCallable(tool) ? [wholeTool(tool)] : [])
 
-/** A tool as a Response names it: a function with every key that Open Responses requires, any other as it was given. */
+/** A tool as a Response echoes it. Functions get every key that Open Responses requires. */
 export const wholeTool = (tool: Loose): Loose =>
   tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 
@@ -119,7 +124,10 @@ function toChatChoice(choice: unknown, offered: readonly CallableTool[]): ChatTo
   return tool && { type: 'function', function: { name: tool.chatName } }
 }
 
-/** The tools that a choice means: a namespace means all that are in it, and a name alone may be that of one in any. */
+/**
+ * Finds the tools of a choice. A namespace selects all of its tools; a name without namespace may belong to a tool in
+ * any.
+ */
 function toolsNamed({ type, name, namespace }: Loose, tools: readonly CallableTool[]): readonly CallableTool[] {
   if (typeof name !== 'string') return []
   if (type === 'namespace') return tools.filter((tool) => tool.namespace === name)

@@ -5,7 +5,7 @@ import type { ChatRequest, ResponseRequest } from './requests.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
 
-/** Fields that both APIs have, or that chat completions alone has and a client may send all the same. */
+/** Fields of both APIs, or of chat completions alone when clients send them anyway. */
 const SHARED = [
   'temperature',
   'top_p',
@@ -20,11 +20,11 @@ const SHARED = [
   'service_tier',
 ] as const
 
-/** Which chat fields carry what a field of the Responses API asks for, where their names differ. */
+/** Chat fields that carry a field of the Responses API under another name. */
 const CARRIED_BY = new Map<string, readonly string[]>(
   Object.entries({
     [RESPONSES_LIMIT]: [CHAT_LIMIT],
-    // The name alone is refused, and the answer must have a limit (`AnswerLimits`).
+    // The new name alone is rejected here, and the answer must have a limit (`AnswerLimits`).
     [CHAT_LIMIT]: [],
     reasoning: ['reasoning_effort'],
     'reasoning.summary': [],
@@ -37,16 +37,16 @@ const CARRIED_BY = new Map<string, readonly string[]>(
   }),
 )
 
-/** What no chat request can be without. */
+/** Fields that every chat request needs. */
 const NEEDED = ['messages']
 
 /**
- * A Responses request as the chat completion that comes nearest, for the fallback. What only the responses endpoint has
- * is left out: search and other built-in tools, reasoning items, what is stored (`countsOnStored`); `metadata` and
- * `store` too, for chat completions keeps neither without the other and no Response could be read back.
+ * Converts a Responses request to the nearest chat request, for the fallback. Features of the responses endpoint alone
+ * are dropped: search and other built-in tools, reasoning items and stored state (`countsOnStored`). `metadata` and
+ * `store` are dropped too: chat completions requires both together, and the Response could not be retrieved.
  *
- * @param refused the field that the upstream has just refused (`temperature`, `text.format.schema`, `tools[1].type`),
- *   and that is therefore not sent again; of a list of tools, the one at fault
+ * @param refused field that the upstream has just rejected (`temperature`, `text.format.schema`, `tools[1].type`),
+ *   which is not sent again; for a list of tools, only the one at fault
  */
 export function toChatRequest(request: ResponseRequest, refused: string | null = null): ChatRequest {
   const given: Loose = record(request)
@@ -66,9 +66,9 @@ export function toChatRequest(request: ResponseRequest, refused: string | null =
   return present(chat) as unknown as ChatRequest
 }
 
-/** The chat fields that a refused field of the Responses API stands for. */
+/** Chat fields that carry a rejected field of the Responses API. */
 function carriers(refused: string | null): readonly string[] {
-  // Of a list of tools, the one at fault is left out.
+  // For a list of tools, only the one at fault is dropped.
   if (refused === null || /^tools[.[]\d/.test(refused)) return []
   const [root = '', below] = refused.split(/[.[\]]+/)
   const names = CARRIED_BY.get(`${root}.${below}`) ?? CARRIED_BY.get(root) ?? [root]

@@ -1,9 +1,9 @@
 import { asText, type Loose, record, records } from './loose.ts'
 
-/** Fields that name what the upstream keeps: an earlier response, a conversation, a prompt. */
+/** Fields that refer to state stored at the upstream: an earlier response, a conversation, a prompt. */
 const STORED = ['previous_response_id', 'conversation', 'prompt']
 
-/** Items that stand for a history which the upstream alone can read, by their names in the API and in Codex; or that ask for one. */
+/** Items that hold history only the upstream can read, or that request it, by their names in the API and in Codex. */
 const COMPACTED: ReadonlySet<unknown> = new Set([
   'compaction',
   'compaction_summary',
@@ -12,8 +12,8 @@ const COMPACTED: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Whether a Responses request counts on what its upstream has stored, or has put into an item that nobody else can read.
- * Chat completions know nothing of that: what they would answer is another question.
+ * Tells whether a Responses request depends on state stored at its upstream, or inside an item that only the upstream
+ * can read. Chat completions would then answer a different question.
  */
 export function countsOnStored(request: object): boolean {
   const given: Loose = record(request)
@@ -22,10 +22,10 @@ export function countsOnStored(request: object): boolean {
 
 const isStored = (item: Loose): boolean => COMPACTED.has(item.type) || isReference(item)
 
-/** An item that the upstream has; its type may be left out, and an id is then all that it holds. */
+/** Tells whether an item refers to one at the upstream. The type is optional; such an item contains only an id. */
 function isReference({ type, id, role }: Loose): boolean {
   const isTyped = (type ?? null) !== null
   const isOne = type === 'item_reference' || (!isTyped && role === undefined && id !== undefined)
-  // Reasoning is left out as an item, too: the question is the same without it.
+  // References to reasoning are dropped like reasoning itself; the question stays the same.
   return isOne && !asText(id).startsWith('rs_')
 }

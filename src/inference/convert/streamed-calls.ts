@@ -2,28 +2,32 @@ import { asText, type Loose, record } from './loose.ts'
 import { itemId, type ToolCall } from './response-items.ts'
 import type { StreamedCall } from './streamed-items.ts'
 
-/** The tool calls of a chat stream, whose deltas may come in turns. */
+/** Tool calls of a chat stream, whose deltas may be interleaved. */
 export interface StreamedCalls {
-  /** @param delta an entry of `choices[].delta.tool_calls` */
+  /**
+   * Adds a delta.
+   *
+   * @param delta an entry of `choices[].delta.tool_calls`
+   */
   push(delta: Loose): void
-  /** Opens the calls that were never named, so that nothing of the answer is lost. */
+  /** Opens calls that never got a name, so that no part of the answer is lost. */
   end(): void
 }
 
 interface Slot {
   index: unknown
   id: string
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   early: string
   call?: StreamedCall
 }
 
 /**
- * The call of a chat stream that a delta goes on with: told apart by index, and where an upstream gives none or the same
- * to all, by id; where it gives neither, each name begins another.
+ * Finds the call that a delta continues: by index; by id when the upstream sends no index, or the same for all;
+ * otherwise each name begins a new call.
  *
- * @param calls those that have begun, in their order
- * @returns undefined when the delta begins another
+ * @param calls calls begun so far, in order
+ * @returns undefined when the delta begins a new call
  */
 export function callOf<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
@@ -37,9 +41,9 @@ export function callOf<Call extends { index?: unknown; id?: unknown }>(
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /**
- * Tells the calls of a chat stream apart, as `callOf` does.
+ * Separates the calls of a chat stream, as `callOf` does.
  *
- * @param open begins a call, once its name is known; the id is made up where the upstream gave none
+ * @param open begins a call once its name is known; the id is generated when the upstream sends none
  */
 export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) => StreamedCall): StreamedCalls {
   const slots: Slot[] = []

@@ -15,30 +15,30 @@ import {
   textPart,
 } from './response-items.ts'
 
-/** An event of a streamed Response, as the client's types have it. */
+/** An event of a streamed Response, as the client's types define it. */
 export type ResponseEvent = ResponseStreamEvent
 
 type Unnumbered<Event> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never
 
-/** Takes the events of a Response in their order. */
+/** Receives the events of a Response, in order. */
 export type Emit = (event: Unnumbered<ResponseEvent>) => void
 
-/** An item of the output that is still being written. Making one emits `response.output_item.added`. */
+/** An output item that is still being written. Creating one emits `response.output_item.added`. */
 export interface StreamedItem {
-  /** The item as far as it has come. */
+  /** The item so far. */
   item(status: ItemStatus): OutputItem
-  /** Emits what ends the item's parts, then `response.output_item.done`. Nothing may be added after. */
+  /** Emits the ends of the item's parts, then `response.output_item.done`. Nothing may be added afterwards. */
   close(status: ItemStatus): void
 }
 
-/** A message that is being written. Each method emits its events at once. */
+/** A message being written. Each method emits its events at once. */
 export interface StreamedMessage extends StreamedItem {
   text(delta: string, logprobs: Logprob[]): void
   cite(citation: Citation): void
   refuse(delta: string): void
 }
 
-/** A message, its text and its refusal a part each, opened by their first delta. */
+/** Creates a message. Text and refusal are one part each, opened by their first delta. */
 export function streamMessage(emit: Emit, output_index: number): StreamedMessage {
   const id = itemId('msg')
   const parts: (TextPart | ResponseOutputRefusal)[] = []
@@ -101,12 +101,12 @@ export function streamMessage(emit: Emit, output_index: number): StreamedMessage
   }
 }
 
-/** Reasoning that is being written. */
+/** Reasoning being written. */
 export interface StreamedReasoning extends StreamedItem {
   think(delta: string): void
 }
 
-/** What the model thinks, as the one summary part of a reasoning item. */
+/** Creates a reasoning item with a single summary part. */
 export function streamReasoning(emit: Emit, output_index: number): StreamedReasoning {
   const id = itemId('rs')
   const at = { item_id: id, output_index, summary_index: 0 }
@@ -129,14 +129,14 @@ export function streamReasoning(emit: Emit, output_index: number): StreamedReaso
   }
 }
 
-/** A tool call that is being written. */
+/** A tool call being written. */
 export interface StreamedCall extends StreamedItem {
   write(delta: string): void
 }
 
 /**
- * A call of a function, or of a custom tool: whose input comes as one delta at the end, because it is wrapped in JSON
- * that can be read only when it is whole.
+ * Creates the call of a function or custom tool. The input of a custom tool comes as one delta at the end, because it
+ * is wrapped in JSON that must be complete to be read.
  */
 export function streamCall(
   emit: Emit,
@@ -160,7 +160,7 @@ export function streamCall(
     write,
     item,
     close(status) {
-      // A function without parameters: some models write nothing, and clients parse what they get.
+      // Some models write nothing for a function without parameters, and clients parse the arguments.
       if (call.arguments === '') write('{}')
       const done = item(status)
       if (done.type === 'custom_tool_call') {

@@ -1,10 +1,10 @@
 import { GazewayError } from '../../errors.ts'
 
 /**
- * The refusal of a request whose upstream speaks the other protocol, which has nothing for a part of it.
+ * Error for a request with a part that the protocol of its upstream cannot express.
  *
  * @param param the field, dotted
- * @param why in words; a full stop follows
+ * @param why reason, without the full stop
  */
 export const unsupported = (param: string, why: string): GazewayError =>
   new GazewayError('invalid_request', `${param}: ${why}. No request was made.`, { param })
