@@ -12,6 +12,7 @@ const CHECKED = `
 src/calls
 src/errors.ts
 src/inference/convert
+src/inference/sandbox
 src/metering
 src/providers
 src/text

@@ -69,7 +69,7 @@ describe('chat completions of the sandbox', () => {
       model: MODEL,
       messages: [{ role: 'user', content: 'Why?' }],
     })
-    assert.equal(choices[0]?.message.content, '[sandbox] Nothing in the given text bears on: Why?')
+    assert.equal(choices[0]?.message.content, '[sandbox] Nothing in the given text matches: Why?')
   })
 
   it('answers the same request the same way, ids included, streamed or not', async () => {

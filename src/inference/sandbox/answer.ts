@@ -9,58 +9,59 @@ import { stepsOf } from './steps.ts'
 import { countTokens, cutToTokens } from './tokens.ts'
 import { chooseTool, type FunctionTool, type ToolChoice } from './tool-choice.ts'
 
-/** Sentences in an answer, and the longest that one may be. */
+/** Most sentences in an answer, and the longest sentence. */
 const SENTENCES = 3
 const SENTENCE_LENGTH = 400
-/** Longest tool result that is quoted whole. */
+/** Longest tool result that is quoted in full. */
 const RESULT_LENGTH = 1_000
-/** Tokens that a chat format spends on each message beside its text, as a rule of thumb. */
+/** Tokens that a chat format adds per message, as a rule of thumb. */
 const TOKENS_PER_TURN = 4
 
-/** What the answer has to look like: free text, any JSON object, or JSON under a schema. */
+/** Format of the answer: free text, any JSON object, or JSON under a schema. */
 type AnswerFormat = { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; schema: unknown }
 
-/** A request to either endpoint, in the form that both share. */
+/** A request to either endpoint, in their shared form. */
 export interface Question {
   turns: Turn[]
-  /** The request's field that holds the turns, for errors. */
+  /** Field of the request that holds the turns, for errors. */
   param: 'messages' | 'input'
   tools: FunctionTool[]
   choice: ToolChoice
   searchTools: SearchTool[]
   format: AnswerFormat
-  /** Sequences before which the text ends. */
+  /** Stop sequences. The text ends before the first one. */
   stop: string[]
-  /** Most tokens to answer with; no limit when absent. */
+  /** Token limit of the answer. No limit when absent. */
   maxTokens: number | undefined
-  /** Gives the answer's ids, so that the same request has the same ones. */
+  /** Seed of the answer's ids: the same request gets the same ids. */
   seed: string
 }
 
-/** A call that the caller is to make. */
+/** A call for the client to execute. */
 interface ToolCall {
   id: string
   name: string
-  /** JSON. */
+  /** Arguments as JSON. */
   arguments: string
 }
 
-/** What the sandbox answers: a text, or a tool call. */
+/** Answer of the sandbox: text or a tool call. */
 export interface Answer {
   text: string
   call: ToolCall | null
   searches: Search[]
   citations: Citation[]
-  /** Whether `maxTokens` ended it. */
+  /** True when `maxTokens` truncated it. */
   cut: boolean
   usage: { input: number; output: number }
 }
 
 /**
- * Answers a question from the text that came with it: by a tool call where one is wanted ({@link chooseTool}), as JSON
- * where that is asked for ({@link createInstance}), else with what the tools answered, or with the sentences that are
- * closest to the last user message ({@link rankSentences}), in the order in which they were given. The same question
- * always has the same answer.
+ * Answers a question from its own text, deterministically. In order of precedence:
+ * 1. a tool call, when one is wanted ({@link chooseTool});
+ * 2. JSON, when asked for ({@link createInstance});
+ * 3. the results of tools;
+ * 4. the sentences closest to the last user message ({@link rankSentences}), in their original order.
  *
  * @throws GazewayError `invalid_request` when a tool, a tool result or a schema cannot be honoured
  */
@@ -90,7 +91,7 @@ export function answer(question: Question): Answer {
   return { text, call: null, searches, citations, cut, usage: { input, output: tokens } }
 }
 
-/** An id part that only depends on what it is made from: 24 hexadecimal digits. */
+/** Derives an id part from its inputs: 24 hexadecimal digits. */
 export function idFrom(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)
 }
@@ -100,12 +101,12 @@ function textAnswer(turns: Turn[], asked: string, results: ToolResult[]): string
     return MARK + results.map(({ tool, text }) => `${tool} answered: ${quote(text, asked)}`).join('\n')
   }
   const best = closest(turns, asked).slice(0, SENTENCES)
-  if (best.length === 0) return `${MARK}Nothing in the given text bears on: ${clip(asked, SENTENCE_LENGTH)}`
+  if (best.length === 0) return `${MARK}Nothing in the given text matches: ${clip(asked, SENTENCE_LENGTH)}`
   const inOrder = best.sort((a, b) => a.position - b.position)
   return MARK + inOrder.map(({ sentence }) => clip(sentence, SENTENCE_LENGTH)).join(' ')
 }
 
-/** A tool result: whole where it is short, else its closest sentences, else its beginning. */
+/** Quotes a tool result: in full when short, otherwise its closest sentences, otherwise its beginning. */
 function quote(result: string, asked: string): string {
   if (result.length <= RESULT_LENGTH) return result
   const best = rankSentences(asked, sentencesOf(result)).slice(0, SENTENCES)
@@ -121,7 +122,7 @@ function jsonAnswer(turns: Turn[], asked: string, format: Exclude<AnswerFormat, 
   return JSON.stringify(createInstance(format.schema, texts, stepsOf(asked)))
 }
 
-/** The arguments of a call are drawn from the question: what it quotes, then its names, then itself. */
+/** Derives the arguments of a call from the question: its quotations first, then its names, then its text. */
 function argumentsFor(tool: FunctionTool, asked: string): unknown {
   const quoted = [...asked.matchAll(/"([^"\n]+)"|`([^`\n]+)`|“([^“”\n]+)”/g)].map(
     (match) => match[1] ?? match[2] ?? match[3] ?? '',
@@ -132,8 +133,8 @@ function argumentsFor(tool: FunctionTool, asked: string): unknown {
 }
 
 /**
- * The given sentences that are closest to what is asked, best first. A message asks by its questions, or else by its
- * first sentence; what else it says can be quoted, as can every text around it but the sandbox's own answers.
+ * Given sentences closest to the question, best first. A message asks by its questions, or else by its first sentence.
+ * The rest of it can be quoted, as can all other text except the sandbox's own answers.
  */
 function closest(turns: Turn[], asked: string): Ranked[] {
   const own = sentencesOf(asked)
@@ -149,7 +150,7 @@ function closest(turns: Turn[], asked: string): Ranked[] {
   return best.length > 0 ? best : rankSentences(asked, given)
 }
 
-/** Stop sequences never take the mark away. */
+/** Applies stop sequences, which never remove the mark. */
 function stopped(text: string, stop: string[]): string {
   const from = text.startsWith(MARK) ? MARK.length : 0
   const ends = stop.map((sequence) => text.indexOf(sequence, from)).filter((at) => at !== -1)

@@ -1,19 +1,19 @@
 import { GazewayError } from '../../errors.ts'
 
-/** One step of a conversation, in the form that chat completions and responses share. */
+/** One step of a conversation, in the shared form of chat completions and responses. */
 export type Turn =
   | { role: 'system' | 'user' | 'assistant'; text: string }
   | { role: 'call'; callId: string; tool: string }
   | { role: 'result'; callId: string; text: string }
 
-/** What a tool answered. */
+/** Answer of a tool. */
 export interface ToolResult {
   tool: string
   text: string
 }
 
 /**
- * Checks that every tool result answers a call before it, as providers do.
+ * Checks that every tool result answers an earlier call, as providers do.
  *
  * @throws GazewayError `invalid_request` for one that does not
  */
@@ -28,13 +28,13 @@ export function checkResults(turns: Turn[], param: string): void {
   }
 }
 
-/** What is asked: the last user message, or else the last text there is. */
+/** The question: the last user message, or the last text when there is none. */
 export function questionOf(turns: Turn[]): string {
   const asked = turns.findLast((turn) => turn.role === 'user') ?? turns.findLast((turn) => turn.role !== 'call')
   return asked && 'text' in asked ? asked.text : ''
 }
 
-/** What tools have answered since the last user message, in order. */
+/** Tool results since the last user message, in order. */
 export function resultsSinceQuestion(turns: Turn[]): ToolResult[] {
   const names = new Map<string, string>()
   for (const turn of turns) if (turn.role === 'call') names.set(turn.callId, turn.tool)

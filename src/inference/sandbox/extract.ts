@@ -1,18 +1,18 @@
 import { normalized } from '../../text/normalized.ts'
 
-/** Words too common to say what a sentence is about. */
+/** Stop words of the sandbox. */
 const STOP_WORDS = new Set(
   `a an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me
   my no not of on or our please shall should so some than that the their them then there these they this those to us
   was we were what when where which who whom whose why will with would you your`.split(/\s+/),
 )
 
-/** A word or number; a Han or kana character counts by itself, as those scripts do not space words. */
+/** A word or number. Each Han or kana character counts by itself, as those scripts do not space words. */
 const TERM = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu
 
 /**
- * Where sentences end: a line break, a CJK full stop, or `.`, `!`, `?` before white space and a capital, digit or
- * opening mark. (`Intl.Segmenter` would know more languages, but takes 25 s for a megabyte on Node 20.)
+ * End of a sentence: a line break, a CJK full stop, or `.`, `!`, `?` before white space and a capital, digit or opening
+ * mark. `Intl.Segmenter` covers more languages but is far too slow on long texts in Node 20.
  */
 const SENTENCE_END = /\n|(?<=[。！？])|(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{N}"'([`])/u
 
@@ -20,7 +20,7 @@ const SENTENCE_END = /\n|(?<=[。！？])|(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{N}"'
 const K1 = 1.2
 const B = 0.75
 
-/** The sentences of `text` in their order, trimmed, without empty ones. */
+/** Splits `text` into trimmed, non-empty sentences, in order. */
 export function sentencesOf(text: string): string[] {
   return text
     .split(SENTENCE_END)
@@ -28,7 +28,7 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
 }
 
-/** The words of `text` that carry meaning: lower case, without stop words, a plural `s` taken off. */
+/** Words of `text` that carry meaning: lower case, without stop words and plural `s`. */
 export function termsOf(text: string): string[] {
   const words = normalized(text, 'NFKC').toLowerCase().match(TERM) ?? []
   return words.filter((word) => !STOP_WORDS.has(word)).map(singular)
@@ -38,7 +38,7 @@ function singular(word: string): string {
   return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
 }
 
-/** A sentence with how well it fits a question, and where it stood. */
+/** A sentence with its score and original position. */
 export interface Ranked {
   sentence: string
   score: number
@@ -46,8 +46,8 @@ export interface Ranked {
 }
 
 /**
- * The sentences that share words with `question`, best first; equal scores keep their order, repeated sentences count
- * once. The score is Okapi BM25 over the sentences as documents (k1 1.2, b 0.75), with the never-negative inverse
+ * Ranks the sentences that share words with `question`, best first. Equal scores keep their order; repeated sentences
+ * count once. The score is Okapi BM25 with sentences as documents (k1 1.2, b 0.75) and the non-negative inverse
  * document frequency ln(1 + (N − n + 0.5) / (n + 0.5)).
  */
 export function rankSentences(question: string, sentences: string[]): Ranked[] {
@@ -77,7 +77,7 @@ export function rankSentences(question: string, sentences: string[]): Ranked[] {
     .sort((a, b) => b.score - a.score || a.position - b.position)
 }
 
-/** Up to `limit` words that occur most in `texts`, the most frequent first; equal counts keep their order. */
+/** The `limit` most frequent words of `texts`, most frequent first. Equal counts keep their order. */
 export function keywordsOf(texts: string[], limit: number): string[] {
   const counts = new Map<string, number>()
   for (const term of texts.flatMap(termsOf)) {
@@ -89,7 +89,7 @@ export function keywordsOf(texts: string[], limit: number): string[] {
     .map(([term]) => term)
 }
 
-/** `text` on one line with at most `max` characters, cut after a word and marked with an ellipsis where it was longer. */
+/** Shortens `text` to one line of at most `max` characters, cut after a word and marked with an ellipsis. */
 export function clip(text: string, max: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   if (line.length <= max) return line

@@ -7,43 +7,45 @@ import { fitLength, stringOfFormat, stringOfPattern } from './json-strings.ts'
 import type { JsonTexts } from './json-texts.ts'
 import type { Step } from './steps.ts'
 
-/** Nesting from which only what is required is made; it ends recursive schemas. */
+/** Nesting depth from which only required properties are generated, so that recursive schemas end. */
 const THRIFTY_DEPTH = 6
-/** Values after which only what is required is made, and after which the schema is refused. */
+/** Number of values from which only required properties are generated, and from which the schema is rejected. */
 const THRIFTY_VALUES = 1_000
 const MAX_VALUES = 5_000
-/** Nesting that is refused: the schema has no end. */
+/** Nesting depth from which the schema is rejected as endless. */
 const MAX_DEPTH = 64
-/** Longest time for one value, in milliseconds: a schema may hold patterns that match for hours. */
+/** Time limit per value, in milliseconds: a schema may contain patterns that backtrack for hours. */
 const TIME_LIMIT_MS = 500
-/** Ranges wider than this are a program's limits, not a scale: a number is taken from their low end. */
+/** Ranges wider than this are technical limits, not a scale. Numbers are then taken from the low end. */
 const WIDE = 1_000_000
 
-/** Where in the instance a value goes. */
+/** Position of a value in the instance. */
 interface Place {
-  /** The property it is in; the items of an array have the array's. */
+  /** Name of the property. Array items have the name of the array. */
   name: string
   depth: number
-  /** The index in the nearest array. */
+  /** Index in the nearest array. */
   variant: number
-  /** The nearest list of objects. */
+  /** Nearest list of objects. */
   list?: ObjectList
 }
 
 /**
- * Makes a value that is valid under a JSON Schema, the same one each time. It honours what structured output allows
- * (OpenAI's strict subset: types, `enum`, `const`, `anyOf`, `$ref`, properties, items and their bounds) and `oneOf`,
- * `allOf` and tuples as far as their first choice is valid; zod checks the result.
+ * Generates a value that is valid under a JSON Schema, deterministically. Supports OpenAI's strict subset (types,
+ * `enum`, `const`, `anyOf`, `$ref`, properties, items and their bounds), and `oneOf`, `allOf` and tuples as far as
+ * their first choice is valid. zod checks the result.
  *
- * Strings come from `texts`, by what the property's name says ({@link nameKind}); numbers from the middle of their
- * range; a list of objects holds three, other lists two. Optional properties are made too, until the value grows deep.
+ * - Strings come from `texts`, by the kind of the property's name ({@link nameKind}).
+ * - Numbers come from the middle of their range.
+ * - A list of objects gets three items, other lists two.
+ * - Optional properties are generated too, until the value grows deep.
  *
- * A list whose objects refer to each other is a plan: it holds one object for each of `steps`, which refers to those
- * that the step comes after, and the keywords in it are those that the step names. Its description may say how many it
- * may hold at most ("at most 8"), as many providers refuse `maxItems`.
+ * A list whose objects refer to each other is a plan. It gets one object per step, which refers to the preceding steps;
+ * its keywords are those that the step names. Its description may limit the count ("at most 8"), since many providers
+ * reject `maxItems`.
  *
- * @param steps what the text asks to be done, where it asks for something
- * @throws GazewayError `invalid_request` when the schema is malformed or endless, when no valid value was found, or none
+ * @param steps steps that the text asks for, if any
+ * @throws GazewayError `invalid_request` when the schema is malformed or endless, or when no valid value was found
  *   within 0.5 s
  */
 export function createInstance(root: unknown, texts: JsonTexts, steps: readonly Step[] = []): unknown {
@@ -52,8 +54,8 @@ export function createInstance(root: unknown, texts: JsonTexts, steps: readonly 
     const value = makeInstance(root, texts, steps)
     return { value, isValid: isValid(value) }
   })
-  if (made === undefined) throw schemaRefused(`no value was found within ${TIME_LIMIT_MS} ms; a simpler one may do`)
-  if (!made.isValid) throw schemaRefused('it found no value that is valid under it; a simpler schema may do')
+  if (made === undefined) throw schemaRefused(`no value was found within ${TIME_LIMIT_MS} ms; try a simpler schema`)
+  if (!made.isValid) throw schemaRefused('no valid value was found; try a simpler schema')
   return made.value
 }
 
@@ -67,7 +69,7 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
 
   function build(node: unknown, place: Place): unknown {
     made += 1
-    if (made > MAX_VALUES || place.depth > MAX_DEPTH) throw schemaRefused('its values are endless, or very large')
+    if (made > MAX_VALUES || place.depth > MAX_DEPTH) throw schemaRefused('its values are endless or too large')
     const schema = flattened(root, node)
     const options = schema.anyOf ?? schema.oneOf
     if (options) {
@@ -79,7 +81,7 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
     return buildTyped(schema, place)
   }
 
-  /** The first option that is not null, or null where that ends the value. */
+  /** The first non-null option, or null when null ends the value. */
   function optionFor(options: readonly unknown[], place: Place): unknown {
     const isNull = (option: unknown) => typesOf(flattened(root, option)).includes('null')
     return options.find((option) => isNull(option) === prefersNull(place)) ?? options[0]
@@ -120,7 +122,7 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
 
   function patterned(pattern: string, text: string): string {
     const found = stringOfPattern(pattern, text)
-    if (found === undefined) throw schemaRefused(`it knows no string for the pattern ${pattern}`)
+    if (found === undefined) throw schemaRefused(`no string is known for the pattern ${pattern}`)
     return found
   }
 
@@ -154,7 +156,7 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
     return items
   }
 
-  /** The items of a list that are known from the list of objects that it is in: references, and a step's keywords. */
+  /** Items of a list that follow from its object list: references, and the keywords of a step. */
   function givenItems(items: unknown, { name, list }: Place, minItems: number): unknown[] | undefined {
     const kind = nameKind(name)
     if (kind === 'reference' && list) return referencesIn(list, Math.max(1, minItems))
@@ -181,7 +183,7 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
   return build(root, { name: '', depth: 0, variant: 0 })
 }
 
-/** The middle of a range, the bound of a half-open one, 1 where there is none; the next ones by `variant`. */
+/** The middle of a range, the bound of a half-open one, or 1 without bounds. `variant` selects the following ones. */
 function numberIn(schema: JsonSchema, integer: boolean, variant: number): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
   const low = Math.max(minimum ?? -Infinity, exclusiveMinimum ?? -Infinity)
@@ -202,7 +204,7 @@ function numberIn(schema: JsonSchema, integer: boolean, variant: number): number
   }
 }
 
-/** A fraction of a narrow range, so that a list of scores between 0 and 1 holds different ones. */
+/** A fraction of a narrow range, so that a list of scores between 0 and 1 contains different ones. */
 const fractionOf = (low: number, high: number, variant: number): number =>
   low + ((high - low) * (1 + ((variant + 3) % 7))) / 8
 

@@ -1,23 +1,27 @@
-/** A property that names the object it is in: `id`, `key`, `slug`, `task_id`. */
+/** Properties that name their object: `id`, `key`, `slug`, `task_id`. */
 const IDENTITY = /^(id|key|uid|slug)$|_id$|[a-z]Id$/
 
-/** A property that points at other objects of the same list: `depends_on`, `blockedBy`, `parent_id`. */
+/** Properties that refer to other objects of the same list: `depends_on`, `blockedBy`, `parent_id`. */
 const REFERENCE =
   /^(depends?_?on|depend(s|encies|ency)|requires|prerequisites?|prereqs?|blocked_?by|after|follows|predecessors?|parents?|previous)(_?ids?)?$/i
 
-/** A property that holds a few words rather than a sentence. */
+/** Properties that hold a few words rather than a sentence. */
 const HEADING = /(^|_)(title|name|label|headline|heading|subject)$/i
 
-/** A property that holds single words. */
+/** Properties that hold single words. */
 const KEYWORD = /(^|_)(tags?|labels?|keywords?|capabilit(y|ies)|skills?|topics?|categor(y|ies)|kinds?|types?)$/i
 
-/** What a property's name says about the strings in it. */
+/** Kind of the strings in a property, judged by its name. */
 export type NameKind = 'identity' | 'reference' | 'heading' | 'keyword' | 'text'
 
 /**
- * What the name of a property says about its strings. An identity is unique in its list (`t1`, `t2` in `tasks`); a
- * reference takes the identity of an earlier object, so that references never form a cycle; a heading is a few words;
- * a keyword is one.
+ * Classifies a property by its name:
+ * - `identity`: unique in its list (`t1`, `t2` in `tasks`).
+ * - `reference`: the identity of an earlier object, so references never form a cycle.
+ * - `heading`: a few words.
+ * - `keyword`: one word.
+ *
+ * @example nameKind('depends_on') // 'reference'
  */
 export function nameKind(name: string): NameKind {
   if (REFERENCE.test(name)) return 'reference'
@@ -26,7 +30,7 @@ export function nameKind(name: string): NameKind {
   return HEADING.test(name) ? 'heading' : 'text'
 }
 
-/** The identity that a made object has: its `id`, else its first property that is named like one. */
+/** Identity of a generated object: its `id`, or its first property named like an identity. */
 export function identityOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const named = Object.entries(value).filter(

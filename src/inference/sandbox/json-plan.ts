@@ -3,22 +3,22 @@ import { nameKind } from './json-names.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { type Step, withinSteps } from './steps.ts'
 
-/** A list of objects that is being made. */
+/** A list of objects being generated. */
 export interface ObjectList {
-  /** Of the list's name. */
+  /** Initial letter of the list's name. */
   initial: string
-  /** The identities of its earlier objects. */
+  /** Identities of the earlier objects. */
   earlier: string[]
-  /** What its objects are to hold, one each, where the list is a plan. */
+  /** Content of the objects, one step each, when the list is a plan. */
   steps: readonly Step[]
 }
 
 /**
- * What the objects of a list are to hold: the steps, where the objects can name and refer to each other, else nothing.
- * There are no more than the list may hold, by its `maxItems` or by its description ("at most 8").
+ * Selects the steps that the objects of a list represent. Empty unless the objects can name and refer to each other.
+ * Limited by the list's `maxItems` or its description ("at most 8").
  *
- * @param list the list's schema
- * @param item that of its objects
+ * @param list schema of the list
+ * @param item schema of its objects
  */
 export function planFor(steps: readonly Step[], list: JsonSchema, item: JsonSchema): Step[] {
   const kinds = Object.keys(item.properties ?? {}).map(nameKind)
@@ -26,18 +26,18 @@ export function planFor(steps: readonly Step[], list: JsonSchema, item: JsonSche
   return withinSteps(steps, Math.min(list.maxItems ?? Infinity, namedMaximum(list)))
 }
 
-/** The step that the next object of a list is to hold. */
+/** Step that the next object of a list represents. */
 export function stepOf(list: ObjectList | undefined): Step | undefined {
   return list?.steps[list.earlier.length]
 }
 
-/** What the next object of a list refers to: what its step comes after, else the `count` objects before it. */
+/** References of the next object of a list: the predecessors of its step, otherwise the last `count` objects. */
 export function referencesIn({ earlier, steps }: ObjectList, count: number): string[] {
   const step = steps[earlier.length]
   return step ? step.after.flatMap((place) => earlier[place] ?? []) : earlier.slice(-count)
 }
 
-/** Those of `choices` whose words a text has. */
+/** The `choices` whose words occur in a text. */
 export function namedIn(text: string, choices: readonly unknown[]): string[] {
   const words = new Set(termsOf(text))
   return choices.filter((choice): choice is string => {

@@ -3,7 +3,7 @@ import { GazewayError } from '../../errors.ts'
 
 type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
-/** A JSON Schema object, as far as values are made from it. Whether a made value is valid is zod's to judge. */
+/** The parts of a JSON Schema that values are generated from. zod decides whether a value is valid. */
 export interface JsonSchema {
   $ref?: string
   type?: TypeName | TypeName[]
@@ -33,15 +33,15 @@ export interface JsonSchema {
   description?: string
 }
 
-/** The error for a schema that the sandbox cannot use. */
+/** Error for a schema that the sandbox cannot use. */
 export function schemaRefused(reason: string, cause?: unknown): GazewayError {
   return new GazewayError('invalid_request', `The sandbox cannot use this JSON Schema: ${reason}.`, { cause })
 }
 
 /**
- * The check of a JSON Schema, by zod.
+ * Creates a validator for a JSON Schema, by zod.
  *
- * @throws GazewayError `invalid_request` for a schema that is malformed or uses a keyword that zod does not know
+ * @throws GazewayError `invalid_request` for a schema that is malformed or uses a keyword that zod does not support
  */
 export function validatorOf(root: unknown): (value: unknown) => boolean {
   try {
@@ -53,14 +53,14 @@ export function validatorOf(root: unknown): (value: unknown) => boolean {
 }
 
 /**
- * What a schema node says, with its local references followed and `allOf` merged into it.
+ * Resolves the local references of a schema node and merges `allOf` into it.
  *
- * @throws GazewayError `invalid_request` for a reference that leads nowhere, or in a circle
+ * @throws GazewayError `invalid_request` for a dangling or circular reference
  */
 export function flattened(root: unknown, node: unknown, followed = 0): JsonSchema {
   if (typeof node !== 'object' || node === null) return {}
   const { $ref, allOf = [], ...own } = node as JsonSchema
-  if (followed > 32) throw schemaRefused('its references lead in a circle')
+  if (followed > 32) throw schemaRefused('its references are circular')
   const parts = $ref === undefined ? allOf : [target(root, $ref), ...allOf]
   return parts.map((part) => flattened(root, part, followed + 1)).reduce(merged, own)
 }
@@ -74,7 +74,7 @@ function merged(a: JsonSchema, b: JsonSchema): JsonSchema {
   }
 }
 
-/** What a local reference (`#`, `#/$defs/name`) points to: a JSON Pointer (RFC 6901, section 6). */
+/** Resolves a local reference (`#`, `#/$defs/name`), a JSON Pointer (RFC 6901, section 6). */
 function target(root: unknown, ref: string): unknown {
   let node = root
   for (const step of ref.split('/').slice(1)) {
@@ -86,12 +86,12 @@ function target(root: unknown, ref: string): unknown {
   return node
 }
 
-/** The values that `enum` and `const` leave; undefined when neither is there. */
+/** Values allowed by `enum` and `const`. Undefined without either. */
 export function choicesOf(schema: JsonSchema): unknown[] | undefined {
   return Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum
 }
 
-/** The types that a schema allows; one that does not say allows what its other keywords speak of. */
+/** Types that a schema allows. Without `type`, inferred from its other keywords. */
 export function typesOf(schema: JsonSchema): TypeName[] {
   if (schema.type !== undefined) return [schema.type].flat()
   if (schema.properties || schema.required || schema.additionalProperties || schema.minProperties) return ['object']
@@ -100,7 +100,7 @@ export function typesOf(schema: JsonSchema): TypeName[] {
   return bounds.some((bound) => bound !== undefined) ? ['number'] : ['string']
 }
 
-/** The schemas of an array's first items, and of those after them (2020-12, and draft 7's tuples). */
+/** Schemas of an array's first items, and of the rest (2020-12, and draft 7's tuples). */
 export function itemsOf({ items, prefixItems = [] }: JsonSchema): { prefix: JsonSchema[]; rest: unknown } {
   return Array.isArray(items) ? { prefix: items, rest: {} } : { prefix: prefixItems, rest: items }
 }

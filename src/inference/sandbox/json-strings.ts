@@ -1,4 +1,4 @@
-/** Strings of each `format`, in the reserved names and ranges of RFC 2606, RFC 5737 and RFC 3849. */
+/** Sample string per `format`, from the reserved names and ranges of RFC 2606, RFC 5737 and RFC 3849. */
 const FORMATS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'date-time': '2026-01-01T00:00:00Z',
@@ -14,23 +14,23 @@ const FORMATS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Short strings that common patterns ask for: names, numbers, versions, colours, codes. */
+/** Short strings that common patterns match: names, numbers, versions, colours, codes. */
 const PATTERN_SAMPLES =
   'sandbox Sandbox SANDBOX s S 0 1 12 123 1234 12345 a1 A1 AB ABC AB-123 ab-1 1.0 1.0.0 v1.0.0 #000000 #000 /sandbox +15550100 555-0100 en en-US 00:00 1s'.split(
     ' ',
   )
 
-/** Longest string that is filled up with dots, in characters. */
+/** Longest string that is padded with dots, in characters. */
 const MAX_PADDING = 65_536
 
-/** The string of a `format`; undefined for one that is not known, which free text then stands for. */
+/** Sample string of a `format`. Undefined for an unknown one, which then takes free text. */
 export const stringOfFormat = (format: string | undefined, variant: number): string | undefined =>
   format === 'uuid' ? `00000000-0000-4000-8000-${variant.toString(16).padStart(12, '0')}` : FORMATS.get(format ?? '')
 
 /**
- * The first string that a pattern matches: `text`, a common sample, or the string of a format.
+ * Finds a string that a pattern matches: `text`, a common sample, or the string of a format.
  *
- * @returns undefined where none does
+ * @returns undefined when none matches
  * @throws SyntaxError when the pattern is not a regular expression
  */
 export function stringOfPattern(pattern: string, text: string): string | undefined {
@@ -38,7 +38,11 @@ export function stringOfPattern(pattern: string, text: string): string | undefin
   return [text, ...PATTERN_SAMPLES, ...FORMATS.values(), ''].find((sample) => matcher.test(sample))
 }
 
-/** `text` with at least `min` and at most `max` Unicode code points (JSON Schema's measure): cut, or filled up with dots. */
+/**
+ * Cuts `text`, or pads it with dots, to between `min` and `max` Unicode code points (JSON Schema's measure).
+ *
+ * @example fitLength('abcdef', 0, 3) // 'abc'
+ */
 export function fitLength(text: string, min = 0, max = Number.POSITIVE_INFINITY): string {
   const points = [...text]
   const cut = points.length > max ? points.slice(0, max).join('').trimEnd() : text

@@ -1,26 +1,26 @@
 import { clip, keywordsOf } from './extract.ts'
 import { MARK } from './mark.ts'
 
-/** Longest sentence and heading that go into a JSON string, in characters. */
+/** Longest sentence and heading in a JSON string, in characters. */
 const SENTENCE_LENGTH = 240
 const HEADING_LENGTH = 60
 
-/** Gives out the strings of a JSON reply, one after the other, from the text it is drawn from. */
+/** Supplies the strings of a JSON reply, one after the other. */
 export interface JsonTexts {
   /**
-   * The next text.
+   * Takes the next text.
    *
-   * @param maxLength characters that fit: the mark is kept for a later text where it does not
+   * @param maxLength longest string that fits; when the mark does not fit, it moves to a later text
    */
   next(kind: 'heading' | 'keyword' | 'text', maxLength?: number): string
-  /** A text of the caller's choice, cut and marked as the next one would be. */
+  /** Shortens and marks a given text like the next one. */
   give(text: string, kind: 'heading' | 'text', maxLength?: number): string
 }
 
 /**
- * Texts drawn from `sentences` in turn, starting over at the end.
+ * Creates a supply that cycles through `sentences`.
  *
- * @param options.marked whether the first text says that it comes from the sandbox
+ * @param options.marked true when the first text must say that it comes from the sandbox
  */
 export function createJsonTexts(sentences: string[], options: { marked: boolean }): JsonTexts {
   const texts = sentences.length > 0 ? sentences : ['No text was given.']

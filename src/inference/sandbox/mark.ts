@@ -1,2 +1,2 @@
-/** How every text of the sandbox begins, so that nobody takes it for a model's. */
+/** Prefix of every sandbox text, so that nobody mistakes it for a model's. */
 export const MARK = '[sandbox] '

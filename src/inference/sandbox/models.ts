@@ -1,4 +1,7 @@
-/** The model ids that the sandbox lists: the gateway's own, and those of xAI that they stand for. Requests may name any. */
+/**
+ * Model ids that the sandbox lists: the gateway's own, and those of xAI that they resolve to. Requests may name any
+ * model.
+ */
 const IDS = ['llm-', 'grok-'].flatMap((family) =>
   ['4.20-multi-agent-beta-0309', '4.20-0309-reasoning', '3-fast', '4-1-fast-reasoning'].map((id) => family + id),
 )
@@ -6,5 +9,5 @@ const IDS = ['llm-', 'grok-'].flatMap((family) =>
 /** 2026-01-01T00:00:00Z in Unix seconds. */
 const CREATED = 1_767_225_600
 
-/** Every model of the sandbox, as `GET /v1/models` lists them. */
+/** Models of the sandbox, as `GET /v1/models` lists them. */
 export const MODELS = IDS.map((id) => ({ id, object: 'model', created: CREATED, owned_by: 'sandbox' }))

@@ -5,7 +5,7 @@ import { LIST_LIMIT } from '../../wire/validation.ts'
 /** A JSON Schema as a request carries it. */
 export const SchemaObject = z.record(z.string(), z.unknown())
 
-/** The text of a message: a string, or parts of which those with text count. */
+/** Content of a message: a string, or parts. Only text parts count. */
 export const Content = z.union([
   z.string(),
   z
@@ -13,7 +13,7 @@ export const Content = z.union([
     .max(LIST_LIMIT),
 ])
 
-/** The text in a message's content, its parts a line each; images and files hold none. */
+/** Text of a message's content, one line per part. Images and files have none. */
 export function contentText(content: z.infer<typeof Content> | null | undefined): string {
   if (content === null || content === undefined) return ''
   if (typeof content === 'string') return content
@@ -24,7 +24,7 @@ export function contentText(content: z.infer<typeof Content> | null | undefined)
 }
 
 /**
- * The JSON of a request's body.
+ * Parses the body of a request.
  *
  * @throws GazewayError `invalid_json`
  */
@@ -32,12 +32,12 @@ export function parseJson(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch (cause) {
-    throw new GazewayError('invalid_json', 'The body of the request is not valid JSON.', { cause })
+    throw new GazewayError('invalid_json', 'The request body is not valid JSON.', { cause })
   }
 }
 
 /**
- * `body` as `schema` reads it.
+ * Validates `body` with `schema`.
  *
  * @throws GazewayError `invalid_request` naming the field at fault in `param`
  */
@@ -46,6 +46,6 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unk
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   const param = issue?.path.join('.') ?? ''
-  if (param === '') throw new GazewayError('invalid_request', 'The body of the request has to be a JSON object.')
+  if (param === '') throw new GazewayError('invalid_request', 'The request body must be a JSON object.')
   throw new GazewayError('invalid_request', `Invalid value for '${param}': ${issue?.message}.`, { param })
 }

@@ -1,23 +1,23 @@
 import { GazewayError } from '../../errors.ts'
 import type { Turn } from './conversation.ts'
 
-/** Conversations kept, and the characters they may hold together; the oldest give way. */
+/** Most conversations kept, and most characters in all of them. The oldest are evicted. */
 const MAX_RESPONSES = 1_000
 const MAX_CHARACTERS = 16_000_000
 
-/** The conversations that later responses may continue by `previous_response_id`. */
+/** Conversations that later responses can continue with `previous_response_id`. */
 export interface ResponseHistory {
-  /** Keeps what was said up to and in the response `id`. */
+  /** Stores the conversation up to and including the response `id`. */
   keep(id: string, turns: Turn[]): void
   /**
-   * What was said up to and in the response `id`.
+   * Reads the conversation up to and including the response `id`.
    *
-   * @throws GazewayError `not_found` when it is unknown, was not stored, or has given way
+   * @throws GazewayError `not_found` when it is unknown, was not stored, or was evicted
    */
   recall(id: string): Turn[]
 }
 
-/** An empty history, in memory and bounded. */
+/** Creates an empty history, in memory and bounded. */
 export function createResponseHistory(): ResponseHistory {
   const kept = new Map<string, { turns: Turn[]; characters: number }>()
   let characters = 0

@@ -14,14 +14,14 @@ import { type Answer, idFrom } from './answer.ts'
 import type { ResponseRequest } from './response-request.ts'
 import type { Citation, Search } from './search-tools.ts'
 
-/** An item of a response's output, as the sandbox makes them. */
+/** An output item of the sandbox's responses. */
 export type OutputItem =
   | ResponseFunctionWebSearch
   | (ResponseCustomToolCall & { id: string; status: 'in_progress' | 'completed' })
   | (ResponseFunctionToolCall & { id: string })
   | ResponseOutputMessage
 
-/** A response object as it is on the wire: every key there, null where it has no value. */
+/** A response object on the wire: every key is present, null without a value. */
 export type WireResponse = Omit<
   OpenAIResponse,
   'output' | 'output_text' | 'usage' | 'user' | 'prompt_cache_options'
@@ -35,15 +35,15 @@ export type WireResponse = Omit<
 }
 
 /**
- * The response object for an answer: the one that the fallback makes of the same request, which gives back what was set,
- * with what the sandbox has beside it: searches, and responses that are kept.
+ * Builds the response object of an answer: the one that the fallback builds for the same request, with the sandbox's
+ * additions, searches and stored responses.
  */
 export function responseFrom(asked: ResponseRequest, answered: Answer, seed: string): WireResponse {
   const now = Math.floor(Date.now() / 1000)
-  // The request is checked where the sandbox acts on it; its other fields go back as they came.
+  // Only the fields that the sandbox uses are validated; the others are echoed as received.
   const given = asked as Partial<WireResponse>
   const identity = { id: `resp_${idFrom(seed)}`, model: asked.model, createdAt: now }
-  // What the sandbox reads of a request is what the API's own types say of it.
+  // The fields that the sandbox reads have the types of the API.
   const { output_text: _, ...shell } = responseShell(asked as ConvertedRequest, identity)
   const made = {
     ...shell,
@@ -88,7 +88,7 @@ function outputFrom({ text, call, searches, citations, cut }: Answer, seed: stri
   ]
 }
 
-/** A search as xAI reports it: on the web by its own item, on X by a custom tool call that the provider has answered. */
+/** A search as xAI reports it: an item of its own on the web, an answered custom tool call on X. */
 function searchItem({ tool, query, results }: Search, seed: string): OutputItem {
   const id = idFrom(seed, tool)
   if (tool === 'web_search') {

@@ -12,7 +12,7 @@ const Message = z.looseObject({
   content: Content,
 })
 
-/** Items of earlier output that callers send back and that hold nothing to answer from. */
+/** Items of earlier output that clients send back and that contain nothing to answer from. */
 const Ignored = z.looseObject({
   type: z.enum(['reasoning', 'web_search_call', 'x_search_call', 'custom_tool_call', 'compaction']),
 })
@@ -52,7 +52,7 @@ const Tool = z.discriminatedUnion('type', [
 
 const FunctionName = z.looseObject({ type: z.literal('function'), name: z.string() })
 
-/** A request for a response: what the sandbox acts on; the rest is given back as it came. */
+/** A request for a response. Only the fields that the sandbox uses are listed; the others are echoed. */
 export const ResponseRequest = z.looseObject({
   model: z.string().min(1),
   input: z.union([z.string(), z.array(Item).max(LIST_LIMIT).min(1)]),
@@ -89,7 +89,7 @@ export const ResponseRequest = z.looseObject({
 
 export type ResponseRequest = z.infer<typeof ResponseRequest>
 
-/** The turns that a request's input adds to its conversation. */
+/** Turns that the input of a request adds to its conversation. */
 export function turnsFrom(input: ResponseRequest['input']): Turn[] {
   if (typeof input === 'string') return [{ role: 'user', text: input }]
   return input.flatMap((item): Turn[] => {
@@ -106,7 +106,7 @@ function isMessage(item: z.infer<typeof Item>): item is z.infer<typeof Message> 
   return item.type === undefined || item.type === 'message'
 }
 
-/** What a request asks, in the form that both endpoints share; `turns` hold the conversation with this request's own. */
+/** Builds the question of a request in the shared form. `turns` hold the conversation, including this request's own. */
 export function questionFrom(asked: ResponseRequest, turns: Turn[], seed: string): Question {
   const tools = (asked.tools ?? []).flatMap((tool) =>
     tool.type === 'function'
@@ -131,7 +131,7 @@ export function questionFrom(asked: ResponseRequest, turns: Turn[], seed: string
   }
 }
 
-/** Which functions may be called and which searches are made: all unless the choice narrows them. */
+/** Callable functions and searches to run: all, unless the choice restricts them. */
 function choiceFrom(
   choice: ResponseRequest['tool_choice'],
   offered: ReadonlySet<SearchTool>,

@@ -27,7 +27,7 @@ const ChatRequest = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
-  n: z.literal(1, 'the sandbox gives one choice').nullish(),
+  n: z.literal(1, 'the sandbox returns one choice').nullish(),
   stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
   tools: z
     .array(
@@ -70,7 +70,7 @@ const ChatRequest = z.looseObject({
 type ChatRequest = z.infer<typeof ChatRequest>
 
 /**
- * `POST /v1/chat/completions`: a `chat.completion`, or its chunks as server-sent events.
+ * Serves `POST /v1/chat/completions`: a `chat.completion`, or its chunks as server-sent events.
  *
  * @throws GazewayError `invalid_request` naming the field at fault
  */
@@ -162,7 +162,7 @@ function completionFrom(model: string, { text, call, cut, usage }: Answer, seed:
   }
 }
 
-/** The completion as a stream sends it; `withUsage` adds the extra chunk without choices that holds the usage. */
+/** Streams a completion. `withUsage` adds the final chunk without choices that holds the usage. */
 function* chunks(completion: ChatCompletion, withUsage: boolean): Generator<string> {
   const { id, created, model, usage } = completion
   const [choice] = completion.choices

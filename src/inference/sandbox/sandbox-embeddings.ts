@@ -6,14 +6,14 @@ import { parseRequest } from './request.ts'
 import { jsonReply } from './sandbox-reply.ts'
 import { countTokens } from './tokens.ts'
 
-/** Numbers in a vector, unless the request names another length. */
+/** Default length of a vector. */
 const DIMENSIONS = 256
-/** What OpenAI's largest embeddings have. */
+/** Length of OpenAI's largest embeddings. */
 const MOST_DIMENSIONS = 3072
 
 const Tokens = z.array(z.int()).min(1).max(LIST_LIMIT)
 
-/** https://platform.openai.com/docs/api-reference/embeddings/create */
+/** Request schema, after https://platform.openai.com/docs/api-reference/embeddings/create */
 const EmbeddingsRequest = z.looseObject({
   model: z.string().min(1),
   input: z.union([
@@ -27,8 +27,8 @@ const EmbeddingsRequest = z.looseObject({
 })
 
 /**
- * Embeds texts as bags of their stems: those that share words lie near each other, and the same text always has the same
- * vector. It knows nothing of meaning; its reply says `sandbox`.
+ * Embeds texts as bags of their stems. Texts that share words are close to each other, and the same text always gets
+ * the same vector. Meaning is not modelled; the reply says `sandbox`.
  */
 export function createEmbeddings(body: unknown): Response {
   const { model, input, encoding_format, dimensions } = parseRequest(EmbeddingsRequest, body)
@@ -47,7 +47,7 @@ export function createEmbeddings(body: unknown): Response {
 
 type Input = string | readonly number[]
 
-/** One input or several: texts, or lists of tokens. */
+/** Normalizes the input to a list of texts or token lists. */
 function inputsOf(input: z.infer<typeof EmbeddingsRequest>['input']): Input[] {
   if (typeof input === 'string') return [input]
   return typeof input[0] === 'number' ? [input as number[]] : (input as Input[])
@@ -58,7 +58,7 @@ function featuresOf(input: Input): string[] {
   return Array.from(wordsOf(input), ({ text }) => stemOf(text))
 }
 
-/** A vector of length 1: each feature adds to one of its numbers, or takes from it, by its hash. */
+/** Embeds features in a unit vector: the hash of each selects a component and a sign. */
 function embed(features: readonly string[], dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)
   for (const feature of features) {

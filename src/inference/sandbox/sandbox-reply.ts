@@ -1,20 +1,20 @@
-/** The header by which every reply of the sandbox says where it comes from. */
+/** Header that marks every reply of the sandbox. */
 const UPSTREAM = { 'x-upstream': 'sandbox' }
 
-/** A JSON reply. */
+/** Builds a JSON reply. */
 export function jsonReply(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return Response.json(body, { status, headers: { ...headers, ...UPSTREAM } })
 }
 
-/** The frame of a server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** Builds a server-sent event frame (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export function sseFrame(data: unknown, event?: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   return `${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }
 
 /**
- * A reply that sends `frames` one by one, each when the reader asks for it. It breaks off with the reason of the
- * request's signal once that is aborted.
+ * Builds a reply that sends `frames` one by one, on demand. It breaks off with the abort reason of the request's
+ * signal.
  */
 export function sseReply(request: Request, frames: Generator<string>): Response {
   const encoder = new TextEncoder()
@@ -30,7 +30,8 @@ export function sseReply(request: Request, frames: Generator<string>): Response 
         const breakOff = () => controller.error(request.signal.reason)
         request.signal.addEventListener('abort', breakOff, { signal: ended.signal })
       },
-      // The closure holds the request on purpose: where its signal follows another one, that ends with the request.
+      // The closure keeps the request alive on purpose: a signal that follows another one ends when its request is
+      // collected.
       pull(controller) {
         request.signal.throwIfAborted()
         const frame = frames.next()

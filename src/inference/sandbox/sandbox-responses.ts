@@ -9,8 +9,8 @@ import { jsonReply, sseFrame, sseReply } from './sandbox-reply.ts'
 import { streamPieces } from './tokens.ts'
 
 /**
- * `POST /v1/responses`: a `response` object, or its events in their order. It is kept in `history`, unless `store` is
- * false, to be continued by `previous_response_id`.
+ * Serves `POST /v1/responses`: a `response` object, or its events in order. Unless `store` is false, it is kept in
+ * `history` for `previous_response_id`.
  *
  * @throws GazewayError `invalid_request` naming the field at fault; `not_found` for an unknown `previous_response_id`
  */

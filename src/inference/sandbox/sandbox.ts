@@ -11,17 +11,17 @@ import { createResponse } from './sandbox-responses.ts'
 /** An OpenAI-compatible provider in this process. */
 export interface Sandbox {
   /**
-   * Answers a request as a provider's server would; no socket is opened, and only the path after `/v1` matters.
-   * Faults are replies in OpenAI's error shape; like any fetch it rejects when the request's signal is aborted.
+   * Answers a request as a provider's server would, without a socket. Only the path after `/v1` matters. Faults are
+   * replies in OpenAI's error shape. Like fetch, it rejects when the request's signal is aborted.
    */
   fetch(request: Request): Promise<Response>
 }
 
 /**
- * The `sandbox` upstream: for trying everything without a key. It speaks the protocol of a real provider (models, chat
- * completions and responses, streamed or not, tools, structured output, searches), draws its answers from the text that
- * it is given, and says `sandbox` in each: in the text, in `system_fingerprint` and in the header `x-upstream`. The same
- * request has the same answer, with the same ids.
+ * The `sandbox` upstream, to try everything without a key. It speaks the protocol of a real provider: models, chat
+ * completions and responses, streamed or not, tools, structured output, searches. Answers are drawn from the given text
+ * and are deterministic, ids included. Each says `sandbox`: in the text, in `system_fingerprint` and in the header
+ * `x-upstream`.
  *
  * @example
  * import OpenAI from 'openai'
@@ -64,7 +64,7 @@ export function createSandbox(): Sandbox {
       return await route.reply(request, route.path.exec(path)?.[1] ?? '')
     } catch (error) {
       if (error instanceof GazewayError) return errorReply(error)
-      // A RangeError is how V8 reports an exhausted stack: a body, or a schema in it, that nests without end.
+      // V8 reports an exhausted stack as a RangeError: the body, or a schema in it, nests too deeply.
       if (!(error instanceof RangeError)) throw error
       return errorReply(new GazewayError('invalid_request', 'The request is nested too deeply.', { cause: error }))
     }
@@ -79,14 +79,14 @@ interface Route {
   reply(request: Request, id: string): Promise<Response>
 }
 
-/** The path below the version: `/models` for `http://sandbox.local/v1/models`. */
+/** Path below the version: `/models` for `http://sandbox.local/v1/models`. */
 function pathOf(request: Request): string {
   const { pathname } = new URL(request.url)
   const at = pathname.indexOf('/v1/')
   return at === -1 ? pathname : pathname.slice(at + '/v1'.length)
 }
 
-/** A body's JSON and the seed of the reply's ids: streamed or not, the same question has the same one. */
+/** Reads the JSON of a body, and the seed of the reply's ids, which is the same for a streamed request. */
 async function readBody(request: Request): Promise<[body: unknown, seed: string]> {
   const body = parseJson(await request.text())
   const isObject = typeof body === 'object' && body !== null

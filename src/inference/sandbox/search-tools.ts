@@ -1,22 +1,22 @@
 import { keywordsOf } from './extract.ts'
 
-/** The search tools that the sandbox has on its own side. */
+/** Search tools that the sandbox runs itself. */
 export type SearchTool = 'web_search' | 'x_search'
 
-/** A page that a search pretends to have found; its address is under `.invalid` (RFC 2606) and leads nowhere. */
+/** An invented search result. Its address is under `.invalid` (RFC 2606). */
 interface SearchResult {
   url: string
   title: string
 }
 
-/** A search and what it found. */
+/** A search with its results. */
 export interface Search {
   tool: SearchTool
   query: string
   results: SearchResult[]
 }
 
-/** A source named in a text, with the UTF-16 positions of its marker there. */
+/** A source cited in a text, with the UTF-16 positions of its marker. */
 export interface Citation extends SearchResult {
   start: number
   end: number
@@ -27,7 +27,10 @@ const SITES = {
   x_search: { folder: 'x', title: 'Sandbox X post', results: 1 },
 } as const
 
-/** Searches for what `question` is about. Nothing is looked up: the results are made up, the same each time, and say so. */
+/**
+ * Searches for the subject of `question`. Nothing is looked up: the results are invented, deterministic, and labelled
+ * as such.
+ */
 export function search(tool: SearchTool, question: string): Search {
   const { folder, title, results } = SITES[tool]
   const words = keywordsOf([question], 6)
@@ -43,7 +46,7 @@ export function search(tool: SearchTool, question: string): Search {
   }
 }
 
-/** `text` with a numbered Markdown link for each result, as xAI writes its inline citations, and where the links are. */
+/** Appends a numbered Markdown link per result, as xAI writes inline citations. Returns the positions of the links. */
 export function cite(text: string, searches: Search[]): { text: string; citations: Citation[] } {
   const citations: Citation[] = []
   let cited = text

@@ -1,9 +1,9 @@
 import { sentencesOf } from './extract.ts'
 
-/** Most steps that are read; a longer text is cut. */
+/** Most steps read from a text; the rest is ignored. */
 const MAX_STEPS = 200
 
-/** Words that a piece of work begins with. Where one follows a comma or an "and", a piece of its own begins. */
+/** Verbs that begin a piece of work. After a comma or "and" they begin another one. */
 const VERBS =
   `add analyse analyze answer apply ask assemble automate build buy calculate check choose clean collect combine compare
   compile compute configure convert copy count create debug define deploy describe design detect document download draft
@@ -18,30 +18,31 @@ const VERBS =
     .join('|')
 
 const VERB_FIRST = new RegExp(`^(?:${VERBS})\\b`, 'i')
-/** An item of a list, and whether its marker is a number. */
+/** A list item. The group `number` is set for a numbered one. */
 const ITEM = /^(?:[-*•]|(?<number>\(?\d{1,2}[.)]|step \d{1,2} ?[:.)-]))\s+/i
-/** "1. … 2. …" in one line. */
+/** Numbered items within one line: "1. … 2. …". */
 const INLINE_NUMBER = /(?:^|\s)\(?(\d{1,2})[.)]\s+(?=\S)/g
-/** What comes between a step and the next one of the same sentence. */
+/** Separators between sequential steps within a sentence. */
 const THEN = /[,.]? (?:and )?(?:then|after that|afterwards|finally|lastly)\b,? |; (?:and )?/i
-/** What comes between pieces of work that need not wait for each other. */
+/** Separators between parallel steps. */
 const AND = new RegExp(`,? and (?=(?:${VERBS})\\b)|, (?=(?:${VERBS})\\b)`, 'i')
-/** What a step may begin with to say when it comes. */
+/** Openings that only place a step in the order. */
 const WHEN =
   /^(?:and|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|after that|afterwards|finally|lastly|please|you should|we should|we need to|i want to|i need to)\b,? /i
 const AT_ONCE = /^(?:meanwhile|in parallel|at the same time)\b,? /i
 
-/** One step of a text that says what to do. */
+/** One step of a text that describes work. */
 export interface Step {
   text: string
-  /** The steps, by their places in the list, that it comes after. */
+  /** Indexes of the steps that it depends on. */
   after: number[]
 }
 
 /**
- * What a text asks to be done, step by step. Numbered items, sentences and what is joined by "then" or a semicolon come
- * after one another; items with bullets, and pieces of work that are joined by "and" or a comma, go side by side. Each
- * step comes after all that go side by side before it.
+ * Reads a text as steps. Numbered items, sentences and parts joined by "then" or a semicolon are sequential. Bulleted
+ * items and parts joined by "and" or a comma are parallel. Each step depends on all parallel steps before it.
+ *
+ * @example stepsOf('Build it, then deploy it.').map(({ after }) => after) // [[], [0]]
  */
 export function stepsOf(text: string): Step[] {
   const steps: Step[] = []
@@ -55,7 +56,7 @@ export function stepsOf(text: string): Step[] {
   return steps
 }
 
-/** The same work in at most `max` steps: the last one takes what is left over. */
+/** Merges steps into at most `max`: the last one takes the rest. */
 export function withinSteps(steps: readonly Step[], max: number): Step[] {
   if (steps.length <= max) return [...steps]
   const kept = steps.slice(0, max - 1)
@@ -64,7 +65,7 @@ export function withinSteps(steps: readonly Step[], max: number): Step[] {
   return [...kept, { text: rest.map((step) => step.text).join('; '), after }]
 }
 
-/** The steps that go side by side, one list after the other. */
+/** Stages of parallel steps, in order. */
 function stagesOf(text: string): string[][] {
   const stages: string[][] = []
   let bullets: string[] | undefined
@@ -75,7 +76,7 @@ function stagesOf(text: string): string[][] {
     const isBullet = item !== null && item.groups?.number === undefined
     if (!isBullet) bullets = undefined
     if (item === null) {
-      // "Do the following:" is no step of its own.
+      // "Do the following:" is not a step.
       if (listed && line.endsWith(':')) continue
       for (const sentence of sentencesOf(line)) addSentence(stages, sentence)
       continue
@@ -89,7 +90,7 @@ function stagesOf(text: string): string[][] {
   return stages
 }
 
-/** The lines of a text, with each of the numbered items that one line holds on a line of its own. */
+/** Splits a text into lines, with numbered items on lines of their own. */
 function onLines(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const plain = line.replace(/\s+/g, ' ').trim()
@@ -116,11 +117,11 @@ function addSentence(stages: string[][], sentence: string): void {
   }
 }
 
-/** Work that goes side by side, each piece by itself. */
+/** Splits a clause into parallel pieces of work. */
 function apart(clause: string): string[] {
   if (!VERB_FIRST.test(clause)) return [clause]
   const pieces = clause.split(AND)
-  // "Build and test it" speaks of one thing.
+  // "Build and test it" has a single object.
   return pieces.every((piece) => piece.includes(' ')) ? pieces : [clause]
 }
 

@@ -1,34 +1,34 @@
 import { GazewayError } from '../../errors.ts'
 import { termsOf } from './extract.ts'
 
-/** A tool that the caller runs, in the form that chat completions and responses share. */
+/** A tool that the client executes, in the shared form of chat completions and responses. */
 export interface FunctionTool {
   name: string
   description: string
-  /** JSON Schema of its arguments. */
+  /** Arguments as a JSON Schema. */
   parameters: Record<string, unknown>
 }
 
-/** Whether tools may or must be called, and which of them (null: any). */
+/** Calling mode, and the tools it applies to (null: any). */
 export interface ToolChoice {
   mode: 'none' | 'auto' | 'required'
   names: string[] | null
 }
 
-/** Words that begin the names of many tools and tell none apart. */
+/** Verbs at the start of many tool names, which tell no tools apart. */
 const VERBS = new Set(['get', 'set', 'list', 'fetch', 'read', 'run', 'do', 'make', 'call', 'use', 'tool', 'function'])
 
-/** Shared words, and their share of a description, from which a question is taken to ask for the tool. */
+/** Shared words, and their share of a description, from which a question counts as asking for the tool. */
 const MIN_SHARED_WORDS = 3
 const MIN_SHARED_PART = 0.5
 
 /**
- * The tool to call for `question`, or nothing for an answer in text. Where a call is required it is the tool that fits
- * best, the first of equals; otherwise one that the question names, or asks for in the words of its name or
- * description, and that has not answered yet.
+ * Chooses the tool to call for `question`; nothing for an answer in text. When a call is required, the best match wins,
+ * the first among equals. Otherwise the question must name the tool or use the words of its name or description, and
+ * the tool must not have answered yet.
  *
  * @param answered tools that have answered since the question
- * @throws GazewayError `invalid_request` when a call is required of a tool that is not there
+ * @throws GazewayError `invalid_request` when a required tool is missing
  */
 export function chooseTool(
   question: string,
@@ -37,7 +37,7 @@ export function chooseTool(
   answered: ReadonlySet<string>,
 ): FunctionTool | undefined {
   const missing = choice.names?.find((name) => !tools.some((tool) => tool.name === name))
-  if (missing !== undefined) throw refused(`Tool choice '${missing}' is not among the tools of the request.`)
+  if (missing !== undefined) throw refused(`Tool choice '${missing}' is not one of the request's tools.`)
   if (choice.mode === 'none') return undefined
 
   const allowed = tools.filter(({ name }) => choice.names === null || choice.names.includes(name))
@@ -52,7 +52,7 @@ function refused(message: string): GazewayError {
   return new GazewayError('invalid_request', message, { param: 'tool_choice' })
 }
 
-/** How well a question fits a tool: 3 when it names it, 1 to 2 when it asks for it in its words, below 1 otherwise. */
+/** Scores a tool: 3 when the question names it, 1 to 2 when it uses the tool's words, below 1 otherwise. */
 function fitOf(tool: FunctionTool, asked: { text: string; terms: ReadonlySet<string> }): number {
   if (namesTool(asked.text, tool.name)) return 3
   const words = termsOf(spaced(tool.name)).filter((word) => !VERBS.has(word))
@@ -69,12 +69,12 @@ function shareOf(words: string[], asked: ReadonlySet<string>): number {
   return words.length === 0 ? 0 : words.filter((word) => asked.has(word)).length / words.length
 }
 
-/** Whether the name itself is in the question, as written or with other separators (`get weather`, `get-weather`). */
+/** Tells whether the question contains the name, as written or with other separators (`get weather`, `get-weather`). */
 function namesTool(question: string, name: string): boolean {
   return spaced(name).trim() !== '' && question.includes(plain(name))
 }
 
-/** The words of a text, in lower case with a space around each. */
+/** Words of a text in lower case, with a space around each. */
 function plain(text: string): string {
   return ` ${
     spaced(text)
@@ -84,7 +84,7 @@ function plain(text: string): string {
   } `
 }
 
-/** A name with its words apart: `getWeather` and `get_weather` become `get Weather` and `get weather`. */
+/** Separates the words of a name: `getWeather` becomes `get Weather`, `get_weather` becomes `get weather`. */
 function spaced(name: string): string {
   return name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' ')
 }
