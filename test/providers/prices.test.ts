@@ -142,7 +142,7 @@ describe('the age of a catalogue', () => {
   it('is told, and warned of after a year', () => {
     assert.equal(of({}, '2027-06-30'), 'of fables, read 2026-07 or later')
     const warned = of({}, '2027-07-02')
-    assert.match(typeof warned === 'string' ? '' : warned.warning, /read 2026-07.*fable, fable-2026-01-02.*Gazeway/)
+    assert.match(typeof warned === 'string' ? '' : warned.warning, /from 2026-07.*fable, fable-2026-01-02.*Gazeway/)
   })
 
   it('does not matter for models whose price is configured', () => {
